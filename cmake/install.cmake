@@ -1,0 +1,1 @@
+# Installing: filled by the install step of the build.

@@ -1,0 +1,100 @@
+/** @file context.h  The one object every dkmap call hangs from: communicator, messages, log,
+ * phases.
+ *
+ *  A context duplicates the communicator it is given and holds all state of the library: there are
+ *  no globals. Objects made from a context must be destroyed before it.
+ */
+#ifndef DKMAP_CONTEXT_H
+#define DKMAP_CONTEXT_H
+
+#include <mpi.h>
+
+#include <dkmap/status.h>
+
+#define DKMAP_VERSION "0.1.0"
+
+typedef enum dkm_level { DKM_WARN, DKM_INFO, DKM_DEBUG } dkm_level;
+
+/** Where messages and progress go; each function may be NULL. Called on rank 0 only. */
+typedef struct dkm_listener {
+    void *user;
+    void (*message)(void *user, dkm_level level, const char *text);
+    /** @p left is the expected time to the end of the phase in seconds, negative when unknown. */
+    void (*progress)(void *user, const char *phase, double fraction, double left);
+} dkm_listener;
+
+/** Make a context on a copy of @p comm. Collective on @p comm.
+ *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_MPI */
+DKM_NODISCARD
+dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx);
+
+void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener);
+
+/** Seed of every random choice made under this context (default 0). Logically collective. */
+void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed);
+
+/** Threads of the local linear algebra; 0 shares the cores of a node among its ranks.
+ *  Logically collective. */
+void dkm_ctx_set_threads(dkm_ctx *ctx, int threads);
+
+int dkm_ctx_rank(const dkm_ctx *ctx);
+int dkm_ctx_size(const dkm_ctx *ctx);
+MPI_Comm dkm_ctx_comm(const dkm_ctx *ctx);
+uint64_t dkm_ctx_seed(const dkm_ctx *ctx);
+int dkm_ctx_threads(const dkm_ctx *ctx);
+
+/** Message of the last failure agreed on: one line, the same on every rank. Local. */
+const char *dkm_ctx_message(const dkm_ctx *ctx);
+
+/** Blocks allocated and not yet freed on this rank: zero when all objects are gone. Local. */
+dkm_idx dkm_ctx_live_blocks(const dkm_ctx *ctx);
+/** Bytes in those blocks, and the most there ever were. Local. */
+int64_t dkm_ctx_live_bytes(const dkm_ctx *ctx);
+int64_t dkm_ctx_peak_bytes(const dkm_ctx *ctx);
+
+/** Let @p budget more allocations of this rank succeed and the rest fail; negative ends that.
+ * Local. */
+void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget);
+
+/** Tell the user something. Local; only rank 0's listener hears it. */
+void dkm_say(dkm_ctx *ctx, dkm_level level, const char *format, ...) DKM_PRINTF(3, 4);
+
+/** Start counting seconds for the phase @p name (a string that outlives the context).
+ *  Local. A phase entered again adds up; phases may nest. */
+void dkm_phase_begin(dkm_ctx *ctx, const char *name);
+/** End the innermost phase. Local. */
+void dkm_phase_end(dkm_ctx *ctx);
+/** Add floating point operations of this rank to the innermost phase. Local. */
+void dkm_phase_flops(dkm_ctx *ctx, double flops);
+/** Tell how far the innermost phase is. Local; rank 0's listener hears it a few times a second. */
+void dkm_progress(dkm_ctx *ctx, double done, double total);
+
+/** One phase, summed up over the ranks. */
+typedef struct dkm_phase_summary {
+    const char *name;
+    dkm_idx calls;
+    double min, mean, max; /**< seconds */
+    double flops;          /**< of all ranks together */
+} dkm_phase_summary;
+
+/** Summaries of up to @p capacity phases in order of first entry. Collective.
+ *  @return how many there are */
+int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out);
+
+/** Most bytes ever resident on this rank, as the system counts them. Local. */
+int64_t dkm_peak_resident(void);
+
+/** Refuse a job whose nodes cannot hold @p bytes more on every rank of theirs.
+ *
+ *  Collective. The message names @p what, the bytes needed and the bytes free.
+ *
+ *  @param[in] bytes  wanted by this rank
+ *  @return DKM_OK; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what);
+
+/** Free the context. Collective; takes NULL and nulls. */
+void dkm_ctx_destroy(dkm_ctx **ctx);
+
+#endif

@@ -1,0 +1,113 @@
+/** @file data.h  Objects of any kind, spread over the ranks, and the files they come from.
+ *
+ *  A dkm_data holds m objects of one type. Each rank holds a slab of consecutive ones
+ *  (dkm_slab_first); no rank needs to hold them all. A file is named by `path`, `path[slice]` or,
+ *  for HDF5, `path:/dataset[slice]`; its ending says what it holds, a type name overrules that.
+ */
+#ifndef DKMAP_DATA_H
+#define DKMAP_DATA_H
+
+#include <dkmap/context.h>
+
+/** Every type of object with the name users type. */
+#define DKM_TYPE_LIST(X)                                                                           \
+    X(DKM_DENSE, "dense")           /* rows of d numbers */                                        \
+    X(DKM_SPARSE, "sparse")         /* rows of d numbers, most of them zero */                     \
+    X(DKM_LABELS, "labels")         /* one whole number: a class */                                \
+    X(DKM_LABEL_SETS, "label-sets") /* a set of whole numbers */                                   \
+    X(DKM_STRINGS, "strings")       /* bytes */                                                    \
+    X(DKM_SETS, "sets")             /* a set of words, kept sorted and separated by blanks */      \
+    X(DKM_GRAM, "gram")             /* a row of kernel values to the m training objects */         \
+    X(DKM_DISTANCE, "distance")     /* a row of distances to the m training objects */             \
+    X(DKM_GRAPH, "graph")           /* a vertex: its neighbours and the weights of the edges */
+
+#define DKM_TYPE_ENUM(code, name) code,
+typedef enum dkm_type { DKM_TYPE_LIST(DKM_TYPE_ENUM) DKM_TYPE_COUNT } dkm_type;
+#undef DKM_TYPE_ENUM
+
+/** Name of a type. Local. */
+const char *dkm_type_name(dkm_type type);
+/** The type called @p name; DKM_TYPE_COUNT when there is none. Local. */
+dkm_type dkm_type_from_name(const char *name);
+
+/** What a file is read for: an svmlight file is its rows as inputs, its label field as outputs. */
+typedef enum dkm_role { DKM_INPUTS, DKM_OUTPUTS } dkm_role;
+
+typedef struct dkm_data dkm_data;
+typedef struct dkm_source dkm_source;
+typedef struct dkm_sink dkm_sink;
+
+/** Read a whole file. Collective.
+ *
+ *  @param[in]  where  path with optional dataset and slice
+ *  @param[in]  type   name of a type, or NULL for what the ending says
+ *  @param[out] data   new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT; DKM_ERR_ARG; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
+                         dkm_data **data);
+
+/** Write all of @p data to a file whose ending says how (.npy .csv .tsv .h5 .txt). Collective.
+ *  The file appears complete or not at all. */
+DKM_NODISCARD
+dkm_status dkm_data_write(const dkm_data *data, const char *where);
+
+/** m dense rows of d numbers, all zero, spread in slabs. Collective. */
+DKM_NODISCARD
+dkm_status dkm_data_create_dense(dkm_ctx *ctx, dkm_idx m, dkm_idx d, dkm_data **data);
+/** m labels, all zero, spread in slabs. Collective. */
+DKM_NODISCARD
+dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_data **data);
+
+dkm_ctx *dkm_data_ctx(const dkm_data *data);
+dkm_type dkm_data_type(const dkm_data *data);
+dkm_idx dkm_data_rows(const dkm_data *data); /**< m, over all ranks */
+dkm_idx dkm_data_cols(const dkm_data *data); /**< d; 1 for labels; 0 for strings and sets */
+dkm_idx dkm_data_local_first(const dkm_data *data);
+dkm_idx dkm_data_local_rows(const dkm_data *data);
+/** This rank's rows of dense data, Gram rows, distances or labels: row-major, ld = d. Local. */
+double *dkm_data_values(dkm_data *data);
+const double *dkm_data_values_const(const dkm_data *data);
+
+/** The rows named in @p rows, in that order, spread anew in slabs. Collective; every rank gives the
+ *  whole list. */
+DKM_NODISCARD
+dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *rows,
+                           dkm_data **selected);
+
+/** Free. Local; takes NULL and nulls. */
+void dkm_data_destroy(dkm_data **data);
+
+/** Open a file to be read in stretches, so that memory does not grow with it. Collective. */
+DKM_NODISCARD
+dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
+                           dkm_source **source);
+dkm_type dkm_source_type(const dkm_source *source);
+dkm_idx dkm_source_rows(const dkm_source *source);
+dkm_idx dkm_source_cols(const dkm_source *source);
+/** One line for a person: format, number type, order, compression. Local. */
+const char *dkm_source_describe(const dkm_source *source);
+/** Read objects [first, first + count). Collective. */
+DKM_NODISCARD
+dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data);
+void dkm_source_close(dkm_source **source);
+
+/** Open a file to be written in stretches of consecutive objects, @p m in all. Collective.
+ *  The file appears under its name when dkm_sink_commit() succeeds, and not before. */
+DKM_NODISCARD
+dkm_status dkm_sink_open(dkm_ctx *ctx, const char *where, dkm_type type, dkm_idx m, dkm_idx d,
+                         dkm_sink **sink);
+DKM_NODISCARD
+dkm_status dkm_sink_write(dkm_sink *sink, const dkm_data *data);
+DKM_NODISCARD
+dkm_status dkm_sink_commit(dkm_sink *sink);
+/** Free; what was not committed is removed. Collective; takes NULL and nulls. */
+void dkm_sink_close(dkm_sink **sink);
+
+/** Check, before a long run, that a file can be made at @p where. Collective.
+ *  @return DKM_OK; DKM_ERR_IO naming the path and the reason */
+DKM_NODISCARD
+dkm_status dkm_path_check(dkm_ctx *ctx, const char *where);
+
+#endif

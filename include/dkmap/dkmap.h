@@ -1,0 +1,19 @@
+/** @file dkmap.h  All of dkmap: learn maps between arbitrary objects with kernels, on any number of
+ *  MPI ranks. */
+#ifndef DKMAP_H
+#define DKMAP_H
+
+#include <dkmap/context.h>
+#include <dkmap/data.h>
+#include <dkmap/dmat.h>
+#include <dkmap/grid.h>
+#include <dkmap/kernel.h>
+#include <dkmap/krr.h>
+#include <dkmap/model.h>
+#include <dkmap/random.h>
+#include <dkmap/record.h>
+#include <dkmap/status.h>
+#include <dkmap/store.h>
+#include <dkmap/types.h>
+
+#endif

@@ -1,0 +1,31 @@
+/** @file model.h  A fitted model of any method: what `predict` needs, and what a model file holds.
+ */
+#ifndef DKMAP_MODEL_H
+#define DKMAP_MODEL_H
+
+#include <dkmap/data.h>
+#include <dkmap/kernel.h>
+
+typedef struct dkm_model dkm_model;
+
+/** How matrices are laid out; zeros choose. Part of every fit's settings. */
+typedef struct dkm_layout {
+    int P, Q;
+    dkm_idx block;
+} dkm_layout;
+
+/** "krr", "kpca", ... Local. */
+const char *dkm_model_method(const dkm_model *model);
+/** What predictions are: their type and columns. Local. */
+dkm_type dkm_model_output_type(const dkm_model *model);
+dkm_idx dkm_model_output_cols(const dkm_model *model);
+
+/** Predict the outputs of some new inputs. Collective.
+ *  @param[out] Y  new, owned by the caller; as many rows as @p X; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG or DKM_ERR_UNSUPPORTED when X is not like the training inputs */
+DKM_NODISCARD
+dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y);
+
+void dkm_model_destroy(dkm_model **model);
+
+#endif

@@ -1,0 +1,31 @@
+/** @file store.h  Model files, and what any file holds.
+ *
+ *  A model file is HDF5: the attributes of its root say format, version, method, program version,
+ *  command line, seed and date; each part of the model is a dataset or a group. It is written to a
+ *  temporary name and renamed.
+ */
+#ifndef DKMAP_STORE_H
+#define DKMAP_STORE_H
+
+#include <dkmap/model.h>
+
+/** Write a model. Collective.
+ *  @param[in] command  the command line that made it, kept for the reader's sake */
+DKM_NODISCARD
+dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command);
+
+/** Read a model, whatever number of ranks wrote it. Collective.
+ *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT for a file that is not ours, is torn, or is of a
+ * newer format */
+DKM_NODISCARD
+dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
+                          dkm_model **model);
+
+/** Describe a model, data or record file for a person, line by line.
+ *
+ *  Collective; @p line is called on rank 0 only. */
+DKM_NODISCARD
+dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
+                        void (*line)(void *user, const char *text), void *user);
+
+#endif

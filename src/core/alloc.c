@@ -1,0 +1,110 @@
+#include "core/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context_impl.h"
+
+#define ALIGNMENT 64
+
+/* Stands in the 64 bytes before each block. */
+typedef struct header {
+    dkm_ctx *ctx;
+    int64_t bytes;
+} header;
+
+static header *header_of(void *block)
+{
+    return (header *)(void *)((char *)block - ALIGNMENT);
+}
+
+static void count_block(dkm_ctx *ctx, int64_t bytes)
+{
+    ctx->live_blocks++;
+    ctx->live_bytes += bytes;
+    if (ctx->live_bytes > ctx->peak_bytes)
+        ctx->peak_bytes = ctx->live_bytes;
+}
+
+static void *take(dkm_ctx *ctx, size_t bytes)
+{
+    size_t padded = (bytes + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *raw;
+
+    if (ctx->budget == 0)
+        return NULL;
+    raw = aligned_alloc(ALIGNMENT, padded);
+    if (!raw)
+        return NULL;
+    if (ctx->budget > 0)
+        ctx->budget--;
+    *(header *)(void *)raw = (header){ctx, (int64_t)bytes};
+    count_block(ctx, (int64_t)bytes);
+    return raw + ALIGNMENT;
+}
+
+dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                       void *block)
+{
+    void **out = block;
+
+    *out = NULL;
+    if (count >= 0 && (uint64_t)count <= ((uint64_t)INT64_MAX - 4 * ALIGNMENT) / (size ? size : 1))
+        *out = take(ctx, (size_t)count * size);
+    if (!*out)
+        return dkm_fail_at(ctx, file, line, DKM_ERR_MEMORY,
+                           "cannot allocate %lld x %zu bytes (%.1f MiB held): use more ranks or "
+                           "nodes, or a smaller problem",
+                           (long long)count, size, (double)ctx->live_bytes / 1048576.0);
+    return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                        void *block)
+{
+    void **out = block;
+    dkm_local local = dkm_alloc_at(ctx, file, line, count, size, block);
+
+    if (*out)
+        memset(*out, 0, (size_t)count * size);
+    return local;
+}
+
+dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                         void *block)
+{
+    void **slot = block, *old = *slot, *grown = NULL;
+    dkm_local local = dkm_alloc_at(ctx, file, line, count, size, &grown);
+
+    if (!grown)
+        return local;
+    if (old) {
+        size_t had = (size_t)header_of(old)->bytes, wanted = (size_t)count * size;
+        memcpy(grown, old, had < wanted ? had : wanted);
+        dkm_free_block(old);
+    }
+    *slot = grown;
+    return local;
+}
+
+dkm_local dkm_strdup(dkm_ctx *ctx, const char *text, char **copy)
+{
+    size_t length = strlen(text) + 1;
+    dkm_local local = dkm_alloc(ctx, (dkm_idx)length, copy);
+
+    if (*copy)
+        memcpy(*copy, text, length);
+    return local;
+}
+
+void dkm_free_block(void *block)
+{
+    header *h;
+
+    if (!block)
+        return;
+    h = header_of(block);
+    h->ctx->live_blocks--;
+    h->ctx->live_bytes -= h->bytes;
+    free(h);
+}

@@ -1,0 +1,49 @@
+/** @file alloc.h  The one door to the heap: overflow-checked, 64-byte aligned, counted.
+ *
+ *  Every block remembers the context it was taken from, so freeing needs no context. The live count
+ *  of a context at its end is the leak gate; dkm_ctx_fail_after() makes allocations fail on
+ * purpose.
+ */
+#ifndef DKMAP_ALLOC_H
+#define DKMAP_ALLOC_H
+
+#include <dkmap/context.h>
+
+/** Room for @p count items of @p size bytes, not initialised. Local.
+ *
+ *  @param[out] block  address of the pointer to set; NULL on failure. A count of 0 gives a block of
+ *                     its own, never NULL
+ *  @return ok, or DKM_ERR_MEMORY with a message saying how much was wanted
+ */
+DKM_NODISCARD
+dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                       void *block);
+
+/** The same, filled with zero bytes. Local. */
+DKM_NODISCARD
+dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                        void *block);
+
+/** `dkm_alloc(ctx, n, &p)` takes n items of what p points to. */
+#define dkm_alloc(ctx, count, pp)                                                                  \
+    dkm_alloc_at((ctx), __FILE__, __LINE__, (count), sizeof **(pp), (void *)(pp))
+#define dkm_calloc(ctx, count, pp)                                                                 \
+    dkm_calloc_at((ctx), __FILE__, __LINE__, (count), sizeof **(pp), (void *)(pp))
+
+/** Make a block hold @p count items, keeping what it held. `*pp` may be NULL. Local. */
+DKM_NODISCARD
+dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                         void *block);
+#define dkm_realloc(ctx, count, pp)                                                                \
+    dkm_realloc_at((ctx), __FILE__, __LINE__, (count), sizeof **(pp), (void *)(pp))
+
+/** A copy of @p text. Local. */
+DKM_NODISCARD
+dkm_local dkm_strdup(dkm_ctx *ctx, const char *text, char **copy);
+
+/** Give a block back. Takes NULL. Local. */
+void dkm_free_block(void *block);
+
+#define DKM_FREE(p) (dkm_free_block(p), (p) = NULL)
+
+#endif

@@ -1,0 +1,133 @@
+#define _GNU_SOURCE
+#include <dkmap/context.h>
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context_impl.h"
+#include "core/foreign.h"
+
+/* Cores of this process divided among the ranks of its node: at least one thread each. */
+static int fair_threads(MPI_Comm node)
+{
+    cpu_set_t set;
+    int cores = 1, sharers = 1;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        cores = CPU_COUNT(&set);
+    MPI_Comm_size(node, &sharers);
+    return cores > sharers ? cores / sharers : 1;
+}
+
+dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
+{
+    dkm_ctx *c = calloc(1, sizeof *c);
+    int mine = c != NULL, all = 0;
+
+    *ctx = NULL;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (!c || !all) {
+        free(c);
+        return DKM_ERR_MEMORY;
+    }
+    MPI_Comm_dup(comm, &c->comm);
+    MPI_Comm_rank(c->comm, &c->rank);
+    MPI_Comm_size(c->comm, &c->size);
+    MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &c->node);
+    c->threads = fair_threads(c->node);
+    c->budget = -1;
+    c->foreign = -1;
+    *ctx = c;
+    return DKM_OK;
+}
+
+void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener)
+{
+    ctx->listener = listener;
+}
+
+void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed)
+{
+    ctx->seed = seed;
+}
+
+void dkm_ctx_set_threads(dkm_ctx *ctx, int threads)
+{
+    ctx->threads = threads > 0 ? threads : fair_threads(ctx->node);
+}
+
+int dkm_ctx_rank(const dkm_ctx *ctx)
+{
+    return ctx->rank;
+}
+
+int dkm_ctx_size(const dkm_ctx *ctx)
+{
+    return ctx->size;
+}
+
+MPI_Comm dkm_ctx_comm(const dkm_ctx *ctx)
+{
+    return ctx->comm;
+}
+
+uint64_t dkm_ctx_seed(const dkm_ctx *ctx)
+{
+    return ctx->seed;
+}
+
+int dkm_ctx_threads(const dkm_ctx *ctx)
+{
+    return ctx->threads;
+}
+
+const char *dkm_ctx_message(const dkm_ctx *ctx)
+{
+    return ctx->message;
+}
+
+dkm_idx dkm_ctx_live_blocks(const dkm_ctx *ctx)
+{
+    return ctx->live_blocks;
+}
+
+int64_t dkm_ctx_live_bytes(const dkm_ctx *ctx)
+{
+    return ctx->live_bytes;
+}
+
+int64_t dkm_ctx_peak_bytes(const dkm_ctx *ctx)
+{
+    return ctx->peak_bytes;
+}
+
+void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget)
+{
+    ctx->budget = budget;
+}
+
+int dkm_ctx_foreign(const dkm_ctx *ctx)
+{
+    return ctx->foreign;
+}
+
+void dkm_ctx_set_foreign(dkm_ctx *ctx, int handle, void (*release)(int))
+{
+    ctx->foreign = handle;
+    ctx->foreign_release = release;
+}
+
+void dkm_ctx_destroy(dkm_ctx **ctx)
+{
+    dkm_ctx *c = *ctx;
+
+    if (!c)
+        return;
+    if (c->foreign_release)
+        c->foreign_release(c->foreign);
+    MPI_Comm_free(&c->node);
+    MPI_Comm_free(&c->comm);
+    free(c);
+    *ctx = NULL;
+}

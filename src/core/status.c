@@ -1,0 +1,60 @@
+#include <dkmap/status.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/context_impl.h"
+
+const char *dkm_status_text(dkm_status status)
+{
+#define STATUS_TEXT(code, text) [code] = text,
+    static const char *const texts[] = {DKM_STATUS_LIST(STATUS_TEXT)};
+#undef STATUS_TEXT
+    size_t at = (size_t)status;
+
+    return at < sizeof texts / sizeof *texts ? texts[at] : "unknown status";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* A user's mistake is told plainly; ours, and a machine's, with the rank and place it came from. */
+static int is_users_business(dkm_status code)
+{
+    return code != DKM_ERR_MEMORY && code != DKM_ERR_MPI && code != DKM_ERR_INTERNAL;
+}
+
+dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code, const char *format,
+                      ...)
+{
+    va_list args;
+    int used = 0;
+
+    if (!is_users_business(code))
+        used = snprintf(ctx->message, sizeof ctx->message, "[rank %d] %s:%d: ", ctx->rank,
+                        base_name(file), line);
+    if (used < 0 || (size_t)used >= sizeof ctx->message)
+        used = 0;
+    va_start(args, format);
+    vsnprintf(ctx->message + used, sizeof ctx->message - (size_t)used, format, args);
+    va_end(args);
+    return (dkm_local){code};
+}
+
+dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local)
+{
+    int first = ctx->size, mine = local.code == DKM_OK ? ctx->size : ctx->rank;
+    int code = (int)local.code;
+
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, ctx->comm);
+    if (first == ctx->size)
+        return DKM_OK;
+    MPI_Bcast(&code, 1, MPI_INT, first, ctx->comm);
+    MPI_Bcast(ctx->message, DKM_MESSAGE_LENGTH, MPI_CHAR, first, ctx->comm);
+    return (dkm_status)code;
+}

@@ -1,0 +1,61 @@
+/** @file bundle.h  Named parts of a model or a checkpoint, on their way to or from a file.
+ *
+ *  A model turns itself into a bundle and back; src/store writes and reads bundles and knows
+ * nothing of models. Text, numbers and arrays are the same on every rank; data are spread in slabs.
+ */
+#ifndef DKMAP_BUNDLE_H
+#define DKMAP_BUNDLE_H
+
+#include "data/objects.h"
+
+typedef enum dkm_part_kind { DKM_PART_TEXT, DKM_PART_REALS, DKM_PART_DATA } dkm_part_kind;
+
+typedef struct dkm_part {
+    char *name;
+    dkm_part_kind kind;
+    char *text;
+    dkm_idx count;
+    double *reals; /**< count of them; a plain number is an array of one */
+    dkm_data *data;
+} dkm_part;
+
+typedef struct dkm_bundle {
+    dkm_ctx *ctx;
+    dkm_idx count, room;
+    dkm_part *parts;
+} dkm_bundle;
+
+/** An empty bundle. Local; dkm_bundle_clear() frees it, also after a failure. */
+dkm_bundle dkm_bundle_empty(dkm_ctx *ctx);
+
+/** Add a part; text and numbers are copied. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_put_text(dkm_bundle *b, const char *name, const char *text);
+DKM_NODISCARD
+dkm_local dkm_bundle_put_real(dkm_bundle *b, const char *name, double value);
+DKM_NODISCARD
+dkm_local dkm_bundle_put_reals(dkm_bundle *b, const char *name, dkm_idx count,
+                               const double *values);
+/** Add data; takes over *data (nulled on success). Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_put_data(dkm_bundle *b, const char *name, dkm_data **data);
+
+/** The part called @p name, or NULL. Local. */
+dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name);
+
+/** What a part holds; a part that is missing or of another kind is DKM_ERR_FORMAT naming it. Local.
+ */
+DKM_NODISCARD
+dkm_local dkm_bundle_text(const dkm_bundle *b, const char *name, const char **text);
+DKM_NODISCARD
+dkm_local dkm_bundle_real(const dkm_bundle *b, const char *name, double *value);
+DKM_NODISCARD
+dkm_local dkm_bundle_reals(const dkm_bundle *b, const char *name, dkm_idx *count,
+                           const double **values);
+/** Hand over the data of a part: the caller owns them now. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_take_data(dkm_bundle *b, const char *name, dkm_data **data);
+
+void dkm_bundle_clear(dkm_bundle *b);
+
+#endif

@@ -1,0 +1,71 @@
+/** @file objects.h  A rank's own array of objects, and how objects move between ranks.
+ *
+ *  Three ways of keeping objects serve all types:
+ *    values  n x d numbers, row-major (dense, gram, distance; labels with d = 1)
+ *    lists   start[n + 1], col[], val[] (sparse, graph; label sets with val = NULL)
+ *    bytes   start[n + 1], bytes[] (strings, sets)
+ *  Beside them each object may carry a few numbers more, extra[n x extras], that a kernel has
+ *  worked out for it (squared norm, self-kernel): they travel with it.
+ */
+#ifndef DKMAP_OBJECTS_H
+#define DKMAP_OBJECTS_H
+
+#include <dkmap/data.h>
+
+typedef struct dkm_objs {
+    dkm_ctx *ctx;
+    dkm_type type;
+    dkm_idx n, d;
+    double *values;
+    dkm_idx *start;
+    dkm_idx *col;
+    double *val;
+    char *bytes;
+    dkm_idx extras;
+    double *extra;
+} dkm_objs;
+
+typedef enum dkm_keeping { DKM_KEEP_VALUES, DKM_KEEP_LISTS, DKM_KEEP_BYTES } dkm_keeping;
+
+/** How objects of a type are kept. Local. */
+dkm_keeping dkm_type_keeping(dkm_type type);
+
+/** Room for n objects of d columns with @p items list entries or bytes in all; start[] is zero.
+ *  Local. @p objs must be zeroed or fresh; dkm_objs_clear() frees what it holds, also after a
+ *  failure. Lists of DKM_LABEL_SETS have no val. */
+DKM_NODISCARD
+dkm_local dkm_objs_init(dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n, dkm_idx d,
+                        dkm_idx items);
+
+/** Room for @p extras numbers more an object. Local. */
+DKM_NODISCARD
+dkm_local dkm_objs_add_extra(dkm_objs *objs, dkm_idx extras);
+
+/** Free the arrays and zero the struct. Local. */
+void dkm_objs_clear(dkm_objs *objs);
+
+struct dkm_data {
+    dkm_ctx *ctx;
+    dkm_idx m;     /**< over all ranks */
+    dkm_idx first; /**< of this rank's slab */
+    dkm_objs mine;
+};
+
+/** Wrap this rank's slab of m objects; takes over @p objs (zeroed on return, also on failure).
+ *  Collective. */
+DKM_NODISCARD
+dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, dkm_data **data);
+
+/** Bring the objects @p wanted (each rank its own list, any length, any order) to this rank.
+ *
+ *  Collective. Moves the fewest bytes: indices to the holders, objects back, in rounds of bounded
+ *  size. Extras travel too.
+ *
+ *  @param[out] got  zeroed or fresh; to be cleared by the caller, also after a failure
+ *  @return DKM_OK; DKM_ERR_ARG for an index outside [0, m); DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+                          dkm_objs *got);
+
+#endif

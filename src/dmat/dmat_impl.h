@@ -1,0 +1,37 @@
+/** @file dmat_impl.h  Body of the distributed matrix, for src/dmat and src/scalapack. */
+#ifndef DKMAP_DMAT_IMPL_H
+#define DKMAP_DMAT_IMPL_H
+
+#include <dkmap/dmat.h>
+
+struct dkm_dmat {
+    dkm_grid *grid;
+    dkm_precision precision;
+    dkm_idx m, n, mb, nb;
+    dkm_idx m_loc, n_loc, ld;
+    union {
+        void *any;
+        double *f64;
+        float *f32;
+    } a;
+};
+
+/** Element at local place (il, jl), whatever the precision. */
+static inline double dkm_dmat_at(const dkm_dmat *A, dkm_idx il, dkm_idx jl)
+{
+    dkm_idx k = il + jl * A->ld;
+
+    return A->precision == DKM_F64 ? A->a.f64[k] : (double)A->a.f32[k];
+}
+
+static inline void dkm_dmat_put(dkm_dmat *A, dkm_idx il, dkm_idx jl, double value)
+{
+    dkm_idx k = il + jl * A->ld;
+
+    if (A->precision == DKM_F64)
+        A->a.f64[k] = value;
+    else
+        A->a.f32[k] = (float)value;
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* Between row slabs and the block-cyclic layout. Both ends know the two layouts, so only numbers
+ * travel. Rows go in rounds, each rank giving a bounded stretch of its slab, so that no rank needs
+ * buffers that grow with the matrix. In one message from slab holder s to process (p, q) the rows
+ * of s that belong to grid row p follow each other in order, each as the elements of grid column q
+ * in local column order. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "dmat/dmat_impl.h"
+
+#define ROUND_BYTES (16 << 20)
+
+typedef struct exchange {
+    const dkm_dmat *A;
+    dkm_ctx *ctx;
+    int P, Q, size, rank;
+    dkm_idx stretch; /* rows a rank gives in one round */
+    dkm_idx rounds;
+    double *slab_side, *grid_side;
+    int *slab_counts, *slab_starts, *grid_counts, *grid_starts;
+} exchange;
+
+/* Rows [*from, *to) of the slab of rank s that travel in round t. */
+static void round_rows(const exchange *e, int s, dkm_idx t, dkm_idx *from, dkm_idx *to)
+{
+    dkm_idx first = dkm_slab_first(e->A->m, s, e->size);
+    dkm_idx end = dkm_slab_first(e->A->m, s + 1, e->size);
+
+    *from = first + t * e->stretch < end ? first + t * e->stretch : end;
+    *to = *from + e->stretch < end ? *from + e->stretch : end;
+}
+
+/* How many of rows [from, to) belong to grid row p. */
+static dkm_idx rows_of(const exchange *e, dkm_idx from, dkm_idx to, int p)
+{
+    dkm_idx mb = e->A->mb;
+
+    return dkm_cyclic_count(to, mb, p, e->P) - dkm_cyclic_count(from, mb, p, e->P);
+}
+
+static dkm_idx cols_of(const exchange *e, int q)
+{
+    return dkm_cyclic_count(e->A->n, e->A->nb, q, e->Q);
+}
+
+static void plan_round(exchange *e, dkm_idx t)
+{
+    int slab_at = 0, grid_at = 0, p = dkm_grid_row(e->A->grid);
+    dkm_idx from, to, s_from, s_to;
+
+    round_rows(e, e->rank, t, &from, &to);
+    for (int r = 0; r < e->size; r++) {
+        int inside = r < e->P * e->Q;
+        round_rows(e, r, t, &s_from, &s_to);
+        e->slab_counts[r] =
+            inside ? (int)(rows_of(e, from, to, r / e->Q) * cols_of(e, r % e->Q)) : 0;
+        e->grid_counts[r] = p >= 0 ? (int)(rows_of(e, s_from, s_to, p) * e->A->n_loc) : 0;
+        e->slab_starts[r] = slab_at;
+        e->grid_starts[r] = grid_at;
+        slab_at += e->slab_counts[r];
+        grid_at += e->grid_counts[r];
+    }
+}
+
+/* The most rows this grid row sends or gets in any one round. */
+static dkm_idx most_rows_in_a_round(const exchange *e)
+{
+    dkm_idx most = 0, from, to;
+
+    for (dkm_idx t = 0; t < e->rounds; t++) {
+        dkm_idx rows = 0;
+        for (int s = 0; s < e->size; s++) {
+            round_rows(e, s, t, &from, &to);
+            rows += rows_of(e, from, to, dkm_grid_row(e->A->grid));
+        }
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
+static dkm_local open_exchange(exchange *e, const dkm_dmat *A)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx most;
+
+    memset(e, 0, sizeof *e);
+    e->A = A;
+    e->ctx = dkm_grid_ctx(A->grid);
+    e->P = dkm_grid_rows(A->grid);
+    e->Q = dkm_grid_cols(A->grid);
+    e->size = dkm_ctx_size(e->ctx);
+    e->rank = dkm_ctx_rank(e->ctx);
+    e->stretch = ROUND_BYTES / ((A->n > 0 ? A->n : 1) * (dkm_idx)sizeof(double));
+    if (e->stretch < 1)
+        e->stretch = 1;
+    most = dkm_slab_count(A->m, 0, e->size);
+    if (e->stretch > most)
+        e->stretch = most > 0 ? most : 1;
+    e->rounds = (most + e->stretch - 1) / e->stretch;
+    DKM_STEP(dkm_alloc(e->ctx, e->stretch * A->n, &e->slab_side));
+    DKM_STEP(dkm_alloc(e->ctx, most_rows_in_a_round(e) * A->n_loc, &e->grid_side));
+    DKM_STEP(dkm_alloc(e->ctx, e->size, &e->slab_counts));
+    DKM_STEP(dkm_alloc(e->ctx, e->size, &e->slab_starts));
+    DKM_STEP(dkm_alloc(e->ctx, e->size, &e->grid_counts));
+    DKM_STEP(dkm_alloc(e->ctx, e->size, &e->grid_starts));
+out:
+    return local;
+}
+
+static void close_exchange(exchange *e)
+{
+    DKM_FREE(e->slab_side);
+    DKM_FREE(e->grid_side);
+    DKM_FREE(e->slab_counts);
+    DKM_FREE(e->slab_starts);
+    DKM_FREE(e->grid_counts);
+    DKM_FREE(e->grid_starts);
+}
+
+/* Copy the elements of one row that belong to grid column q: pack (into == 1) or unpack. */
+static void copy_row_part(const exchange *e, double *row, int q, double *packed, int into)
+{
+    dkm_idx nb = e->A->nb, n = e->A->n;
+
+    for (dkm_idx jg = q * nb; jg < n; jg += nb * e->Q) {
+        dkm_idx width = jg + nb < n ? nb : n - jg;
+        memcpy(into ? packed : row + jg, into ? row + jg : packed, (size_t)width * sizeof *row);
+        packed += width;
+    }
+}
+
+/* Walk the slab side of round t, packing from or unpacking to this rank's rows. */
+static void slab_copy(exchange *e, dkm_idx t, double *rows, int into)
+{
+    dkm_idx first = dkm_slab_first(e->A->m, e->rank, e->size), from, to;
+
+    round_rows(e, e->rank, t, &from, &to);
+    for (int r = 0; r < e->P * e->Q; r++) {
+        double *packed = e->slab_side + e->slab_starts[r];
+        for (dkm_idx ig = from; ig < to; ig++) {
+            if (dkm_cyclic_owner(ig, e->A->mb, e->P) != r / e->Q)
+                continue;
+            copy_row_part(e, rows + (ig - first) * e->A->n, r % e->Q, packed, into);
+            packed += cols_of(e, r % e->Q);
+        }
+    }
+}
+
+/* Walk the grid side of round t, unpacking to (into == 0) or packing from the local array. */
+static void grid_copy(exchange *e, dkm_idx t, dkm_dmat *A, int into)
+{
+    int p = dkm_grid_row(A->grid);
+
+    for (int s = 0; s < e->size && p >= 0; s++) {
+        double *packed = e->grid_side + e->grid_starts[s];
+        dkm_idx from, to;
+        round_rows(e, s, t, &from, &to);
+        dkm_idx il_end = dkm_cyclic_count(to, A->mb, p, e->P);
+        for (dkm_idx il = dkm_cyclic_count(from, A->mb, p, e->P); il < il_end; il++)
+            for (dkm_idx jl = 0; jl < A->n_loc; jl++, packed++) {
+                if (into)
+                    *packed = dkm_dmat_at(A, il, jl);
+                else
+                    dkm_dmat_put(A, il, jl, *packed);
+            }
+    }
+}
+
+static void send_to_grid(exchange *e)
+{
+    MPI_Alltoallv(e->slab_side, e->slab_counts, e->slab_starts, MPI_DOUBLE, e->grid_side,
+                  e->grid_counts, e->grid_starts, MPI_DOUBLE, dkm_ctx_comm(e->ctx));
+}
+
+static void send_to_slabs(exchange *e)
+{
+    MPI_Alltoallv(e->grid_side, e->grid_counts, e->grid_starts, MPI_DOUBLE, e->slab_side,
+                  e->slab_counts, e->slab_starts, MPI_DOUBLE, dkm_ctx_comm(e->ctx));
+}
+
+dkm_status dkm_dmat_from_rows(dkm_dmat *A, const double *rows)
+{
+    dkm_status status = DKM_OK;
+    exchange e;
+
+    DKM_AGREE(dkm_grid_ctx(A->grid), open_exchange(&e, A));
+    for (dkm_idx t = 0; t < e.rounds; t++) {
+        plan_round(&e, t);
+        slab_copy(&e, t, (double *)(uintptr_t)rows, 1);
+        send_to_grid(&e);
+        grid_copy(&e, t, A, 0);
+    }
+out:
+    close_exchange(&e);
+    return status;
+}
+
+dkm_status dkm_dmat_to_rows(const dkm_dmat *A, double *rows)
+{
+    dkm_status status = DKM_OK;
+    exchange e;
+
+    DKM_AGREE(dkm_grid_ctx(A->grid), open_exchange(&e, A));
+    for (dkm_idx t = 0; t < e.rounds; t++) {
+        plan_round(&e, t);
+        grid_copy(&e, t, (dkm_dmat *)(uintptr_t)A, 1);
+        send_to_slabs(&e);
+        slab_copy(&e, t, rows, 0);
+    }
+out:
+    close_exchange(&e);
+    return status;
+}
