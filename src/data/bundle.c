@@ -1,0 +1,143 @@
+#include "data/bundle.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+
+dkm_bundle dkm_bundle_empty(dkm_ctx *ctx)
+{
+    return (dkm_bundle){.ctx = ctx};
+}
+
+/* A new last part with its name set; its content is the caller's to fill. */
+static dkm_local append(dkm_bundle *b, const char *name, dkm_part_kind kind, dkm_part **part)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *part = NULL;
+    if (b->count == b->room) {
+        dkm_idx room = b->room ? 2 * b->room : 8;
+        DKM_STEP(dkm_realloc(b->ctx, room, &b->parts));
+        b->room = room;
+    }
+    b->parts[b->count] = (dkm_part){.kind = kind};
+    DKM_STEP(dkm_strdup(b->ctx, name, &b->parts[b->count].name));
+    *part = &b->parts[b->count++];
+out:
+    return local;
+}
+
+dkm_local dkm_bundle_put_text(dkm_bundle *b, const char *name, const char *text)
+{
+    dkm_part *part;
+    dkm_local local = append(b, name, DKM_PART_TEXT, &part);
+
+    return part ? dkm_strdup(b->ctx, text, &part->text) : local;
+}
+
+dkm_local dkm_bundle_put_real(dkm_bundle *b, const char *name, double value)
+{
+    return dkm_bundle_put_reals(b, name, 1, &value);
+}
+
+dkm_local dkm_bundle_put_reals(dkm_bundle *b, const char *name, dkm_idx count, const double *values)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_part *part;
+
+    DKM_STEP(append(b, name, DKM_PART_REALS, &part));
+    DKM_STEP(dkm_alloc(b->ctx, count, &part->reals));
+    part->count = count;
+    memcpy(part->reals, values, (size_t)count * sizeof *values);
+out:
+    return local;
+}
+
+dkm_local dkm_bundle_put_data(dkm_bundle *b, const char *name, dkm_data **data)
+{
+    dkm_part *part;
+    dkm_local local = append(b, name, DKM_PART_DATA, &part);
+
+    if (part) {
+        part->data = *data;
+        *data = NULL;
+    }
+    return local;
+}
+
+dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name)
+{
+    for (dkm_idx k = 0; k < b->count; k++)
+        if (strcmp(b->parts[k].name, name) == 0)
+            return &b->parts[k];
+    return NULL;
+}
+
+static dkm_local need(const dkm_bundle *b, const char *name, dkm_part_kind kind, dkm_part **part)
+{
+    *part = dkm_bundle_find(b, name);
+    if (!*part || (*part)->kind != kind)
+        return dkm_fail(b->ctx, DKM_ERR_FORMAT, "the file holds no part '%s' of the right kind",
+                        name);
+    return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_bundle_text(const dkm_bundle *b, const char *name, const char **text)
+{
+    dkm_part *part;
+    dkm_local local = need(b, name, DKM_PART_TEXT, &part);
+
+    *text = local.code == DKM_OK ? part->text : NULL;
+    return local;
+}
+
+dkm_local dkm_bundle_reals(const dkm_bundle *b, const char *name, dkm_idx *count,
+                           const double **values)
+{
+    dkm_part *part;
+    dkm_local local = need(b, name, DKM_PART_REALS, &part);
+
+    *values = local.code == DKM_OK ? part->reals : NULL;
+    *count = local.code == DKM_OK ? part->count : 0;
+    return local;
+}
+
+dkm_local dkm_bundle_real(const dkm_bundle *b, const char *name, double *value)
+{
+    const double *values;
+    dkm_idx count;
+    dkm_local local = dkm_bundle_reals(b, name, &count, &values);
+
+    if (local.code != DKM_OK)
+        return local;
+    if (count != 1)
+        return dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' holds %lld numbers, not one", name,
+                        (long long)count);
+    *value = values[0];
+    return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_bundle_take_data(dkm_bundle *b, const char *name, dkm_data **data)
+{
+    dkm_part *part;
+    dkm_local local = need(b, name, DKM_PART_DATA, &part);
+
+    *data = NULL;
+    if (local.code == DKM_OK) {
+        *data = part->data;
+        part->data = NULL;
+    }
+    return local;
+}
+
+void dkm_bundle_clear(dkm_bundle *b)
+{
+    for (dkm_idx k = 0; k < b->count; k++) {
+        DKM_FREE(b->parts[k].name);
+        DKM_FREE(b->parts[k].text);
+        DKM_FREE(b->parts[k].reals);
+        dkm_data_destroy(&b->parts[k].data);
+    }
+    DKM_FREE(b->parts);
+    b->count = b->room = 0;
+}
