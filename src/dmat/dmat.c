@@ -1,6 +1,7 @@
 #include <dkmap/dmat.h>
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -38,7 +39,7 @@ static dkm_local check_local_array(dkm_ctx *ctx, const dkm_dmat *A)
                     "a %lld x %lld matrix gives this rank %lld x %lld elements, more than the "
                     "2^31-1 that ScaLAPACK can index: use at least %.0f ranks",
                     (long long)A->m, (long long)A->n, (long long)A->ld, (long long)A->n_loc,
-                    ranks + 1.0);
+                    ceil(ranks));
 }
 
 static dkm_local allocate(dkm_ctx *ctx, dkm_dmat *A)

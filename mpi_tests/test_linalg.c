@@ -1,0 +1,217 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include <dkmap/random.h>
+
+#include "check.h"
+#include "dmat/dmat_impl.h"
+#include "oracle_linalg.h"
+#include "scalapack/blas.h"
+#include "scalapack/linalg.h"
+
+#define N 37
+
+static double noise(void *user, dkm_idx ig, dkm_idx jg)
+{
+    return dkm_random_normal(*(uint64_t *)user, 0, (uint64_t)ig, (uint64_t)jg);
+}
+
+/* Symmetric, positive definite: 1 / (1 + |i - j|) plus N on the diagonal, of which only the lower
+ * triangle is filled. */
+static double definite_lower(void *user, dkm_idx ig, dkm_idx jg)
+{
+    double shift = *(double *)user;
+
+    return ig < jg ? 0.0 : 1.0 / (1.0 + (double)(ig - jg)) + (ig == jg ? shift : 0.0);
+}
+
+static double definite(int i, int j, double shift)
+{
+    return 1.0 / (1.0 + abs(i - j)) + (i == j ? shift : 0.0);
+}
+
+static void make(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision, uint64_t seed,
+                 dkm_dmat **A)
+{
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, N, nb, nb, precision, A));
+    dkm_dmat_fill(*A, noise, &seed);
+}
+
+static double largest_gap(const double *a, const double *b, int count)
+{
+    double gap = 0;
+
+    for (int i = 0; i < count; i++)
+        gap = fmax(gap, fabs(a[i] - b[i]));
+    return gap;
+}
+
+/* One rounding a term of a sum of N products of numbers of size 1, and room for their growth. */
+static double product_tolerance(dkm_precision precision)
+{
+    return 50.0 * N * (precision == DKM_F64 ? 1.2e-16 : 6.0e-8);
+}
+
+static void products_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    dkm_dmat *A = NULL, *B = NULL, *C = NULL;
+    static double a[N * N], b[N * N], c[N * N], want[N * N];
+    const char ops[] = {'N', 'T'};
+
+    make(ctx, grid, nb, precision, 1, &A);
+    make(ctx, grid, nb, precision, 2, &B);
+    make(ctx, grid, nb, precision, 3, &C);
+    oracle_gather(A, a);
+    oracle_gather(B, b);
+    for (int ta = 0; ta < 2; ta++)
+        for (int tb = 0; tb < 2; tb++) {
+            dkm_la_gemm(ops[ta], ops[tb], 1.0, A, B, 0.0, C);
+            oracle_gather(C, c);
+            oracle_multiply(N, ta, tb, a, b, want);
+            CHECK_CLOSE(largest_gap(c, want, N * N), 0.0, product_tolerance(precision));
+        }
+    dkm_la_transpose(A, C);
+    oracle_gather(C, c);
+    for (int i = 0; i < N * N; i++)
+        CHECK(c[i] == a[i / N + i % N * N]);
+    dkm_dmat_destroy(&A);
+    dkm_dmat_destroy(&B);
+    dkm_dmat_destroy(&C);
+}
+
+static void mirror_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    dkm_dmat *A = NULL;
+    static double a[N * N], c[N * N];
+
+    for (int upper = 0; upper < 2; upper++) {
+        make(ctx, grid, nb, precision, 4, &A);
+        oracle_gather(A, a);
+        dkm_la_mirror(upper ? 'U' : 'L', A);
+        oracle_gather(A, c);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j <= i; j++) {
+                double kept = upper ? a[j + i * N] : a[i + j * N];
+                CHECK(c[i + j * N] == kept && c[j + i * N] == kept);
+            }
+        dkm_dmat_destroy(&A);
+    }
+}
+
+static void cholesky_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    dkm_dmat *A = NULL, *B = NULL;
+    double shift = 0.5;
+    dkm_idx minor = -1;
+    uint64_t seed = 9;
+    static double a[N * N], b[N * 3], x[N * 3];
+
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, N, nb, nb, precision, &A));
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, 3, nb, 2, precision, &B));
+    dkm_dmat_fill(A, definite_lower, &shift);
+    dkm_dmat_fill(B, noise, &seed);
+    oracle_gather(B, b);
+    for (int i = 0; i < N * N; i++)
+        a[i] = definite(i % N, i / N, shift);
+    oracle_solve(N, 3, a, b);
+    dkm_la_cholesky(A, &minor);
+    CHECK(minor == 0);
+    dkm_la_lower_solve('N', A, B);
+    dkm_la_lower_solve('T', A, B);
+    oracle_gather(B, x);
+    CHECK_CLOSE(largest_gap(x, b, N * 3), 0.0, 10.0 * product_tolerance(precision));
+    dkm_dmat_destroy(&A);
+    dkm_dmat_destroy(&B);
+}
+
+static void on_every_grid(dkm_ctx *ctx, void (*body)(dkm_ctx *, dkm_grid *, dkm_idx, dkm_precision))
+{
+    for (int P = 1; P <= dkm_ctx_size(ctx); P++) {
+        dkm_grid *grid = NULL;
+        CHECK_OK(ctx, dkm_grid_create(ctx, P, dkm_ctx_size(ctx) / P, &grid));
+        for (dkm_idx nb = 4; nb <= 64; nb += 30)
+            for (int single = 0; single < 2; single++)
+                body(ctx, grid, nb, single ? DKM_F32 : DKM_F64);
+        dkm_grid_destroy(&grid);
+    }
+}
+
+static void products_match_the_oracle(dkm_ctx *ctx)
+{
+    on_every_grid(ctx, products_on);
+}
+
+static void a_triangle_is_mirrored_exactly(dkm_ctx *ctx)
+{
+    on_every_grid(ctx, mirror_on);
+}
+
+static void cholesky_solves_what_elimination_solves(dkm_ctx *ctx)
+{
+    on_every_grid(ctx, cholesky_on);
+}
+
+/* Wider than a strip, so that elimination between strips is run through. */
+static void a_matrix_of_several_strips_is_factored(dkm_ctx *ctx)
+{
+    enum { M = 2500 };
+    dkm_grid *grid = NULL;
+    dkm_dmat *A = NULL, *B = NULL, *C = NULL, *K = NULL;
+    double shift = 2.0, norm;
+    dkm_idx minor = -1;
+    uint64_t seed = 5;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, M, 64, 64, DKM_F64, &A));
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, M, 64, 64, DKM_F64, &K));
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, 4, 64, 64, DKM_F64, &B));
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, 4, 64, 64, DKM_F64, &C));
+    dkm_dmat_fill(A, definite_lower, &shift);
+    dkm_dmat_fill(K, definite_lower, &shift);
+    dkm_dmat_fill(B, noise, &seed);
+    dkm_dmat_fill(C, noise, &seed);
+    norm = dkm_dmat_norm(B);
+    dkm_la_cholesky(A, &minor);
+    CHECK(minor == 0);
+    dkm_la_lower_solve('N', A, B);
+    dkm_la_lower_solve('T', A, B);
+    dkm_la_symm('L', 1.0, K, B, -1.0, C);
+    CHECK_CLOSE(dkm_dmat_norm(C) / norm, 0.0, 1e-13); /* condition about 10, M rounding steps */
+    dkm_dmat_destroy(&A);
+    dkm_dmat_destroy(&K);
+    dkm_dmat_destroy(&B);
+    dkm_dmat_destroy(&C);
+    dkm_grid_destroy(&grid);
+}
+
+static double first_minors_good(void *user, dkm_idx ig, dkm_idx jg)
+{
+    return ig != jg ? 0.0 : ig == *(dkm_idx *)user ? -1.0 : 1.0;
+}
+
+static void the_bad_minor_is_named_on_all_ranks(dkm_ctx *ctx)
+{
+    dkm_grid *grid = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    for (dkm_idx bad = 0; bad < 1500; bad += 499) {
+        dkm_dmat *A = NULL;
+        dkm_idx minor = 0;
+        CHECK_OK(ctx, dkm_dmat_create(grid, 1500, 1500, 32, 32, DKM_F64, &A));
+        dkm_dmat_fill(A, first_minors_good, &bad);
+        dkm_la_cholesky(A, &minor);
+        CHECK(minor == bad + 1);
+        dkm_dmat_destroy(&A);
+    }
+    dkm_grid_destroy(&grid);
+}
+
+static const check_case cases[] = {
+    CASE(products_match_the_oracle),
+    CASE(a_triangle_is_mirrored_exactly),
+    CASE(cholesky_solves_what_elimination_solves),
+    CASE(a_matrix_of_several_strips_is_factored),
+    CASE(the_bad_minor_is_named_on_all_ranks),
+};
+
+CHECK_MAIN(cases)

@@ -1,0 +1,42 @@
+#include "scalapack/blacs.h"
+
+#include "core/foreign.h"
+#include "dmat/dmat_impl.h"
+#include "grid/attach.h"
+#include "scalapack/blas.h"
+#include "scalapack/fortran.h"
+
+#define DENSE   1
+#define OUTSIDE (-2)
+
+int dkm_blacs_context(dkm_grid *grid)
+{
+    dkm_ctx *ctx = dkm_grid_ctx(grid);
+    int handle = dkm_grid_foreign(grid);
+
+    if (dkm_ctx_foreign(ctx) < 0) {
+        dkm_ctx_set_foreign(ctx, Csys2blacs_handle(dkm_ctx_comm(ctx)), Cfree_blacs_system_handle);
+        dkm_blas_use_threads(ctx);
+    }
+    if (handle != -1)
+        return handle;
+    /* every rank of the system handle takes part, also those that end outside the grid */
+    handle = dkm_ctx_foreign(ctx);
+    Cblacs_gridinit(&handle, "Row", dkm_grid_rows(grid), dkm_grid_cols(grid));
+    if (dkm_in_grid(grid))
+        dkm_grid_set_foreign(grid, handle, Cblacs_gridexit);
+    else
+        dkm_grid_set_foreign(grid, OUTSIDE, NULL);
+    return dkm_grid_foreign(grid);
+}
+
+dkm_desc dkm_describe_dmat(const dkm_dmat *A)
+{
+    return (dkm_desc){{DENSE, dkm_blacs_context(A->grid), (int)A->m, (int)A->n, (int)A->mb,
+                       (int)A->nb, 0, 0, (int)A->ld}};
+}
+
+int dkm_in_grid(const dkm_grid *grid)
+{
+    return dkm_grid_row(grid) >= 0;
+}

@@ -1,0 +1,45 @@
+/** @file fortran.h  The Fortran and BLACS symbols dkmap calls. Included in this room only. */
+#ifndef DKMAP_FORTRAN_H
+#define DKMAP_FORTRAN_H
+
+#include <mpi.h>
+
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridinit(int *context, const char *order, int P, int Q);
+void Cblacs_gridexit(int context);
+
+/* One declaration for each of the two precisions. */
+#define DKM_FORTRAN(REAL, b, p)                                                                    \
+    void b##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
+                  const REAL *alpha, const REAL *A, const int *lda, const REAL *B, const int *ldb, \
+                  const REAL *beta, REAL *C, const int *ldc);                                      \
+    void b##syrk_(const char *uplo, const char *trans, const int *n, const int *k,                 \
+                  const REAL *alpha, const REAL *A, const int *lda, const REAL *beta, REAL *C,     \
+                  const int *ldc);                                                                 \
+    void p##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
+                  const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
+                  const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \
+                  const REAL *beta, REAL *C, const int *ic, const int *jc, const int *descC);      \
+    void p##symm_(const char *side, const char *uplo, const int *m, const int *n,                  \
+                  const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
+                  const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \
+                  const REAL *beta, REAL *C, const int *ic, const int *jc, const int *descC);      \
+    void p##tran_(const int *m, const int *n, const REAL *alpha, const REAL *A, const int *ia,     \
+                  const int *ja, const int *descA, const REAL *beta, REAL *C, const int *ic,       \
+                  const int *jc, const int *descC);                                                \
+    void p##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,         \
+                  const int *m, const int *n, const REAL *alpha, const REAL *A, const int *ia,     \
+                  const int *ja, const int *descA, REAL *B, const int *ib, const int *jb,          \
+                  const int *descB);                                                               \
+    void p##syrk_(const char *uplo, const char *trans, const int *n, const int *k,                 \
+                  const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
+                  const int *descA, const REAL *beta, REAL *C, const int *ic, const int *jc,       \
+                  const int *descC);                                                               \
+    void p##potrf_(const char *uplo, const int *n, REAL *A, const int *ia, const int *ja,          \
+                   const int *descA, int *info);
+
+DKM_FORTRAN(double, d, pd)
+DKM_FORTRAN(float, s, ps)
+
+#endif

@@ -1,0 +1,40 @@
+/** @file linalg.h  Dense algebra on distributed matrices, in either precision.
+ *
+ *  All matrices of one call share a grid and a precision, and their blocks fit each other. Every
+ *  call is collective on the context of the grid: ranks outside the grid take part in agreement and
+ *  do nothing else.
+ */
+#ifndef DKMAP_LINALG_H
+#define DKMAP_LINALG_H
+
+#include <dkmap/dmat.h>
+
+/** C = alpha op(A) op(B) + beta C, op by 'N' or 'T'. */
+void dkm_la_gemm(char ta, char tb, double alpha, const dkm_dmat *A, const dkm_dmat *B, double beta,
+                 dkm_dmat *C);
+
+/** C = alpha A B + beta C with A symmetric, given by its @p uplo triangle ('L' or 'U'). */
+void dkm_la_symm(char uplo, double alpha, const dkm_dmat *A, const dkm_dmat *B, double beta,
+                 dkm_dmat *C);
+
+/** C = alpha A' A + beta C ('T') or alpha A A' + beta C ('N'), lower triangle. */
+void dkm_la_syrk(char trans, double alpha, const dkm_dmat *A, double beta, dkm_dmat *C);
+
+/** B = A'. B has the shape of A' and blocks nb x mb. */
+void dkm_la_transpose(const dkm_dmat *A, dkm_dmat *B);
+
+/** Make a square matrix symmetric in place: copy its strict triangle @p from ('L' or 'U') to the
+ *  other side. Blocks must be square. */
+void dkm_la_mirror(char from, dkm_dmat *A);
+
+/** A = L L' in place, lower triangle; the strict upper one is neither read nor written.
+ *
+ *  @param[out] minor  0, or the order of the first leading minor that is not positive definite, in
+ *                     which case the lower triangle of A is spoilt; the same on every rank
+ */
+void dkm_la_cholesky(dkm_dmat *A, dkm_idx *minor);
+
+/** B = op(L)^-1 B with L the lower triangle of A, op by 'N' or 'T'. */
+void dkm_la_lower_solve(char trans, const dkm_dmat *L, dkm_dmat *B);
+
+#endif
