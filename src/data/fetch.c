@@ -1,0 +1,355 @@
+/* Bringing objects to the ranks that want them.
+ *
+ * What one rank asks of another is a stream of bytes (parcel.h). Streams move in turns of a bounded
+ * number of objects and, within a turn, in rounds of a bounded number of bytes. A round may cut an
+ * object anywhere, so the bounds hold however large objects are. Where objects differ in
+ * length, the lengths come in turns of their own first. What a rank holds itself it just copies. */
+#include "data/fetch.h"
+
+#include <string.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+#include "data/parcel.h"
+
+static const dkm_fetch_bounds usual_bounds = {4 << 20, 32 << 20};
+
+/* How many of what goes to, or comes from, each rank, and where in the buffer. */
+typedef struct cut {
+    int *count, *start;
+} cut;
+
+typedef struct trade {
+    dkm_ctx *ctx;
+    int size, rank;
+    dkm_idx object_limit, byte_limit; /* of one pair of ranks: in a turn, in a round */
+    const dkm_data *data;
+    dkm_objs *got;
+    dkm_idx *place;                /* places in `wanted`, grouped by holder */
+    dkm_idx *group;                /* where each holder's group starts in `place` */
+    dkm_idx *asked;                /* objects each rank asks of this one */
+    dkm_idx *ask, *serve;          /* indices of a turn; then the lengths */
+    dkm_idx *length;               /* of each wanted object, in items */
+    dkm_idx *in_bytes, *out_bytes; /* of each stream: in all, then in a turn */
+    cut ask_cut, serve_cut, in_cut, out_cut;
+    dkm_parcel_cursor *in_at, *out_at;
+    char *in, *out;
+} trade;
+
+static dkm_idx least(dkm_idx a, dkm_idx b)
+{
+    return a < b ? a : b;
+}
+
+/* How much of @p total falls in stretch t of @p limit each. */
+static dkm_idx stretch(dkm_idx total, dkm_idx limit, dkm_idx t)
+{
+    dkm_idx left = total - t * limit;
+
+    return left < 0 ? 0 : least(left, limit);
+}
+
+static dkm_idx stretches(dkm_idx total, dkm_idx limit)
+{
+    return (total + limit - 1) / limit;
+}
+
+static dkm_local check_wanted(const dkm_data *data, dkm_idx count, const dkm_idx *wanted)
+{
+    for (dkm_idx k = 0; k < count; k++)
+        if (wanted[k] < 0 || wanted[k] >= data->m)
+            return dkm_fail(data->ctx, DKM_ERR_ARG, "object %lld asked for, of 0 to %lld",
+                            (long long)wanted[k], (long long)data->m - 1);
+    return DKM_LOCAL_OK;
+}
+
+/* Sort the places of what is wanted by the rank that holds it. */
+static void group_by_holder(trade *t, dkm_idx count, const dkm_idx *wanted)
+{
+    dkm_idx m = t->data->m;
+
+    memset(t->group, 0, (size_t)(t->size + 2) * sizeof *t->group);
+    for (dkm_idx k = 0; k < count; k++)
+        t->group[dkm_slab_owner(m, wanted[k], t->size) + 2]++;
+    for (int r = 0; r < t->size; r++)
+        t->group[r + 2] += t->group[r + 1];
+    for (dkm_idx k = 0; k < count; k++)
+        t->place[t->group[dkm_slab_owner(m, wanted[k], t->size) + 1]++] = k;
+}
+
+static dkm_local make_cut(dkm_ctx *ctx, int size, cut *c)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_calloc(ctx, size, &c->count));
+    DKM_STEP(dkm_calloc(ctx, size, &c->start));
+out:
+    return local;
+}
+
+static dkm_local open_trade(trade *t, const dkm_data *data, dkm_idx count, const dkm_idx *wanted)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(check_wanted(data, count, wanted));
+    DKM_STEP(dkm_alloc(t->ctx, count, &t->place));
+    DKM_STEP(dkm_alloc(t->ctx, t->size + 2, &t->group));
+    DKM_STEP(dkm_calloc(t->ctx, t->size, &t->asked));
+    DKM_STEP(dkm_calloc(t->ctx, t->size, &t->in_bytes));
+    DKM_STEP(dkm_calloc(t->ctx, t->size, &t->out_bytes));
+    DKM_STEP(dkm_alloc(t->ctx, t->size, &t->in_at));
+    DKM_STEP(dkm_alloc(t->ctx, t->size, &t->out_at));
+    DKM_STEP(make_cut(t->ctx, t->size, &t->ask_cut));
+    DKM_STEP(make_cut(t->ctx, t->size, &t->serve_cut));
+    DKM_STEP(make_cut(t->ctx, t->size, &t->in_cut));
+    DKM_STEP(make_cut(t->ctx, t->size, &t->out_cut));
+    group_by_holder(t, count, wanted);
+out:
+    return local;
+}
+
+static void free_cut(cut *c)
+{
+    DKM_FREE(c->count);
+    DKM_FREE(c->start);
+}
+
+static void close_trade(trade *t)
+{
+    DKM_FREE(t->place);
+    DKM_FREE(t->group);
+    DKM_FREE(t->asked);
+    DKM_FREE(t->ask);
+    DKM_FREE(t->serve);
+    DKM_FREE(t->length);
+    DKM_FREE(t->in_bytes);
+    DKM_FREE(t->out_bytes);
+    DKM_FREE(t->in_at);
+    DKM_FREE(t->out_at);
+    DKM_FREE(t->in);
+    DKM_FREE(t->out);
+    free_cut(&t->ask_cut);
+    free_cut(&t->serve_cut);
+    free_cut(&t->in_cut);
+    free_cut(&t->out_cut);
+}
+
+/* Objects asked of rank r; none of itself. */
+static dkm_idx asked_of(const trade *t, int r)
+{
+    return r == t->rank ? 0 : t->group[r + 1] - t->group[r];
+}
+
+/* Tell every rank how much will be asked of it. @return the turns the longest list takes. */
+static dkm_idx plan_turns(trade *t)
+{
+    dkm_idx mine = 0, turns = 0;
+
+    for (int r = 0; r < t->size; r++) {
+        t->in_bytes[r] = asked_of(t, r);
+        mine = t->in_bytes[r] > mine ? t->in_bytes[r] : mine;
+    }
+    MPI_Alltoall(t->in_bytes, 1, MPI_INT64_T, t->asked, 1, MPI_INT64_T, dkm_ctx_comm(t->ctx));
+    MPI_Allreduce(&mine, &turns, 1, MPI_INT64_T, MPI_MAX, dkm_ctx_comm(t->ctx));
+    return stretches(turns, t->object_limit);
+}
+
+static dkm_local allocate_turn(trade *t, dkm_idx count)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx ask = 0, serve = 0;
+
+    for (int r = 0; r < t->size; r++) {
+        ask += least(asked_of(t, r), t->object_limit);
+        serve += least(t->asked[r], t->object_limit);
+    }
+    DKM_STEP(dkm_alloc(t->ctx, ask, &t->ask));
+    DKM_STEP(dkm_alloc(t->ctx, serve, &t->serve));
+    if (!t->data->mine.values)
+        DKM_STEP(dkm_alloc(t->ctx, count, &t->length));
+out:
+    return local;
+}
+
+static void set_cut(cut *c, int r, dkm_idx count)
+{
+    c->count[r] = (int)count;
+    c->start[r] = r == 0 ? 0 : c->start[r - 1] + c->count[r - 1];
+}
+
+/* The places in `wanted` of what is asked of rank r in this turn. */
+static const dkm_idx *turn_places(const trade *t, int r, dkm_idx turn)
+{
+    return t->place + t->group[r] + turn * t->object_limit;
+}
+
+/* Send the indices of a turn to the holders; `serve` then has places in this rank's own objects. */
+static void ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
+{
+    dkm_idx served;
+
+    for (int r = 0; r < t->size; r++) {
+        set_cut(&t->ask_cut, r, stretch(asked_of(t, r), t->object_limit, turn));
+        set_cut(&t->serve_cut, r, stretch(t->asked[r], t->object_limit, turn));
+        for (int k = 0; k < t->ask_cut.count[r]; k++)
+            t->ask[t->ask_cut.start[r] + k] = wanted[turn_places(t, r, turn)[k]];
+    }
+    MPI_Alltoallv(t->ask, t->ask_cut.count, t->ask_cut.start, MPI_INT64_T, t->serve,
+                  t->serve_cut.count, t->serve_cut.start, MPI_INT64_T, dkm_ctx_comm(t->ctx));
+    served = t->serve_cut.start[t->size - 1] + t->serve_cut.count[t->size - 1];
+    for (dkm_idx k = 0; k < served; k++)
+        t->serve[k] -= t->data->first;
+}
+
+/* Bring the lengths of a turn's objects; the bytes each rank will get from here are added up. */
+static void fetch_lengths(trade *t, dkm_idx turn, const dkm_idx *wanted)
+{
+    const dkm_objs *mine = &t->data->mine;
+
+    ask_turn(t, turn, wanted);
+    for (int r = 0; r < t->size; r++)
+        for (int k = 0; k < t->serve_cut.count[r]; k++) {
+            dkm_idx *slot = &t->serve[t->serve_cut.start[r] + k];
+            t->out_bytes[r] += dkm_parcel_bytes(mine, *slot);
+            *slot = mine->start[*slot + 1] - mine->start[*slot];
+        }
+    MPI_Alltoallv(t->serve, t->serve_cut.count, t->serve_cut.start, MPI_INT64_T, t->ask,
+                  t->ask_cut.count, t->ask_cut.start, MPI_INT64_T, dkm_ctx_comm(t->ctx));
+    for (int r = 0; r < t->size; r++)
+        for (int k = 0; k < t->ask_cut.count[r]; k++)
+            t->length[turn_places(t, r, turn)[k]] = t->ask[t->ask_cut.start[r] + k];
+}
+
+static void own_lengths(trade *t, const dkm_idx *wanted)
+{
+    const dkm_idx *start = t->data->mine.start;
+
+    for (dkm_idx k = t->group[t->rank]; k < t->group[t->rank + 1]; k++) {
+        dkm_idx i = wanted[t->place[k]] - t->data->first;
+        t->length[t->place[k]] = start[i + 1] - start[i];
+    }
+}
+
+static dkm_local allocate_objects(trade *t, dkm_idx count)
+{
+    const dkm_objs *mine = &t->data->mine;
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx items = 0;
+
+    for (dkm_idx k = 0; t->length && k < count; k++)
+        items += t->length[k];
+    DKM_STEP(dkm_objs_init(t->got, t->ctx, mine->type, count, mine->d, items));
+    for (dkm_idx k = 0; t->length && k < count; k++)
+        t->got->start[k + 1] = t->got->start[k] + t->length[k];
+    if (mine->extra)
+        DKM_STEP(dkm_objs_add_extra(t->got, mine->extras));
+out:
+    return local;
+}
+
+static dkm_local allocate_buffers(trade *t)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx in = 0, out = 0;
+
+    for (int r = 0; r < t->size; r++) {
+        t->in_bytes[r] = 0;
+        for (dkm_idx k = 0; k < asked_of(t, r); k++)
+            t->in_bytes[r] += dkm_parcel_bytes(t->got, t->place[t->group[r] + k]);
+        if (t->got->values)
+            t->out_bytes[r] = t->asked[r] * dkm_parcel_bytes(t->got, 0);
+        in += least(t->in_bytes[r], t->byte_limit);
+        out += least(t->out_bytes[r], t->byte_limit);
+    }
+    DKM_STEP(dkm_alloc(t->ctx, in, &t->in));
+    DKM_STEP(dkm_alloc(t->ctx, out, &t->out));
+out:
+    return local;
+}
+
+/* Put every stream of this turn at its beginning. @return the rounds the longest one takes. */
+static dkm_idx plan_rounds(trade *t, dkm_idx turn)
+{
+    dkm_idx mine = 0, most = 0;
+
+    for (int r = 0; r < t->size; r++) {
+        t->in_bytes[r] = t->out_bytes[r] = 0;
+        for (int k = 0; k < t->ask_cut.count[r]; k++)
+            t->in_bytes[r] += dkm_parcel_bytes(t->got, turn_places(t, r, turn)[k]);
+        for (int k = 0; k < t->serve_cut.count[r]; k++)
+            t->out_bytes[r] +=
+                dkm_parcel_bytes(&t->data->mine, t->serve[t->serve_cut.start[r] + k]);
+        t->in_at[r] = t->out_at[r] = (dkm_parcel_cursor){0};
+        mine = t->in_bytes[r] > mine ? t->in_bytes[r] : mine;
+    }
+    MPI_Allreduce(&mine, &most, 1, MPI_INT64_T, MPI_MAX, dkm_ctx_comm(t->ctx));
+    return stretches(most, t->byte_limit);
+}
+
+static void run_round(trade *t, dkm_idx turn, dkm_idx round)
+{
+    for (int r = 0; r < t->size; r++) {
+        set_cut(&t->in_cut, r, stretch(t->in_bytes[r], t->byte_limit, round));
+        set_cut(&t->out_cut, r, stretch(t->out_bytes[r], t->byte_limit, round));
+        dkm_parcel_pack(&t->data->mine, t->serve + t->serve_cut.start[r], &t->out_at[r],
+                        t->out_cut.count[r], t->out + t->out_cut.start[r]);
+    }
+    MPI_Alltoallv(t->out, t->out_cut.count, t->out_cut.start, MPI_BYTE, t->in, t->in_cut.count,
+                  t->in_cut.start, MPI_BYTE, dkm_ctx_comm(t->ctx));
+    for (int r = 0; r < t->size; r++)
+        dkm_parcel_unpack(t->got, turn_places(t, r, turn), &t->in_at[r], t->in_cut.count[r],
+                          t->in + t->in_cut.start[r]);
+}
+
+static void copy_own(trade *t, const dkm_idx *wanted)
+{
+    for (dkm_idx k = t->group[t->rank]; k < t->group[t->rank + 1]; k++)
+        dkm_parcel_copy(&t->data->mine, wanted[t->place[k]] - t->data->first, t->got, t->place[k]);
+}
+
+static trade new_trade(const dkm_data *data, dkm_fetch_bounds bounds, dkm_objs *got)
+{
+    int size = dkm_ctx_size(data->ctx);
+    trade t = {.ctx = data->ctx, .size = size, .rank = dkm_ctx_rank(data->ctx)};
+
+    t.data = data;
+    t.got = got;
+    t.object_limit = bounds.objects / size > 0 ? bounds.objects / size : 1;
+    t.byte_limit = bounds.bytes / size > 0 ? bounds.bytes / size : 1;
+    return t;
+}
+
+dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+                                  dkm_fetch_bounds bounds, dkm_objs *got)
+{
+    dkm_status status = DKM_OK;
+    trade t = new_trade(data, bounds, got);
+    dkm_idx turns;
+
+    *got = (dkm_objs){0};
+    DKM_AGREE(t.ctx, open_trade(&t, data, count, wanted));
+    turns = plan_turns(&t);
+    DKM_AGREE(t.ctx, allocate_turn(&t, count));
+    if (t.length) {
+        own_lengths(&t, wanted);
+        for (dkm_idx turn = 0; turn < turns; turn++)
+            fetch_lengths(&t, turn, wanted);
+    }
+    DKM_AGREE(t.ctx, allocate_objects(&t, count));
+    DKM_AGREE(t.ctx, allocate_buffers(&t));
+    copy_own(&t, wanted);
+    for (dkm_idx turn = 0; turn < turns; turn++) {
+        ask_turn(&t, turn, wanted);
+        for (dkm_idx round = 0, rounds = plan_rounds(&t, turn); round < rounds; round++)
+            run_round(&t, turn, round);
+    }
+out:
+    close_trade(&t);
+    return status;
+}
+
+dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted, dkm_objs *got)
+{
+    return dkm_data_fetch_bounded(data, count, wanted, usual_bounds, got);
+}

@@ -1,0 +1,18 @@
+/** @file fetch.h  Fetching with the bounds of its rounds given, so that small ones can be tried. */
+#ifndef DKMAP_FETCH_H
+#define DKMAP_FETCH_H
+
+#include "data/objects.h"
+
+/** How much a rank holds beside the objects themselves while they travel. */
+typedef struct dkm_fetch_bounds {
+    dkm_idx objects; /**< indices asked of a rank at once */
+    dkm_idx bytes;   /**< in each of the two buffers of a round */
+} dkm_fetch_bounds;
+
+/** dkm_data_fetch() under other bounds. Collective; the bounds are the same on every rank. */
+DKM_NODISCARD
+dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+                                  dkm_fetch_bounds bounds, dkm_objs *got);
+
+#endif
