@@ -12,6 +12,7 @@
 #include <dkmap/model.h>
 #include <dkmap/random.h>
 #include <dkmap/record.h>
+#include <dkmap/ridge.h>
 #include <dkmap/status.h>
 #include <dkmap/store.h>
 #include <dkmap/types.h>

@@ -65,6 +65,18 @@ dkm_local dkm_bundle_put_data(dkm_bundle *b, const char *name, dkm_data **data)
     return local;
 }
 
+dkm_local dkm_bundle_lend_data(dkm_bundle *b, const char *name, dkm_data *data)
+{
+    dkm_part *part;
+    dkm_local local = append(b, name, DKM_PART_DATA, &part);
+
+    if (part) {
+        part->data = data;
+        part->lent = 1;
+    }
+    return local;
+}
+
 dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name)
 {
     for (dkm_idx k = 0; k < b->count; k++)
@@ -136,7 +148,8 @@ void dkm_bundle_clear(dkm_bundle *b)
         DKM_FREE(b->parts[k].name);
         DKM_FREE(b->parts[k].text);
         DKM_FREE(b->parts[k].reals);
-        dkm_data_destroy(&b->parts[k].data);
+        if (!b->parts[k].lent)
+            dkm_data_destroy(&b->parts[k].data);
     }
     DKM_FREE(b->parts);
     b->count = b->room = 0;

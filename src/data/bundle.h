@@ -17,6 +17,7 @@ typedef struct dkm_part {
     dkm_idx count;
     double *reals; /**< count of them; a plain number is an array of one */
     dkm_data *data;
+    int lent; /**< the data belong to someone else */
 } dkm_part;
 
 typedef struct dkm_bundle {
@@ -39,6 +40,9 @@ dkm_local dkm_bundle_put_reals(dkm_bundle *b, const char *name, dkm_idx count,
 /** Add data; takes over *data (nulled on success). Local. */
 DKM_NODISCARD
 dkm_local dkm_bundle_put_data(dkm_bundle *b, const char *name, dkm_data **data);
+/** Add data that stay the caller's and outlive the bundle. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_lend_data(dkm_bundle *b, const char *name, dkm_data *data);
 
 /** The part called @p name, or NULL. Local. */
 dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name);
