@@ -1,1 +1,18 @@
-# Installing: filled by the install step of the build.
+# The library, its headers, the command, a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS dkmap EXPORT dkmap-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS dkmap_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/dkmap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dkmap)
+install(EXPORT dkmap-targets NAMESPACE dkmap:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/dkmapConfig.cmake.in dkmapConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(dkmapConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/dkmapConfig.cmake ${PROJECT_BINARY_DIR}/dkmapConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+configure_file(cmake/dkmap.pc.in dkmap.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/dkmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

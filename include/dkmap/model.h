@@ -20,6 +20,10 @@ const char *dkm_model_method(const dkm_model *model);
 dkm_type dkm_model_output_type(const dkm_model *model);
 dkm_idx dkm_model_output_cols(const dkm_model *model);
 
+/** How many rows to predict at a time, so that working memory stays bounded whatever their number.
+ *  Local; the same on every rank. */
+dkm_idx dkm_model_stretch(const dkm_model *model);
+
 /** Predict the outputs of some new inputs. Collective.
  *  @param[out] Y  new, owned by the caller; as many rows as @p X; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG or DKM_ERR_UNSUPPORTED when X is not like the training inputs */

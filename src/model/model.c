@@ -1,0 +1,125 @@
+#include "model/model_impl.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+
+static const dkm_method *const methods[] = {&dkm_method_krr};
+
+static const dkm_method *find_method(const char *name)
+{
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        if (strcmp(methods[k]->name, name) == 0)
+            return methods[k];
+    return NULL;
+}
+
+dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
+                          dkm_idx output_cols, dkm_model **model)
+{
+    dkm_status status = DKM_OK;
+    dkm_model *M = NULL;
+
+    *model = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &M));
+    *M = (dkm_model){ctx, method, state, output_type, output_cols};
+    *model = M;
+    M = NULL;
+    state = NULL;
+out:
+    DKM_FREE(M);
+    if (state)
+        method->destroy(state);
+    return status;
+}
+
+const char *dkm_model_method(const dkm_model *model)
+{
+    return model->method->name;
+}
+
+dkm_type dkm_model_output_type(const dkm_model *model)
+{
+    return model->output_type;
+}
+
+dkm_idx dkm_model_output_cols(const dkm_model *model)
+{
+    return model->output_cols;
+}
+
+dkm_idx dkm_model_stretch(const dkm_model *model)
+{
+    return model->method->stretch(model->state);
+}
+
+dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
+{
+    return model->method->predict(model->state, X, Y);
+}
+
+dkm_status dkm_model_to_bundle(dkm_model *model, dkm_bundle *bundle)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(model->ctx,
+              dkm_bundle_put_text(bundle, "output_type", dkm_type_name(model->output_type)));
+    DKM_AGREE(model->ctx, dkm_bundle_put_real(bundle, "output_cols", (double)model->output_cols));
+    DKM_TRY(model->method->to_bundle(model->state, bundle));
+out:
+    return status;
+}
+
+static dkm_local read_outputs(const dkm_bundle *bundle, dkm_type *type, dkm_idx *cols)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *name;
+    double count = 0;
+
+    DKM_STEP(dkm_bundle_text(bundle, "output_type", &name));
+    DKM_STEP(dkm_bundle_real(bundle, "output_cols", &count));
+    *type = dkm_type_from_name(name);
+    *cols = (dkm_idx)count;
+    if (*type == DKM_TYPE_COUNT)
+        local = dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
+                         "the model's outputs are of unknown type '%s'", name);
+out:
+    return local;
+}
+
+static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_method *method)
+{
+    if (!method)
+        return dkm_fail(ctx, DKM_ERR_FORMAT,
+                        "a model of the method '%s', which this program has not", name);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *bundle,
+                                 const dkm_layout *layout, dkm_model **model)
+{
+    dkm_status status = DKM_OK;
+    const dkm_method *found = find_method(method);
+    dkm_type type = DKM_DENSE;
+    dkm_idx cols = 0;
+    void *state = NULL;
+
+    *model = NULL;
+    DKM_AGREE(ctx, known(ctx, method, found));
+    DKM_AGREE(ctx, read_outputs(bundle, &type, &cols));
+    DKM_TRY(found->from_bundle(ctx, bundle, layout, &state));
+    DKM_TRY(dkm_model_wrap(ctx, found, state, type, cols, model));
+out:
+    return status;
+}
+
+void dkm_model_destroy(dkm_model **model)
+{
+    dkm_model *M = *model;
+
+    if (!M)
+        return;
+    M->method->destroy(M->state);
+    dkm_free_block(M);
+    *model = NULL;
+}

@@ -1,0 +1,44 @@
+/** @file model_impl.h  What a method provides to be a model: one row of the table in model.c. */
+#ifndef DKMAP_MODEL_IMPL_H
+#define DKMAP_MODEL_IMPL_H
+
+#include <dkmap/model.h>
+
+#include "data/bundle.h"
+
+typedef struct dkm_method {
+    const char *name;
+    dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
+    /** Rows to predict at a time. Local. */
+    dkm_idx (*stretch)(const void *state);
+    /** Name every part of the model. Collective. */
+    dkm_status (*to_bundle)(void *state, dkm_bundle *bundle);
+    /** Make the state again from its parts, taking their data. Collective. */
+    dkm_status (*from_bundle)(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
+                              void **state);
+    void (*destroy)(void *state);
+} dkm_method;
+
+struct dkm_model {
+    dkm_ctx *ctx;
+    const dkm_method *method;
+    void *state;
+    dkm_type output_type;
+    dkm_idx output_cols;
+};
+
+/** Wrap a method's state; takes it over, also on failure. Collective. */
+DKM_NODISCARD
+dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
+                          dkm_idx output_cols, dkm_model **model);
+
+/** All parts of a model, and a model from them. Collective. */
+DKM_NODISCARD
+dkm_status dkm_model_to_bundle(dkm_model *model, dkm_bundle *bundle);
+DKM_NODISCARD
+dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *bundle,
+                                 const dkm_layout *layout, dkm_model **model);
+
+extern const dkm_method dkm_method_krr;
+
+#endif
