@@ -1,0 +1,169 @@
+#include "data/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "data/path.h"
+
+#define SUFFIX_ROOM  48
+#define MOST_AT_ONCE (1 << 30)
+#define ATTEMPTS     1000
+
+static const char *remedy(int reason)
+{
+    switch (reason) {
+    case ENOSPC:
+    case EDQUOT:
+        return ": free some space or write elsewhere";
+    case ENOENT:
+    case ENOTDIR:
+        return ": make its directory first";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return ": write elsewhere";
+    default:
+        return "";
+    }
+}
+
+static dkm_local tell_failure(const dkm_outfile *out, int reason)
+{
+    return dkm_fail(out->ctx, DKM_ERR_IO, "%s: cannot write: %s%s", out->path, strerror(reason),
+                    remedy(reason));
+}
+
+static dkm_local make_names(dkm_outfile *out, const char *path)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_strdup(out->ctx, path, &out->path));
+    DKM_STEP(dkm_strdup(out->ctx, path, &out->inside));
+    DKM_STEP(dkm_calloc(out->ctx, (dkm_idx)strlen(path) + SUFFIX_ROOM, &out->temp));
+out:
+    return local;
+}
+
+/* The name is new on whatever machine: where it exists already, another one is tried. */
+static dkm_local make_temp(dkm_outfile *out)
+{
+    size_t room = strlen(out->path) + SUFFIX_ROOM;
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_path_replaceable(out->ctx, out->path));
+    for (int k = 0; !out->is_open && k < ATTEMPTS; k++) {
+        snprintf(out->temp, room, "%s.tmp.%ld-%d", out->path, (long)getpid(), k);
+        out->fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        out->is_open = out->is_made = out->fd >= 0;
+        if (!out->is_open && errno != EEXIST)
+            break;
+    }
+    if (!out->is_open)
+        local = tell_failure(out, errno);
+out:
+    return local;
+}
+
+static dkm_local open_temp(dkm_outfile *out)
+{
+    if (out->is_open)
+        return DKM_LOCAL_OK;
+    out->fd = open(out->temp, O_WRONLY | O_CLOEXEC);
+    out->is_open = out->fd >= 0;
+    return out->is_open ? DKM_LOCAL_OK : tell_failure(out, errno);
+}
+
+dkm_status dkm_outfile_open(dkm_outfile *out, dkm_ctx *ctx, const char *path)
+{
+    dkm_status status = DKM_OK;
+    int room = (int)strlen(path) + SUFFIX_ROOM;
+
+    *out = (dkm_outfile){.ctx = ctx};
+    DKM_AGREE(ctx, make_names(out, path));
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? make_temp(out) : DKM_LOCAL_OK);
+    MPI_Bcast(out->temp, room, MPI_CHAR, 0, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, open_temp(out));
+out:
+    return status;
+}
+
+dkm_local dkm_outfile_write(dkm_outfile *out, dkm_idx offset, const void *bytes, dkm_idx count)
+{
+    const char *from = bytes;
+
+    while (count > 0) {
+        size_t step = (size_t)(count < MOST_AT_ONCE ? count : MOST_AT_ONCE);
+        ssize_t done = pwrite(out->fd, from, step, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return tell_failure(out, done < 0 ? errno : ENOSPC);
+        from += done;
+        offset += done;
+        count -= done;
+    }
+    return DKM_LOCAL_OK;
+}
+
+/* Some file systems cannot flush and say so; that is no failure to write. */
+static int flush(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+static dkm_local finish(dkm_outfile *out)
+{
+    int reason = flush(out->fd) ? 0 : errno;
+
+    out->is_open = 0;
+    if (close(out->fd) != 0 && reason == 0)
+        reason = errno;
+    return reason ? tell_failure(out, reason) : DKM_LOCAL_OK;
+}
+
+static dkm_local flush_directory(const dkm_outfile *out)
+{
+    int fd = open(dirname(out->inside), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int reason = fd < 0 || flush(fd) ? 0 : errno;
+
+    if (fd >= 0)
+        close(fd);
+    return reason ? tell_failure(out, reason) : DKM_LOCAL_OK;
+}
+
+static dkm_local give_name(dkm_outfile *out)
+{
+    if (!out->is_made)
+        return DKM_LOCAL_OK;
+    if (rename(out->temp, out->path) != 0)
+        return tell_failure(out, errno);
+    out->is_made = 0;
+    return flush_directory(out);
+}
+
+dkm_status dkm_outfile_commit(dkm_outfile *out)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(out->ctx, finish(out));
+    DKM_AGREE(out->ctx, give_name(out));
+out:
+    return status;
+}
+
+void dkm_outfile_close(dkm_outfile *out)
+{
+    if (out->is_open)
+        close(out->fd);
+    if (out->is_made)
+        unlink(out->temp);
+    DKM_FREE(out->temp);
+    DKM_FREE(out->inside);
+    DKM_FREE(out->path);
+    *out = (dkm_outfile){0};
+}

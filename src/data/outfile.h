@@ -1,0 +1,42 @@
+/** @file outfile.h  The one way to write a file: by all ranks, under another name until it is
+ * whole.
+ *
+ *  Rank 0 makes a temporary file beside the target and every rank opens it; each writes its parts
+ *  at their offsets; committing flushes them, agrees that all went well and renames the file. A
+ *  library that lays out the file first (HDF5) does so on rank 0 under the name in @ref temp,
+ *  truncating but not replacing it.
+ */
+#ifndef DKMAP_OUTFILE_H
+#define DKMAP_OUTFILE_H
+
+#include <dkmap/context.h>
+
+typedef struct dkm_outfile {
+    dkm_ctx *ctx;
+    char *path, *temp; /**< the name to be, and the name until then */
+    char *inside;      /**< the name to be, which dirname() may cut to that of its directory */
+    int fd, is_open;
+    int is_made; /**< the temporary file is there, to be removed or renamed */
+} dkm_outfile;
+
+/** Make the temporary file, empty. Collective.
+ *
+ *  @param[out] out  fresh; dkm_outfile_close() frees it, also after a failure
+ *  @return DKM_OK; DKM_ERR_IO naming the path and the reason; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_outfile_open(dkm_outfile *out, dkm_ctx *ctx, const char *path);
+
+/** Write bytes at an offset. Local.
+ *  @return ok; DKM_ERR_IO naming the path and the reason, such as a full disk */
+DKM_NODISCARD
+dkm_local dkm_outfile_write(dkm_outfile *out, dkm_idx offset, const void *bytes, dkm_idx count);
+
+/** Flush what all ranks wrote and give the file its name, replacing what had it. Collective. */
+DKM_NODISCARD
+dkm_status dkm_outfile_commit(dkm_outfile *out);
+
+/** Free; a file that was not committed is removed. Local. */
+void dkm_outfile_close(dkm_outfile *out);
+
+#endif
