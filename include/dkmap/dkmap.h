@@ -13,6 +13,7 @@
 #include <dkmap/random.h>
 #include <dkmap/record.h>
 #include <dkmap/ridge.h>
+#include <dkmap/score.h>
 #include <dkmap/status.h>
 #include <dkmap/store.h>
 #include <dkmap/types.h>

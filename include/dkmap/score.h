@@ -1,0 +1,73 @@
+/** @file score.h  How far predictions are from the truth.
+ *
+ *  Every loss is a number a row, and a score their mean with its standard error:
+ *
+ *    mse       (1/d) sum_j (y_j - p_j)^2 of dense rows. Beside the mean: its root, and
+ *              r2 = 1 - sum ||y - p||^2 / sum ||y - mean(y)||^2 over all rows and columns
+ *    zero-one  1 where the prediction differs at all, else 0. Dense rows, labels, label sets,
+ *              strings and sets
+ *    hamming   share that differs: of the columns of dense rows; of the letters of strings, which
+ *              must be of equal length; of label sets |Y xor P| / L, where L is how many labels
+ *              occur in the truth or the predictions; labels as zero-one
+ *    edit      least number of letters inserted, deleted or changed to make the prediction the true
+ *              string. Beside the mean: the mean of edit / max(1, length of the true string)
+ */
+#ifndef DKMAP_SCORE_H
+#define DKMAP_SCORE_H
+
+#include <dkmap/data.h>
+
+/** Every loss with the name users type. */
+#define DKM_LOSS_LIST(X)                                                                           \
+    X(DKM_LOSS_MSE, "mse")                                                                         \
+    X(DKM_LOSS_ZERO_ONE, "zero-one")                                                               \
+    X(DKM_LOSS_HAMMING, "hamming")                                                                 \
+    X(DKM_LOSS_EDIT, "edit")
+
+#define DKM_LOSS_ENUM(code, name) code,
+typedef enum dkm_loss { DKM_LOSS_LIST(DKM_LOSS_ENUM) DKM_LOSS_COUNT } dkm_loss;
+#undef DKM_LOSS_ENUM
+
+/** Name of a loss. Local. */
+const char *dkm_loss_name(dkm_loss loss);
+
+typedef struct dkm_score {
+    dkm_idx rows;
+    double mean;
+    double stderror; /**< standard deviation / sqrt(rows); 0 for one row */
+    int extras;      /**< how many of these there are */
+    struct {
+        const char *name;
+        double value;
+    } extra[2];
+} dkm_score;
+
+/** Score predictions. Collective.
+ *
+ *  @param[in]  truth, pred  as many rows each, of one type and as many columns
+ *  @param[out] score        the same on every rank
+ *  @return DKM_OK; DKM_ERR_ARG for other sizes (both are told) or no rows; DKM_ERR_UNSUPPORTED when
+ *          the loss is not one for these objects; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                                 dkm_score *score);
+
+/** The loss of each row of this rank's slab, dkm_data_local_rows() of them. Collective; arguments
+ *  and failures as of dkm_score_predictions(). */
+DKM_NODISCARD
+dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                          double *losses);
+
+/** The best prediction that looks at no input: the mean of dense rows, the most frequent of labels
+ *  (the smallest of several), repeated for every row.
+ *
+ *  Collective.
+ *
+ *  @param[out] pred  new, owned by the caller; as many rows as @p truth; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG for no rows; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
+
+#endif

@@ -1,0 +1,137 @@
+#include <dkmap/score.h>
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+#include "select/baseline.h"
+#include "select/distinct.h"
+#include "select/losses.h"
+
+const char *dkm_loss_name(dkm_loss loss)
+{
+#define LOSS_NAME(code, name) [code] = name,
+    static const char *const names[] = {DKM_LOSS_LIST(LOSS_NAME)};
+#undef LOSS_NAME
+
+    return loss < DKM_LOSS_COUNT ? names[loss] : "unknown";
+}
+
+static dkm_local check_pair(const dkm_data *truth, const dkm_data *pred, dkm_loss loss)
+{
+    dkm_type type = truth->mine.type;
+
+    if (truth->m != pred->m)
+        return dkm_fail(truth->ctx, DKM_ERR_ARG, "%lld rows of truth but %lld predictions",
+                        (long long)truth->m, (long long)pred->m);
+    if (truth->m == 0)
+        return dkm_fail(truth->ctx, DKM_ERR_ARG, "no rows: there is nothing to score");
+    if (type != pred->mine.type)
+        return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
+                        "the truth is %s but the predictions are %s", dkm_type_name(type),
+                        dkm_type_name(pred->mine.type));
+    if (loss >= DKM_LOSS_COUNT || !dkm_loss_fits(loss, type))
+        return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED, "the loss %s is not one for %s",
+                        dkm_loss_name(loss), dkm_type_name(type));
+    if (type == DKM_DENSE && truth->mine.d != pred->mine.d)
+        return dkm_fail(truth->ctx, DKM_ERR_ARG, "%lld columns of truth but %lld of predictions",
+                        (long long)truth->mine.d, (long long)pred->mine.d);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                          double *losses)
+{
+    dkm_status status = DKM_OK;
+    dkm_distinct labels = {0};
+
+    DKM_AGREE(truth->ctx, check_pair(truth, pred, loss));
+    if (loss == DKM_LOSS_HAMMING && truth->mine.type == DKM_LABEL_SETS)
+        DKM_TRY(dkm_distinct_labels(truth, pred, &labels));
+    DKM_AGREE(truth->ctx, dkm_loss_rows(truth, pred, loss, labels.count, losses));
+out:
+    dkm_distinct_clear(&labels);
+    return status;
+}
+
+static double sum_over_ranks(dkm_ctx *ctx, double mine)
+{
+    double sum = 0.0;
+
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    return sum;
+}
+
+/* Mean, and the square root of the unbiased variance over the number of rows. */
+static void summarise(dkm_ctx *ctx, const double *losses, dkm_idx n, dkm_idx m, dkm_score *score)
+{
+    double sum = 0.0, squares = 0.0;
+
+    for (dkm_idx i = 0; i < n; i++)
+        sum += losses[i];
+    score->rows = m;
+    score->mean = sum_over_ranks(ctx, sum) / (double)m;
+    for (dkm_idx i = 0; i < n; i++)
+        squares += (losses[i] - score->mean) * (losses[i] - score->mean);
+    squares = sum_over_ranks(ctx, squares);
+    score->stderror = m > 1 ? sqrt(squares / (double)(m - 1) / (double)m) : 0.0;
+}
+
+static void add_extra(dkm_score *score, const char *name, double value)
+{
+    score->extra[score->extras].name = name;
+    score->extra[score->extras++].value = value;
+}
+
+/* r2 has no meaning when the truth does not vary: it is left out then. */
+static dkm_status add_r2(const dkm_data *truth, dkm_score *score)
+{
+    const dkm_objs *y = &truth->mine;
+    dkm_status status = DKM_OK;
+    double *means = NULL, spread = 0.0;
+
+    DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, y->d, &means));
+    DKM_TRY(dkm_column_means(truth, means));
+    for (dkm_idx i = 0; i < y->n; i++)
+        for (dkm_idx j = 0; j < y->d; j++) {
+            double gap = y->values[i * y->d + j] - means[j];
+            spread += gap * gap;
+        }
+    spread = sum_over_ranks(truth->ctx, spread);
+    if (spread > 0.0)
+        add_extra(score, "r2", 1.0 - score->mean * (double)truth->m * (double)y->d / spread);
+out:
+    DKM_FREE(means);
+    return status;
+}
+
+static void add_normalised_edit(const dkm_data *truth, const double *losses, dkm_score *score)
+{
+    const dkm_idx *start = truth->mine.start;
+    double sum = 0.0;
+
+    for (dkm_idx i = 0; i < truth->mine.n; i++)
+        sum += losses[i] / fmax(1.0, (double)(start[i + 1] - start[i]));
+    add_extra(score, "normalised", sum_over_ranks(truth->ctx, sum) / (double)truth->m);
+}
+
+dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                                 dkm_score *score)
+{
+    dkm_status status = DKM_OK;
+    double *losses = NULL;
+
+    *score = (dkm_score){0};
+    DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, truth->mine.n, &losses));
+    DKM_TRY(dkm_score_rows(truth, pred, loss, losses));
+    summarise(truth->ctx, losses, truth->mine.n, truth->m, score);
+    if (loss == DKM_LOSS_MSE) {
+        add_extra(score, "rmse", sqrt(score->mean));
+        DKM_TRY(add_r2(truth, score));
+    } else if (loss == DKM_LOSS_EDIT) {
+        add_normalised_edit(truth, losses, score);
+    }
+out:
+    DKM_FREE(losses);
+    return status;
+}
