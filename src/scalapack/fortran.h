@@ -42,4 +42,12 @@ void Cblacs_gridexit(int context);
 DKM_FORTRAN(double, d, pd)
 DKM_FORTRAN(float, s, ps)
 
+void pdsyevd_(const char *job, const char *uplo, const int *n, double *A, const int *ia,
+              const int *ja, const int *descA, double *values, double *Z, const int *iz,
+              const int *jz, const int *descZ, double *work, const int *lwork, int *integers,
+              const int *liwork, int *info);
+void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
+             double *values, double *work, const int *lwork, int *integers, const int *liwork,
+             int *info);
+
 #endif

@@ -1,0 +1,156 @@
+#include "scalapack/eigen.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+
+#include "core/alloc.h"
+#include "dmat/dmat_impl.h"
+#include "scalapack/blacs.h"
+#include "scalapack/elpa.h"
+#include "scalapack/fortran.h"
+#include "scalapack/linalg.h"
+
+int dkm_la_eigen_has(dkm_eigen_library library)
+{
+    return library == DKM_EIGEN_SCALAPACK || dkm_elpa_built_in();
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* LWORK of pdsyevd in 64 bits: the query answers in a floating point number, cut to 32 bits by the
+ * caller. Beside the documented terms come what pdlasrt and pdormtr ask for within it, which
+ * pdsyevd forgets when a rank holds less than a block. */
+static int64_t syevd_work(const dkm_dmat *A)
+{
+    int64_t n = A->n, nb = A->nb, np = larger(A->m_loc, nb), nq = larger(A->n_loc, nb);
+    int64_t tridiagonal = 3 * n + larger(nb * (np + 1), 3 * nb);
+    int64_t divide = 1 + 6 * n + 2 * np * nq;
+    int64_t reflect = nb * (np + 2 * nq + nb);
+
+    return larger(larger(divide, tridiagonal), reflect) + 2 * n;
+}
+
+static int64_t syevd_integers(const dkm_dmat *A)
+{
+    return 7 * A->n + 8 * (int64_t)dkm_grid_cols(A->grid) + 2;
+}
+
+double dkm_la_eigen_bytes(const dkm_dmat *A, dkm_eigen_library library)
+{
+    double local = (double)A->ld * (double)A->n_loc * sizeof(double);
+
+    if (library == DKM_EIGEN_ELPA)
+        return 3.0 * local; /* eigenvectors, and the two work arrays of its divide and conquer */
+    return local + (double)syevd_work(A) * sizeof(double) + (double)syevd_integers(A) * sizeof(int);
+}
+
+static dkm_local check_work(dkm_ctx *ctx, const dkm_dmat *A)
+{
+    double n = (double)A->n;
+
+    if (syevd_work(A) <= INT_MAX)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_SIZE,
+                    "a full eigensolve of order %lld needs a workspace of %lld numbers on this "
+                    "rank, more than the 2^31-1 that ScaLAPACK can index: use at least %.0f ranks",
+                    (long long)A->n, (long long)syevd_work(A), ceil(2.0 * n * n / INT_MAX));
+}
+
+static int run_syevd(dkm_dmat *A, double *values, dkm_dmat *Z, double *work, int *integers)
+{
+    const dkm_desc a = dkm_describe_dmat(A), z = dkm_describe_dmat(Z);
+    const int n = (int)A->n, one = 1;
+    const int lwork = (int)syevd_work(A), liwork = (int)syevd_integers(A);
+    int info = 0;
+
+    pdsyevd_("V", "L", &n, A->a.f64, &one, &one, a.d, values, Z->a.f64, &one, &one, z.d, work,
+             &lwork, integers, &liwork, &info);
+    return info;
+}
+
+static dkm_status scalapack_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, int *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(A->grid);
+    double *work = NULL;
+    int *integers = NULL;
+
+    DKM_AGREE(ctx, check_work(ctx, A));
+    DKM_AGREE(ctx, dkm_alloc(ctx, syevd_work(A), &work));
+    DKM_AGREE(ctx, dkm_alloc(ctx, syevd_integers(A), &integers));
+    (void)dkm_blacs_context(A->grid);
+    if (dkm_in_grid(A->grid))
+        *info = run_syevd(A, values, Z, work, integers);
+out:
+    DKM_FREE(integers);
+    DKM_FREE(work);
+    return status;
+}
+
+static dkm_local check_outcome(dkm_ctx *ctx, int info)
+{
+    if (info == 0)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_NUMERIC,
+                    "the eigensolver gave up (info = %d): does the matrix hold infinite or "
+                    "undefined values?",
+                    info);
+}
+
+/* ELPA stops when a process of the grid holds nothing. */
+static int suits_elpa(const dkm_dmat *A)
+{
+    int P = dkm_grid_rows(A->grid), Q = dkm_grid_cols(A->grid);
+
+    return A->n > A->nb * ((P > Q ? P : Q) - 1);
+}
+
+dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library library, double *values, dkm_dmat **Z)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(A->grid);
+    dkm_dmat *V = NULL;
+    int info = 0;
+
+    assert(A->m == A->n && A->mb == A->nb && A->precision == DKM_F64);
+    *Z = NULL;
+    DKM_TRY(dkm_dmat_create(A->grid, A->n, A->n, A->nb, A->nb, DKM_F64, &V));
+    if (A->n > 0 && library == DKM_EIGEN_ELPA && suits_elpa(A)) {
+        dkm_la_mirror('L', A);
+        DKM_TRY(dkm_elpa_eigen(A, values, V, &info));
+    } else if (A->n > 0) {
+        DKM_TRY(scalapack_eigen(A, values, V, &info));
+    }
+    DKM_AGREE(ctx, check_outcome(ctx, info));
+    /* ranks outside the grid have no values yet; rank 0 is always inside */
+    MPI_Bcast(values, (int)A->n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    *Z = V;
+    V = NULL;
+out:
+    dkm_dmat_destroy(&V);
+    return status;
+}
+
+dkm_local dkm_small_eigen(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const int n_ = (int)n, lwork = 1 + 6 * n_ + 2 * n_ * n_, liwork = 3 + 5 * n_;
+    double *work = NULL;
+    int *integers = NULL, info = 0;
+
+    assert(n <= 30000);
+    if (n == 0)
+        return local;
+    DKM_STEP(dkm_alloc(ctx, lwork, &work));
+    DKM_STEP(dkm_alloc(ctx, liwork, &integers));
+    dsyevd_("V", "L", &n_, a, &n_, values, work, &lwork, integers, &liwork, &info);
+    local = check_outcome(ctx, info);
+out:
+    DKM_FREE(integers);
+    DKM_FREE(work);
+    return local;
+}
