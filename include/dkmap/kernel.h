@@ -35,6 +35,14 @@ void dkm_kernel_destroy(dkm_kernel **kernel);
  */
 DKM_NODISCARD
 dkm_status dkm_kernel_prepare(const dkm_kernel *kernel, const dkm_data *X, dkm_prepared **prepared);
+/** The same for new objects that will be compared with training objects, which are borrowed too.
+ *
+ *  Collective. Kernels such as rownorm, gram or distance look at all training objects: their new
+ *  objects must be prepared so. For all other kernels it is the same as dkm_kernel_prepare().
+ */
+DKM_NODISCARD
+dkm_status dkm_kernel_prepare_new(const dkm_prepared *training, const dkm_data *X,
+                                  dkm_prepared **prepared);
 dkm_idx dkm_prepared_rows(const dkm_prepared *prepared);
 void dkm_prepared_destroy(dkm_prepared **prepared);
 
@@ -49,10 +57,52 @@ DKM_NODISCARD
 dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                     dkm_precision precision, dkm_dmat **K);
 
-/** K(i, j) = k(a_i, b_j) for all i, j, in blocks of mb x nb. Collective. */
+/** K(i, j) = k(a_i, b_j) for all i, j, in blocks of mb x nb.
+ *
+ *  Collective. Where the kernel looks at training objects, B are those.
+ */
 DKM_NODISCARD
 dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *A,
                           const dkm_prepared *B, dkm_idx mb, dkm_idx nb, dkm_precision precision,
                           dkm_dmat **K);
+
+/** All of the Gram matrix as dense rows in slabs, in double. Collective.
+ *
+ *  @param[in]  centered  take H K H, H = I - 1 1'/m, instead of K
+ *  @param[out] rows      new, owned by the caller; symmetric to the last bit; NULL on failure
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
+                         dkm_idx nb, int centered, dkm_data **rows);
+
+/** values[i] = k(a_i, b_i) for the objects of this rank's slab. Collective.
+ *  @param[in] A, B  as many objects each, prepared for the same kernel */
+DKM_NODISCARD
+dkm_status dkm_kernel_pairs(const dkm_prepared *A, const dkm_prepared *B, double *values);
+
+/** values[i] = k(x_i, x_i) for the objects of this rank's slab; NaN where it cannot be known (new
+ *  rows of a precomputed Gram matrix). Collective. */
+DKM_NODISCARD
+dkm_status dkm_kernel_selves(const dkm_prepared *X, double *values);
+
+/** K <- H K H, H = I - 1 1'/m: the Gram matrix of objects whose mean in feature space is zero.
+ *
+ *  Collective.
+ *
+ *  @param[in,out] K      symmetric, lower triangle read and written
+ *  @param[out]    means  m numbers, the means of the rows before centring, on every rank: new rows
+ *                        need them
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_center(dkm_dmat *K, double *means);
+
+/** Centre rows of k(new, training) by the training objects' mean.
+ *
+ *  Collective. K(i, j) <- K(i, j) - mean of row i - means[j] + mean of means.
+ *
+ *  @param[in] means  as dkm_gram_center() gave them
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means);
 
 #endif

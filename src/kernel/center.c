@@ -1,0 +1,86 @@
+/* Centring in feature space: K <- H K H with H = I - 1 1'/m. With r the means of the rows of K and
+ * g their mean, element (i, j) loses r_i + r_j and gains g; a new row loses its own mean instead.
+ * The sum of r_i and r_j is taken first, so that the result is symmetric to the last bit. */
+#include <string.h>
+
+#include <dkmap/kernel.h>
+
+#include "core/alloc.h"
+#include "dmat/dmat_impl.h"
+
+static dkm_local check_square(const dkm_dmat *K)
+{
+    if (K->m == K->n)
+        return DKM_LOCAL_OK;
+    return dkm_fail(dkm_grid_ctx(K->grid), DKM_ERR_ARG, "a Gram matrix cannot be %lld x %lld",
+                    (long long)K->m, (long long)K->n);
+}
+
+static double mean(const double *x, dkm_idx n)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < n; k++)
+        sum += x[k];
+    return n > 0 ? sum / (double)n : 0.0;
+}
+
+/* Add what this rank has of the sum of each row, given the lower triangle. */
+static void add_to_sums(const dkm_dmat *K, double *sums)
+{
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++) {
+        dkm_idx jg = dkm_dmat_global_col(K, jl);
+        for (dkm_idx il = 0; il < K->m_loc; il++) {
+            dkm_idx ig = dkm_dmat_global_row(K, il);
+            double k = ig >= jg ? dkm_dmat_at(K, il, jl) : 0.0;
+            sums[ig] += k;
+            sums[jg] += ig > jg ? k : 0.0;
+        }
+    }
+}
+
+dkm_status dkm_gram_center(dkm_dmat *K, double *means)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    double g;
+
+    DKM_AGREE(ctx, check_square(K));
+    memset(means, 0, (size_t)K->n * sizeof *means);
+    add_to_sums(K, means);
+    MPI_Allreduce(MPI_IN_PLACE, means, (int)K->n, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    for (dkm_idx j = 0; j < K->n; j++)
+        means[j] /= (double)K->n;
+    g = mean(means, K->n);
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
+        for (dkm_idx il = 0; il < K->m_loc; il++) {
+            dkm_idx ig = dkm_dmat_global_row(K, il), jg = dkm_dmat_global_col(K, jl);
+            if (ig >= jg)
+                dkm_dmat_put(K, il, jl, dkm_dmat_at(K, il, jl) - (means[ig] + means[jg]) + g);
+        }
+out:
+    return status;
+}
+
+dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    double g = mean(means, K->n), *own = NULL;
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, K->m_loc, &own));
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
+        for (dkm_idx il = 0; il < K->m_loc; il++)
+            own[il] += dkm_dmat_at(K, il, jl) / (double)K->n;
+    if (K->m_loc > 0)
+        MPI_Allreduce(MPI_IN_PLACE, own, (int)K->m_loc, MPI_DOUBLE, MPI_SUM,
+                      dkm_grid_row_comm(K->grid));
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
+        for (dkm_idx il = 0; il < K->m_loc; il++)
+            dkm_dmat_put(K, il, jl,
+                         dkm_dmat_at(K, il, jl) - (own[il] + means[dkm_dmat_global_col(K, jl)]) +
+                             g);
+out:
+    DKM_FREE(own);
+    return status;
+}

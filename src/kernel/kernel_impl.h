@@ -1,0 +1,131 @@
+/** @file kernel_impl.h  The tree of a kernel, and what every kind of node provides.
+ *
+ *  A kernel is a tree whose leaves look at objects and whose other nodes combine the kernels inside
+ *  them. What a node needs of the objects is worked out once and kept in a slot: objects in
+ *  whatever representation suits, with a few numbers each (extras). Slots travel between ranks;
+ *  nodes that need the same share one. A new kind of kernel is one file and one row in kinds.c.
+ */
+#ifndef DKMAP_KERNEL_IMPL_H
+#define DKMAP_KERNEL_IMPL_H
+
+#include <dkmap/kernel.h>
+
+#include "data/objects.h"
+#include "kernel/maps.h"
+
+#define DKM_PARAMS 2
+
+typedef struct dkm_kind dkm_kind;
+typedef struct dkm_node dkm_node;
+typedef struct dkm_panel dkm_panel;
+
+/** What a parameter may be. */
+typedef enum dkm_range {
+    DKM_POSITIVE,     /**< > 0 */
+    DKM_NOT_NEGATIVE, /**< >= 0 */
+    DKM_SHARE,        /**< > 0 and <= 1 */
+    DKM_COUNT,        /**< 1, 2, 3, ... up to 1000 */
+    DKM_COUNT_OR_ZERO /**< 0, 1, 2, ... up to 1000 */
+} dkm_range;
+
+typedef struct dkm_param {
+    const char *name;
+    dkm_range range;
+    double standard; /**< when the expression does not say */
+} dkm_param;
+
+/** What tiles ask of k(x, x) of the kernels inside. */
+typedef enum dkm_need {
+    DKM_NO_SELF,  /**< nothing */
+    DKM_ANY_SELF, /**< that it is known */
+    DKM_SELF_ROOT /**< that it has a square root */
+} dkm_need;
+
+struct dkm_node {
+    const dkm_kind *kind;
+    double param[DKM_PARAMS];
+    dkm_idx inner_count;
+    dkm_node **inner;
+    dkm_idx index; /**< place in the kernel's list of nodes */
+    dkm_idx slot;  /**< where what it needs of the objects is kept; -1 when it needs nothing */
+};
+
+struct dkm_kernel {
+    dkm_ctx *ctx;
+    char *text;
+    dkm_idx nodes, slots;
+    dkm_node *node; /**< node[0] is the root; inner nodes come after the one they are inside of */
+    dkm_node **inners; /**< what the `inner` of all nodes point into */
+};
+
+/** What a node needs of the objects, kept for all of them in slabs. */
+typedef struct dkm_slot {
+    dkm_data *full;
+    dkm_data *thin; /**< the extras alone, where columns need no more than that; else NULL */
+    int borrowed;   /**< the arrays of `full`, extras apart, belong to the raw objects */
+} dkm_slot;
+
+struct dkm_prepared {
+    dkm_ctx *ctx;
+    const dkm_kernel *kernel;
+    const dkm_data *X;
+    const dkm_prepared *training; /**< NULL: these are the training objects */
+    dkm_slot *slot;
+    double object_bytes; /**< mean size of an object, all slots together */
+};
+
+/** A tile to be evaluated: objects [a, a + C.na) of panel A against [b, b + C.nb) of panel B. */
+typedef struct dkm_job {
+    const dkm_panel *A, *B;
+    dkm_idx a, b;
+    void *scratch; /**< room for as many tiles like C as dkm_node_scratch() says */
+} dkm_job;
+
+/** What the node of a kind can do. A function that does not apply is NULL. */
+struct dkm_kind {
+    const char *name;
+    int inner_least,
+        inner_most; /**< kernels inside it; both 0 for a leaf, most -1 for any number */
+    unsigned types; /**< DKM_TYPE_BIT()s of the objects a leaf is for */
+    dkm_need needs_self;
+    int digest_params; /**< how many parameters the digest depends on, from the first */
+    dkm_param params[DKM_PARAMS];
+
+    /** What is wrong with the parameters taken together, or NULL. Local. */
+    const char *(*refuse)(const dkm_node *node);
+
+    /** Work out what a node needs of some objects. Local. A digest that leaves the arrays of @p out
+     *  as they are (a shallow copy of @p X) borrows them; it owns the extras it adds. */
+    dkm_local (*digest)(const dkm_node *node, const dkm_objs *X, dkm_objs *out);
+
+    /** Fill the node's slot where that takes all training objects. Collective. The slots of inner
+     *  nodes are ready; @p prepared says by its `training` whether these are new objects. */
+    dkm_status (*train)(const dkm_node *node, dkm_prepared *prepared);
+
+    /** k(x, x) of the objects of a panel, into dkm_panel_self(). NaN where it cannot be known.
+     *  Local. */
+    void (*self)(const dkm_node *node, dkm_panel *panel);
+
+    /** C(i, j) = k(a_i, b_j). Local. */
+    dkm_local (*tile)(const dkm_node *node, const dkm_job *job, const dkm_tile *C);
+
+    /** C(i, j) = k(a_i, b_j) / sqrt(k(a_i, a_i) k(b_j, b_j)) and 0 where that is 0/0: for leaves
+     *  whose plain values may leave the range of numbers. Local. */
+    dkm_local (*unit_tile)(const dkm_node *node, const dkm_job *job, const dkm_tile *C);
+};
+
+#define DKM_TYPE_BIT(type) (1u << (unsigned)(type))
+
+/** Every kind of kernel, ended by NULL. */
+extern const dkm_kind *const dkm_kinds[];
+
+/** Evaluate a node. Local. */
+static inline dkm_local dkm_node_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    return node->kind->tile(node, job, C);
+}
+
+/** How many scratch tiles evaluating a node takes. Local. */
+dkm_idx dkm_node_scratch(const dkm_node *node);
+
+#endif

@@ -1,0 +1,17 @@
+#include "kernel/kernel_impl.h"
+
+/* A new kind of kernel is a file that defines dkm_kind_<name>, and its name in this list. */
+#define KINDS(X)                                                                                   \
+    X(linear)                                                                                      \
+    X(poly)                                                                                        \
+    X(rbf)                                                                                         \
+    X(rbf_of)                                                                                      \
+    X(laplace)                                                                                     \
+    X(expdot)                                                                                      \
+    X(cosine)
+
+#define DECLARE(name) extern const dkm_kind dkm_kind_##name;
+KINDS(DECLARE)
+
+#define ADDRESS(name) &dkm_kind_##name,
+const dkm_kind *const dkm_kinds[] = {KINDS(ADDRESS) NULL};

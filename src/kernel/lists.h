@@ -1,0 +1,24 @@
+/** @file lists.h  Tiles of objects kept as lists of (column, value): sparse rows, sets, counts. */
+#ifndef DKMAP_LISTS_H
+#define DKMAP_LISTS_H
+
+#include "data/objects.h"
+#include "kernel/maps.h"
+
+/** What is added up over the columns that both lists have. */
+typedef enum dkm_meeting {
+    DKM_MEET_PRODUCT, /**< u v: an inner product */
+    DKM_MEET_GAP      /**< |u - v| - |u| - |v|: with both 1-norms added, a 1-distance */
+} dkm_meeting;
+
+/** C(i, j) = the sum over the columns that a_i and b_j share, objects [a, a + C.na) of A against
+ *  [b, b + C.nb) of B.
+ *
+ *  Local. A list names a column once; lists without values count as ones. Added up in double.
+ *  @return ok; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_local dkm_lists_meet(dkm_meeting meeting, const dkm_objs *A, dkm_idx a, const dkm_objs *B,
+                         dkm_idx b, const dkm_tile *C);
+
+#endif

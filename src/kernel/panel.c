@@ -1,0 +1,142 @@
+#include "kernel/panel.h"
+
+#include "core/alloc.h"
+
+static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)
+{
+    const dkm_slot *s = &panel->of->slot[slot];
+
+    return panel->side == DKM_COLS && s->thin ? s->thin : s->full;
+}
+
+static int wants_single(const dkm_panel *panel, const dkm_objs *objs)
+{
+    return panel->precision == DKM_F32 && objs->type == DKM_DENSE && objs->d > 0;
+}
+
+dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, dkm_side side,
+                         dkm_precision precision, dkm_idx capacity)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_kernel *k = of->kernel;
+
+    *panel = (dkm_panel){.of = of, .precision = precision, .side = side, .capacity = capacity};
+    DKM_STEP(dkm_calloc(of->ctx, k->slots, &panel->objs));
+    DKM_STEP(dkm_calloc(of->ctx, k->slots, &panel->single));
+    DKM_STEP(dkm_alloc(of->ctx, capacity * k->nodes, &panel->self));
+    for (dkm_idx s = 0; s < k->slots; s++) {
+        const dkm_objs *objs = &slot_data(panel, s)->mine;
+        if (wants_single(panel, objs))
+            DKM_STEP(dkm_alloc(of->ctx, capacity * objs->d, &panel->single[s]));
+    }
+out:
+    return local;
+}
+
+static void release(dkm_panel *panel)
+{
+    for (dkm_idx s = 0; panel->objs && s < panel->of->kernel->slots; s++) {
+        if (!panel->borrowed)
+            dkm_objs_clear(&panel->objs[s]);
+        panel->objs[s] = (dkm_objs){0};
+    }
+    panel->n = 0;
+    panel->borrowed = 0;
+}
+
+static void convert(dkm_panel *panel, dkm_idx slot)
+{
+    dkm_objs *objs = &panel->objs[slot];
+    float *restrict single = panel->single[slot];
+    const double *restrict values = objs->values;
+
+    for (dkm_idx k = 0; k < objs->n * objs->d; k++)
+        single[k] = (float)values[k];
+    if (panel->borrowed)
+        objs->values = NULL;
+    else
+        DKM_FREE(objs->values);
+}
+
+/* What tiles need beside the objects themselves. */
+static void finish(dkm_panel *panel)
+{
+    const dkm_kernel *k = panel->of->kernel;
+
+    for (dkm_idx s = 0; s < k->slots; s++)
+        if (panel->single[s])
+            convert(panel, s);
+    for (dkm_idx i = k->nodes - 1; i >= 0; i--)
+        k->node[i].kind->self(&k->node[i], panel);
+}
+
+static dkm_objs view(const dkm_objs *objs, dkm_idx first, dkm_idx count)
+{
+    dkm_objs v = *objs;
+
+    v.n = count;
+    if (v.values)
+        v.values += first * v.d;
+    if (v.start)
+        v.start += first;
+    if (v.extra)
+        v.extra += first * v.extras;
+    return v;
+}
+
+void dkm_panel_look(dkm_panel *panel, dkm_idx first, dkm_idx count)
+{
+    release(panel);
+    panel->borrowed = 1;
+    panel->n = count;
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
+        panel->objs[s] = view(&slot_data(panel, s)->mine, first, count);
+    finish(panel);
+}
+
+static int consecutive(dkm_idx count, const dkm_idx *wanted)
+{
+    for (dkm_idx k = 1; k < count; k++)
+        if (wanted[k] != wanted[0] + k)
+            return 0;
+    return count > 0;
+}
+
+dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted)
+{
+    dkm_status status = DKM_OK;
+
+    if (dkm_ctx_size(panel->of->ctx) == 1 && consecutive(count, wanted)) {
+        dkm_panel_look(panel, wanted[0], count);
+        return DKM_OK;
+    }
+    release(panel);
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
+        DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, wanted, &panel->objs[s]));
+    panel->n = count;
+    finish(panel);
+out:
+    return status;
+}
+
+const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i)
+{
+    const dkm_objs *objs = &panel->objs[node->slot];
+
+    if (panel->single[node->slot])
+        return panel->single[node->slot] + i * objs->d;
+    return objs->values + i * objs->d;
+}
+
+void dkm_panel_close(dkm_panel *panel)
+{
+    if (!panel->of)
+        return;
+    release(panel);
+    for (dkm_idx s = 0; panel->single && s < panel->of->kernel->slots; s++)
+        DKM_FREE(panel->single[s]);
+    DKM_FREE(panel->objs);
+    DKM_FREE(panel->single);
+    DKM_FREE(panel->self);
+    panel->of = NULL;
+}

@@ -1,0 +1,56 @@
+/** @file panel.h  Prepared objects brought together on a rank, ready for tiles to be evaluated.
+ *
+ *  A panel is opened once for at most `capacity` objects and filled many times. On one rank it
+ *  borrows the arrays of the prepared objects; else objects are fetched. For tiles in single
+ *  precision the dense values are converted once a filling.
+ */
+#ifndef DKMAP_PANEL_H
+#define DKMAP_PANEL_H
+
+#include "kernel/kernel_impl.h"
+
+/** Objects of rows of the matrix, or of columns: what a slot keeps for columns may be less. */
+typedef enum dkm_side { DKM_ROWS, DKM_COLS } dkm_side;
+
+struct dkm_panel {
+    const dkm_prepared *of;
+    dkm_precision precision;
+    dkm_side side;
+    dkm_idx n, capacity;
+    int borrowed;   /**< the arrays of `objs` are those of the prepared objects */
+    dkm_objs *objs; /**< one a slot */
+    float **single; /**< one a slot: dense values in single precision, or NULL */
+    double *self;   /**< k(x, x), `capacity` numbers a node */
+};
+
+/** k(x, x) of the panel's objects under a node's kernel. Local. */
+static inline double *dkm_panel_self(const dkm_panel *panel, const dkm_node *node)
+{
+    return panel->self + node->index * panel->capacity;
+}
+
+/** The objects in a node's slot. Local. */
+static inline const dkm_objs *dkm_panel_objs(const dkm_panel *panel, const dkm_node *node)
+{
+    return &panel->objs[node->slot];
+}
+
+/** Dense values of a node's slot in the panel's precision, from object @p i on. Local. */
+const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i);
+
+/** Make room. Local; dkm_panel_close() frees, also after a failure. */
+DKM_NODISCARD
+dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, dkm_side side,
+                         dkm_precision precision, dkm_idx capacity);
+
+/** Bring @p count objects together; each rank names its own. Collective. */
+DKM_NODISCARD
+dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted);
+
+/** Look at @p count objects of this rank's own slab from its @p first on. Local. */
+void dkm_panel_look(dkm_panel *panel, dkm_idx first, dkm_idx count);
+
+/** Free. Local. */
+void dkm_panel_close(dkm_panel *panel);
+
+#endif

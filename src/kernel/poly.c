@@ -1,0 +1,30 @@
+/* poly: k(x, x') = (<x, x'> + c)^degree. */
+#include <math.h>
+
+#include "kernel/vectors.h"
+
+enum { DEGREE, C0 };
+
+static void poly_self(const dkm_node *node, dkm_panel *panel)
+{
+    const double *squares = dkm_panel_objs(panel, node)->extra;
+    double *self = dkm_panel_self(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        self[i] = pow(squares[i] + node->param[C0], node->param[DEGREE]);
+}
+
+static dkm_local poly_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_vectors_dot(node, job, C);
+
+    dkm_map_power(C, node->param[C0], (dkm_idx)node->param[DEGREE]);
+    return local;
+}
+
+const dkm_kind dkm_kind_poly = {.name = "poly",
+                                .types = DKM_VECTOR_TYPES,
+                                .params = {{"degree", DKM_COUNT, 3}, {"c", DKM_NOT_NEGATIVE, 1}},
+                                .digest = dkm_vectors_digest,
+                                .self = poly_self,
+                                .tile = poly_tile};

@@ -1,0 +1,276 @@
+#include "kernel/prepare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "kernel/panel.h"
+
+static void list_types(unsigned types, char *text, size_t room)
+{
+    const char *before = "";
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int t = 0; t < DKM_TYPE_COUNT; t++)
+        if (types & DKM_TYPE_BIT(t)) {
+            used += (size_t)snprintf(text + used, room - used, "%s%s", before,
+                                     dkm_type_name((dkm_type)t));
+            before = " or ";
+        }
+}
+
+static dkm_local check_types(const dkm_kernel *kernel, dkm_type type)
+{
+    char types[128];
+
+    for (dkm_idx i = 0; i < kernel->nodes; i++) {
+        const dkm_kind *kind = kernel->node[i].kind;
+        if (kind->types == 0 || kind->types & DKM_TYPE_BIT(type))
+            continue;
+        list_types(kind->types, types, sizeof types);
+        return dkm_fail(kernel->ctx, DKM_ERR_UNSUPPORTED,
+                        "%s is a kernel for %s objects, and these are %s: choose another kernel "
+                        "or say what type they are",
+                        kind->name, types, dkm_type_name(type));
+    }
+    return DKM_LOCAL_OK;
+}
+
+static int looks_at_training(const dkm_kernel *kernel)
+{
+    for (dkm_idx i = 0; i < kernel->nodes; i++)
+        if (kernel->node[i].kind->train)
+            return 1;
+    return 0;
+}
+
+dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B)
+{
+    const dkm_objs *a = &A->X->mine, *b = &B->X->mine;
+
+    if (A->kernel != B->kernel)
+        return dkm_fail(A->ctx, DKM_ERR_ARG, "the two sides were prepared for different kernels");
+    if (a->type != b->type)
+        return dkm_fail(A->ctx, DKM_ERR_ARG, "%s objects on one side and %s ones on the other",
+                        dkm_type_name(a->type), dkm_type_name(b->type));
+    if (dkm_type_keeping(a->type) == DKM_KEEP_VALUES && a->d != b->d)
+        return dkm_fail(A->ctx, DKM_ERR_ARG,
+                        "rows of %lld numbers on one side and of %lld on the other: both must have "
+                        "the same columns",
+                        (long long)a->d, (long long)b->d);
+    if (A != B && A->training != B && looks_at_training(A->kernel))
+        return dkm_fail(A->ctx, DKM_ERR_ARG,
+                        "%s looks at all training objects: new ones must be prepared with "
+                        "dkm_kernel_prepare_new() and stand for the rows",
+                        A->kernel->text);
+    return DKM_LOCAL_OK;
+}
+
+static int is_borrowed(const dkm_objs *objs, const dkm_objs *X)
+{
+    return objs->values == X->values && objs->start == X->start;
+}
+
+dkm_status dkm_slot_fill(dkm_prepared *prepared, dkm_idx slot, dkm_objs *objs)
+{
+    dkm_status status = DKM_OK;
+    const dkm_objs *X = &prepared->X->mine;
+    dkm_slot *s = &prepared->slot[slot];
+    dkm_objs kept = *objs;
+
+    s->borrowed = is_borrowed(objs, X);
+    if (s->borrowed)
+        *objs = (dkm_objs){.n = kept.n, .extra = kept.extra};
+    DKM_TRY(dkm_data_wrap(prepared->ctx, prepared->X->m, objs, &s->full));
+    if (s->borrowed) {
+        kept.extra = s->full->mine.extra;
+        s->full->mine = kept;
+    }
+out:
+    return status;
+}
+
+static dkm_local copy_extras(const dkm_objs *from, dkm_objs *to)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_objs_init(to, from->ctx, DKM_DENSE, from->n, 0, 0));
+    DKM_STEP(dkm_objs_add_extra(to, from->extras));
+    memcpy(to->extra, from->extra, (size_t)(from->n * from->extras) * sizeof *to->extra);
+out:
+    return local;
+}
+
+dkm_status dkm_slot_thin(dkm_prepared *prepared, dkm_idx slot)
+{
+    dkm_status status = DKM_OK;
+    dkm_slot *s = &prepared->slot[slot];
+    dkm_objs objs = {0};
+
+    DKM_AGREE(prepared->ctx, copy_extras(&s->full->mine, &objs));
+    DKM_TRY(dkm_data_wrap(prepared->ctx, prepared->X->m, &objs, &s->thin));
+out:
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+/* Give back what a digest had made, and nothing it had borrowed. */
+static void drop(dkm_objs *objs, const dkm_objs *X)
+{
+    if (is_borrowed(objs, X))
+        *objs = (dkm_objs){.extra = objs->extra};
+    dkm_objs_clear(objs);
+}
+
+static dkm_status fill_slots(dkm_prepared *P)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs objs = {0};
+
+    for (dkm_idx i = P->kernel->nodes - 1; i >= 0; i--) {
+        const dkm_node *node = &P->kernel->node[i];
+        if (node->slot < 0 || P->slot[node->slot].full)
+            continue;
+        if (node->kind->train) {
+            DKM_TRY(node->kind->train(node, P));
+        } else {
+            DKM_AGREE(P->ctx, node->kind->digest(node, &P->X->mine, &objs));
+            DKM_TRY(dkm_slot_fill(P, node->slot, &objs));
+        }
+    }
+out:
+    drop(&objs, &P->X->mine);
+    return status;
+}
+
+static dkm_local check_inner_selves(const dkm_panel *panel, const dkm_node *node, dkm_idx first)
+{
+    dkm_ctx *ctx = panel->of->ctx;
+
+    for (dkm_idx k = 0; k < node->inner_count; k++)
+        for (dkm_idx i = 0; i < panel->n; i++) {
+            double self = dkm_panel_self(panel, node->inner[k])[i];
+            if (isnan(self))
+                return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                                "%s needs k(x, x) of new objects, which %s cannot tell",
+                                node->kind->name, node->inner[k]->kind->name);
+            if (self < 0 && node->kind->needs_self == DKM_SELF_ROOT)
+                return dkm_fail(ctx, DKM_ERR_NUMERIC,
+                                "object %lld has k(x, x) = %g under %s: not positive semidefinite",
+                                (long long)(first + i), self, node->inner[k]->kind->name);
+        }
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local check_selves(const dkm_prepared *P)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_panel panel = {0};
+
+    DKM_STEP(dkm_panel_open(&panel, P, DKM_ROWS, DKM_F64, P->X->mine.n));
+    dkm_panel_look(&panel, 0, P->X->mine.n);
+    for (dkm_idx i = 0; i < P->kernel->nodes; i++)
+        if (P->kernel->node[i].kind->needs_self != DKM_NO_SELF)
+            DKM_STEP(check_inner_selves(&panel, &P->kernel->node[i], P->X->first));
+    for (dkm_idx i = 0; i < panel.n; i++)
+        if (isinf(dkm_panel_self(&panel, P->kernel->node)[i])) {
+            local = dkm_fail(P->ctx, DKM_ERR_NUMERIC,
+                             "%s leaves the range of numbers at object %lld: scale the data or "
+                             "normalize the kernel",
+                             P->kernel->text, (long long)(P->X->first + i));
+            break;
+        }
+out:
+    dkm_panel_close(&panel);
+    return local;
+}
+
+static double slot_bytes(const dkm_objs *o)
+{
+    dkm_idx items = o->start && o->n > 0 ? o->start[o->n] - o->start[0] : 0;
+    dkm_idx bytes = o->n * o->extras * 8;
+
+    bytes += o->values ? o->n * o->d * 8 : 0;
+    bytes += items * ((o->col ? 8 : 0) + (o->val ? 8 : 0) + (o->bytes ? 1 : 0));
+    return (double)bytes;
+}
+
+static void measure(dkm_prepared *P)
+{
+    double bytes = 0;
+
+    for (dkm_idx s = 0; s < P->kernel->slots; s++)
+        bytes += slot_bytes(&P->slot[s].full->mine);
+    MPI_Allreduce(&bytes, &P->object_bytes, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
+    P->object_bytes = P->X->m > 0 ? P->object_bytes / (double)P->X->m : 0;
+}
+
+static dkm_local make_prepared(const dkm_kernel *kernel, const dkm_data *X,
+                               const dkm_prepared *training, dkm_prepared **prepared)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(check_types(kernel, X->mine.type));
+    DKM_STEP(dkm_calloc(kernel->ctx, 1, prepared));
+    **prepared = (dkm_prepared){.ctx = kernel->ctx, .kernel = kernel, .X = X, .training = training};
+    if (training)
+        DKM_STEP(dkm_prepared_match(*prepared, training));
+    DKM_STEP(dkm_calloc(kernel->ctx, kernel->slots, &(*prepared)->slot));
+out:
+    return local;
+}
+
+static dkm_status prepare(const dkm_kernel *kernel, const dkm_data *X, const dkm_prepared *training,
+                          dkm_prepared **prepared)
+{
+    dkm_status status = DKM_OK;
+    dkm_prepared *P = NULL;
+
+    *prepared = NULL;
+    dkm_phase_begin(kernel->ctx, "prepare");
+    DKM_AGREE(kernel->ctx, make_prepared(kernel, X, training, &P));
+    DKM_TRY(fill_slots(P));
+    DKM_AGREE(kernel->ctx, check_selves(P));
+    measure(P);
+    *prepared = P;
+    P = NULL;
+out:
+    dkm_prepared_destroy(&P);
+    dkm_phase_end(kernel->ctx);
+    return status;
+}
+
+dkm_status dkm_kernel_prepare(const dkm_kernel *kernel, const dkm_data *X, dkm_prepared **prepared)
+{
+    return prepare(kernel, X, NULL, prepared);
+}
+
+dkm_status dkm_kernel_prepare_new(const dkm_prepared *training, const dkm_data *X,
+                                  dkm_prepared **prepared)
+{
+    return prepare(training->kernel, X, training, prepared);
+}
+
+dkm_idx dkm_prepared_rows(const dkm_prepared *prepared)
+{
+    return prepared->X->m;
+}
+
+void dkm_prepared_destroy(dkm_prepared **prepared)
+{
+    dkm_prepared *P = *prepared;
+
+    if (!P)
+        return;
+    for (dkm_idx s = 0; P->slot && s < P->kernel->slots; s++) {
+        dkm_slot *slot = &P->slot[s];
+        if (slot->full && slot->borrowed)
+            slot->full->mine = (dkm_objs){.extra = slot->full->mine.extra};
+        dkm_data_destroy(&slot->full);
+        dkm_data_destroy(&slot->thin);
+    }
+    DKM_FREE(P->slot);
+    DKM_FREE(*prepared);
+}

@@ -1,0 +1,20 @@
+/** @file prepare.h  Filling slots, for kinds that fill their own. */
+#ifndef DKMAP_PREPARE_H
+#define DKMAP_PREPARE_H
+
+#include "kernel/kernel_impl.h"
+
+/** Make @p objs, this rank's slab, the contents of a slot; arrays that are those of the raw objects
+ *  are borrowed. Collective. @p objs is taken over, also on failure. */
+DKM_NODISCARD
+dkm_status dkm_slot_fill(dkm_prepared *prepared, dkm_idx slot, dkm_objs *objs);
+
+/** Keep beside the contents of a slot a copy with the extras alone, for columns. Collective. */
+DKM_NODISCARD
+dkm_status dkm_slot_thin(dkm_prepared *prepared, dkm_idx slot);
+
+/** Can objects of @p A stand for rows and those of @p B for columns of one matrix? Local. */
+DKM_NODISCARD
+dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B);
+
+#endif

@@ -1,0 +1,51 @@
+#include "kernel/vectors.h"
+
+#include "kernel/lists.h"
+#include "scalapack/blas.h"
+
+static double square(const double *x, dkm_idx n)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < n; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+dkm_local dkm_vectors_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    (void)node;
+    *out = *X;
+    out->extra = NULL;
+    DKM_STEP(dkm_objs_add_extra(out, 1));
+    for (dkm_idx i = 0; i < X->n; i++)
+        out->extra[i] = X->type == DKM_DENSE
+                            ? square(X->values + i * X->d, X->d)
+                            : square(X->val + X->start[i], X->start[i + 1] - X->start[i]);
+out:
+    return local;
+}
+
+dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+
+    if (A->type != DKM_DENSE)
+        return dkm_lists_meet(DKM_MEET_PRODUCT, A, job->a, B, job->b, C);
+    /* rows of a panel are the columns of a d x n matrix */
+    dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, A->d, 1.0,
+                  dkm_panel_values(job->A, node, job->a), A->d,
+                  dkm_panel_values(job->B, node, job->b), B->d, 0.0, C->c, C->ld);
+    dkm_phase_flops(job->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
+    return DKM_LOCAL_OK;
+}
+
+void dkm_self_one(const dkm_node *node, dkm_panel *panel)
+{
+    double *self = dkm_panel_self(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        self[i] = 1.0;
+}
