@@ -62,7 +62,7 @@ static dkm_status score(dkm_ctx *ctx, dkm_type type, dkm_idx m, describe y, desc
 
     DKM_TRY(make(ctx, type, m, y, &truth));
     DKM_TRY(make(ctx, type, m, p, &pred));
-    DKM_TRY(dkm_score_predictions(truth, pred, loss, out));
+    DKM_TRY(dkm_score_predictions(truth, pred, loss, NULL, out));
 out:
     dkm_data_destroy(&pred);
     dkm_data_destroy(&truth);
@@ -234,13 +234,13 @@ static void the_baseline_is_the_mean_or_the_commonest_label(dkm_ctx *ctx)
 
     CHECK_OK(ctx, make(ctx, DKM_LABELS, 11, classes, &truth));
     CHECK_OK(ctx, dkm_score_baseline(truth, &pred));
-    CHECK_OK(ctx, dkm_score_predictions(truth, pred, DKM_LOSS_ZERO_ONE, &s));
+    CHECK_OK(ctx, dkm_score_predictions(truth, pred, DKM_LOSS_ZERO_ONE, NULL, &s));
     CHECK_CLOSE(s.mean, 6.0 / 11, 1e-15);
     dkm_data_destroy(&pred);
     dkm_data_destroy(&truth);
     CHECK_OK(ctx, make(ctx, DKM_DENSE, 11, counting, &truth));
     CHECK_OK(ctx, dkm_score_baseline(truth, &pred));
-    CHECK_OK(ctx, dkm_score_predictions(truth, pred, DKM_LOSS_MSE, &s));
+    CHECK_OK(ctx, dkm_score_predictions(truth, pred, DKM_LOSS_MSE, NULL, &s));
     CHECK_CLOSE(s.mean, (11.0 * 11 - 1) / 12, 1e-13);
     CHECK_CLOSE(s.extra[1].value, 0.0, 1e-14);
     dkm_data_destroy(&pred);
@@ -257,27 +257,50 @@ static void what_cannot_be_compared_is_refused(dkm_ctx *ctx)
 
     CHECK_OK(ctx, make(ctx, DKM_DENSE, 10, counting, &a));
     CHECK_OK(ctx, make(ctx, DKM_DENSE, 9, counting, &b));
-    CHECK(dkm_score_predictions(a, b, DKM_LOSS_MSE, &s) == DKM_ERR_ARG);
+    CHECK(dkm_score_predictions(a, b, DKM_LOSS_MSE, NULL, &s) == DKM_ERR_ARG);
     CHECK(strstr(dkm_ctx_message(ctx), "10") && strstr(dkm_ctx_message(ctx), "9"));
     dkm_data_destroy(&b);
     CHECK_OK(ctx, make(ctx, DKM_DENSE, 10, constant, &b));
-    CHECK(dkm_score_predictions(a, b, DKM_LOSS_MSE, &s) == DKM_ERR_ARG);
+    CHECK(dkm_score_predictions(a, b, DKM_LOSS_MSE, NULL, &s) == DKM_ERR_ARG);
     CHECK_OK(ctx, make(ctx, DKM_STRINGS, 10, word, &strings));
-    CHECK(dkm_score_predictions(a, strings, DKM_LOSS_MSE, &s) == DKM_ERR_UNSUPPORTED);
-    CHECK(dkm_score_predictions(strings, strings, DKM_LOSS_MSE, &s) == DKM_ERR_UNSUPPORTED);
-    CHECK(dkm_score_predictions(a, a, DKM_LOSS_EDIT, &s) == DKM_ERR_UNSUPPORTED);
+    CHECK(dkm_score_predictions(a, strings, DKM_LOSS_MSE, NULL, &s) == DKM_ERR_UNSUPPORTED);
+    CHECK(dkm_score_predictions(strings, strings, DKM_LOSS_MSE, NULL, &s) == DKM_ERR_UNSUPPORTED);
+    CHECK(dkm_score_predictions(a, a, DKM_LOSS_EDIT, NULL, &s) == DKM_ERR_UNSUPPORTED);
     CHECK_OK(ctx, make(ctx, DKM_DENSE, 0, counting, &empty));
-    CHECK(dkm_score_predictions(empty, empty, DKM_LOSS_MSE, &s) == DKM_ERR_ARG);
+    CHECK(dkm_score_predictions(empty, empty, DKM_LOSS_MSE, NULL, &s) == DKM_ERR_ARG);
     dkm_data_destroy(&empty);
     dkm_data_destroy(&strings);
     dkm_data_destroy(&b);
     dkm_data_destroy(&a);
 }
 
+static void a_kernel_loss_is_a_distance_in_feature_space(dkm_ctx *ctx)
+{
+    dkm_data *truth = NULL, *pred = NULL;
+    dkm_kernel *ky = NULL;
+    dkm_score s = {0};
+
+    CHECK_OK(ctx, make(ctx, DKM_DENSE, 10, counting, &truth));
+    CHECK_OK(ctx, make(ctx, DKM_DENSE, 10, counting_amiss, &pred));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &ky));
+    CHECK_OK(ctx, dkm_score_predictions(truth, pred, DKM_LOSS_KERNEL, ky, &s));
+    CHECK_CLOSE(s.mean, 4.5, 1e-12);
+    CHECK_CLOSE(s.extra[0].value, sqrt(4.5), 1e-12);
+    dkm_kernel_destroy(&ky);
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1)", &ky));
+    CHECK_OK(ctx, dkm_score_predictions(truth, pred, DKM_LOSS_KERNEL, ky, &s));
+    CHECK_CLOSE(s.mean, 0.5 * (2 - 2 * exp(-4.5)), 1e-13);
+    CHECK(dkm_score_predictions(truth, pred, DKM_LOSS_KERNEL, NULL, &s) == DKM_ERR_ARG);
+    dkm_kernel_destroy(&ky);
+    dkm_data_destroy(&pred);
+    dkm_data_destroy(&truth);
+}
+
 static dkm_status attempt(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
-    dkm_data *labels = NULL, *pred = NULL;
+    dkm_data *labels = NULL, *pred = NULL, *dense = NULL;
+    dkm_kernel *ky = NULL;
     dkm_score s;
 
     DKM_TRY(score(ctx, DKM_DENSE, 7, counting, counting_amiss, DKM_LOSS_MSE, &s));
@@ -285,7 +308,12 @@ static dkm_status attempt(dkm_ctx *ctx)
     DKM_TRY(score(ctx, DKM_LABEL_SETS, 7, set_of, other_set, DKM_LOSS_HAMMING, &s));
     DKM_TRY(make(ctx, DKM_LABELS, 7, classes, &labels));
     DKM_TRY(dkm_score_baseline(labels, &pred));
+    DKM_TRY(make(ctx, DKM_DENSE, 7, counting, &dense));
+    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=1)", &ky));
+    DKM_TRY(dkm_score_predictions(dense, dense, DKM_LOSS_KERNEL, ky, &s));
 out:
+    dkm_kernel_destroy(&ky);
+    dkm_data_destroy(&dense);
     dkm_data_destroy(&pred);
     dkm_data_destroy(&labels);
     return status;
@@ -305,6 +333,7 @@ static const check_case cases[] = {
     CASE(letters_are_compared_in_strings_of_one_length),
     CASE(label_sets_differ_out_of_all_labels),
     CASE(the_baseline_is_the_mean_or_the_commonest_label),
+    CASE(a_kernel_loss_is_a_distance_in_feature_space),
     CASE(what_cannot_be_compared_is_refused),
     CASE(every_failed_allocation_is_survived),
 };

@@ -11,18 +11,22 @@
  *              occur in the truth or the predictions; labels as zero-one
  *    edit      least number of letters inserted, deleted or changed to make the prediction the true
  *              string. Beside the mean: the mean of edit / max(1, length of the true string)
+ *    kernel    ||Phi(y) - Phi(p)||^2 = l(y, y) - 2 l(y, p) + l(p, p) in the space of a kernel l on
+ *              outputs of any type it is for. Beside the mean: its root
  */
 #ifndef DKMAP_SCORE_H
 #define DKMAP_SCORE_H
 
 #include <dkmap/data.h>
+#include <dkmap/kernel.h>
 
 /** Every loss with the name users type. */
 #define DKM_LOSS_LIST(X)                                                                           \
     X(DKM_LOSS_MSE, "mse")                                                                         \
     X(DKM_LOSS_ZERO_ONE, "zero-one")                                                               \
     X(DKM_LOSS_HAMMING, "hamming")                                                                 \
-    X(DKM_LOSS_EDIT, "edit")
+    X(DKM_LOSS_EDIT, "edit")                                                                       \
+    X(DKM_LOSS_KERNEL, "kernel")
 
 #define DKM_LOSS_ENUM(code, name) code,
 typedef enum dkm_loss { DKM_LOSS_LIST(DKM_LOSS_ENUM) DKM_LOSS_COUNT } dkm_loss;
@@ -45,19 +49,20 @@ typedef struct dkm_score {
 /** Score predictions. Collective.
  *
  *  @param[in]  truth, pred  as many rows each, of one type and as many columns
+ *  @param[in]  ky           of the kernel loss; else NULL
  *  @param[out] score        the same on every rank
  *  @return DKM_OK; DKM_ERR_ARG for other sizes (both are told) or no rows; DKM_ERR_UNSUPPORTED when
  *          the loss is not one for these objects; DKM_ERR_MEMORY
  */
 DKM_NODISCARD
 dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                                 dkm_score *score);
+                                 const dkm_kernel *ky, dkm_score *score);
 
 /** The loss of each row of this rank's slab, dkm_data_local_rows() of them. Collective; arguments
  *  and failures as of dkm_score_predictions(). */
 DKM_NODISCARD
 dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                          double *losses);
+                          const dkm_kernel *ky, double *losses);
 
 /** The best prediction that looks at no input: the mean of dense rows, the most frequent of labels
  *  (the smallest of several), repeated for every row.

@@ -16,6 +16,7 @@ int dkm_loss_fits(dkm_loss loss, dkm_type type)
         [DKM_LOSS_HAMMING] =
             BIT(DKM_DENSE) | BIT(DKM_LABELS) | BIT(DKM_LABEL_SETS) | BIT(DKM_STRINGS),
         [DKM_LOSS_EDIT] = BIT(DKM_STRINGS),
+        [DKM_LOSS_KERNEL] = BIT(DKM_TYPE_COUNT) - 1, /* the kernel knows */
     };
 
     return (fits[loss] & BIT(type)) != 0;
@@ -184,6 +185,7 @@ dkm_local dkm_loss_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss lo
         return hamming_rows(truth, pred, labels, losses);
     case DKM_LOSS_EDIT:
         return edit_rows(truth, pred, losses);
+    case DKM_LOSS_KERNEL:
     case DKM_LOSS_COUNT:
         break;
     }

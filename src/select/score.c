@@ -17,9 +17,13 @@ const char *dkm_loss_name(dkm_loss loss)
     return loss < DKM_LOSS_COUNT ? names[loss] : "unknown";
 }
 
-static dkm_local check_pair(const dkm_data *truth, const dkm_data *pred, dkm_loss loss)
+static dkm_local check_pair(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                            const dkm_kernel *ky)
 {
     dkm_type type = truth->mine.type;
+
+    if (loss == DKM_LOSS_KERNEL && !ky)
+        return dkm_fail(truth->ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
 
     if (truth->m != pred->m)
         return dkm_fail(truth->ctx, DKM_ERR_ARG, "%lld rows of truth but %lld predictions",
@@ -39,13 +43,39 @@ static dkm_local check_pair(const dkm_data *truth, const dkm_data *pred, dkm_los
     return DKM_LOCAL_OK;
 }
 
+/* l(y, y) - 2 l(y, p) + l(p, p); rounding must not make a square negative. */
+static dkm_status kernel_rows(const dkm_data *truth, const dkm_data *pred, const dkm_kernel *ky,
+                              double *losses)
+{
+    dkm_status status = DKM_OK;
+    dkm_prepared *Y = NULL, *P = NULL;
+    dkm_idx n = truth->mine.n;
+    double *selves = NULL;
+
+    DKM_TRY(dkm_kernel_prepare(ky, truth, &Y));
+    DKM_TRY(dkm_kernel_prepare(ky, pred, &P));
+    DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, 2 * n, &selves));
+    DKM_TRY(dkm_kernel_selves(Y, selves));
+    DKM_TRY(dkm_kernel_selves(P, selves + n));
+    DKM_TRY(dkm_kernel_pairs(Y, P, losses));
+    for (dkm_idx i = 0; i < n; i++)
+        losses[i] = fmax(0.0, selves[i] - 2.0 * losses[i] + selves[n + i]);
+out:
+    DKM_FREE(selves);
+    dkm_prepared_destroy(&P);
+    dkm_prepared_destroy(&Y);
+    return status;
+}
+
 dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                          double *losses)
+                          const dkm_kernel *ky, double *losses)
 {
     dkm_status status = DKM_OK;
     dkm_distinct labels = {0};
 
-    DKM_AGREE(truth->ctx, check_pair(truth, pred, loss));
+    DKM_AGREE(truth->ctx, check_pair(truth, pred, loss, ky));
+    if (loss == DKM_LOSS_KERNEL)
+        return kernel_rows(truth, pred, ky, losses);
     if (loss == DKM_LOSS_HAMMING && truth->mine.type == DKM_LABEL_SETS)
         DKM_TRY(dkm_distinct_labels(truth, pred, &labels));
     DKM_AGREE(truth->ctx, dkm_loss_rows(truth, pred, loss, labels.count, losses));
@@ -116,20 +146,22 @@ static void add_normalised_edit(const dkm_data *truth, const double *losses, dkm
 }
 
 dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                                 dkm_score *score)
+                                 const dkm_kernel *ky, dkm_score *score)
 {
     dkm_status status = DKM_OK;
     double *losses = NULL;
 
     *score = (dkm_score){0};
     DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, truth->mine.n, &losses));
-    DKM_TRY(dkm_score_rows(truth, pred, loss, losses));
+    DKM_TRY(dkm_score_rows(truth, pred, loss, ky, losses));
     summarise(truth->ctx, losses, truth->mine.n, truth->m, score);
     if (loss == DKM_LOSS_MSE) {
         add_extra(score, "rmse", sqrt(score->mean));
         DKM_TRY(add_r2(truth, score));
     } else if (loss == DKM_LOSS_EDIT) {
         add_normalised_edit(truth, losses, score);
+    } else if (loss == DKM_LOSS_KERNEL) {
+        add_extra(score, "root", sqrt(score->mean));
     }
 out:
     DKM_FREE(losses);
