@@ -1,0 +1,54 @@
+/** @file bundle_file.h  Bundles as HDF5 files.
+ *
+ *  The root carries the attributes format ("dkmap-model"), format_version, program_version, method,
+ *  command, seed, created, ranks and parts (names, one a line). Each part stands under its name:
+ *    text   a string
+ *    reals  a row of numbers
+ *    data   a group with the attributes type, rows, cols and the datasets `values` (rows x cols),
+ *           or `start` (rows + 1) with `col` and `val`, or `start` with `bytes`; start[i] is where
+ *           object i begins in the others
+ *  All datasets are contiguous, so that every rank writes and reads its own slab.
+ */
+#ifndef DKMAP_BUNDLE_FILE_H
+#define DKMAP_BUNDLE_FILE_H
+
+#include "data/bundle.h"
+
+#define DKM_BUNDLE_FORMAT  "dkmap-model"
+#define DKM_BUNDLE_VERSION 1
+
+/** What the root of a file says of it. */
+typedef struct dkm_bundle_header {
+    int64_t version, ranks;
+    uint64_t seed;
+    char *program, *method, *command, *created;
+} dkm_bundle_header;
+
+/** Write a bundle. Collective.
+ *
+ *  The file appears under its name complete or not at all; what stood there before stays until
+ *  then.
+ *
+ *  @param[in] method   of the model
+ *  @param[in] command  the command line that made it
+ *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
+                           const char *command);
+
+/** Read a bundle, whatever number of ranks wrote it. Collective.
+ *
+ *  @param[out] bundle  fresh; to be cleared by the caller, also after a failure
+ *  @param[out] header  fresh; to be cleared by the caller, also after a failure
+ *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY; DKM_ERR_FORMAT for a file that is not ours, is torn,
+ *          or is of a newer format
+ */
+DKM_NODISCARD
+dkm_status dkm_bundle_load(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
+                           dkm_bundle_header *header);
+
+/** Free what a header holds. Local. */
+void dkm_bundle_header_clear(dkm_bundle_header *header);
+
+#endif

@@ -1,0 +1,55 @@
+#include "store/bundle_header.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+
+static dkm_local check_ours(const dkm_h5 *h5)
+{
+    char *format = NULL;
+    dkm_local local = dkm_h5_get_text(h5, h5->file, "format", &format);
+
+    if (local.code != DKM_ERR_MEMORY && (!format || strcmp(format, DKM_BUNDLE_FORMAT) != 0))
+        local = dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: an HDF5 file, but not a model of dkmap",
+                         h5->called);
+    DKM_FREE(format);
+    return local;
+}
+
+static dkm_local check_version(const dkm_h5 *h5, const dkm_bundle_header *header)
+{
+    if (header->version > DKM_BUNDLE_VERSION)
+        return dkm_fail(h5->ctx, DKM_ERR_FORMAT,
+                        "%s: written in format %lld by dkmap %s; this dkmap %s reads formats up to "
+                        "%d: use a newer dkmap",
+                        h5->called, (long long)header->version, header->program, DKMAP_VERSION,
+                        DKM_BUNDLE_VERSION);
+    return header->version < 1 ? dkm_h5_damaged(h5, "format_version") : DKM_LOCAL_OK;
+}
+
+dkm_local dkm_bundle_header_read(const dkm_h5 *h5, dkm_bundle_header *header)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int64_t seed = 0;
+
+    DKM_STEP(check_ours(h5));
+    DKM_STEP(dkm_h5_get_int(h5, h5->file, "format_version", &header->version));
+    DKM_STEP(dkm_h5_get_text(h5, h5->file, "program_version", &header->program));
+    DKM_STEP(check_version(h5, header));
+    DKM_STEP(dkm_h5_get_text(h5, h5->file, "method", &header->method));
+    DKM_STEP(dkm_h5_get_text(h5, h5->file, "command", &header->command));
+    DKM_STEP(dkm_h5_get_text(h5, h5->file, "created", &header->created));
+    DKM_STEP(dkm_h5_get_int(h5, h5->file, "ranks", &header->ranks));
+    DKM_STEP(dkm_h5_get_int(h5, h5->file, "seed", &seed));
+    header->seed = (uint64_t)seed;
+out:
+    return local;
+}
+
+void dkm_bundle_header_clear(dkm_bundle_header *header)
+{
+    DKM_FREE(header->program);
+    DKM_FREE(header->method);
+    DKM_FREE(header->command);
+    DKM_FREE(header->created);
+}
