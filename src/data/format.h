@@ -23,6 +23,7 @@ typedef struct dkm_file {
 typedef struct dkm_format {
     const char *name;
     const char *endings; /**< blank-separated, with the dot */
+    int is_text;         /**< lines that may be something else when the user says what */
     /** Find m, d, type and whatever reading needs. Collective. */
     dkm_status (*open)(dkm_file *file);
     /** Read rows first, first + step, ... (count of them), columns [c0, c1) of @p d, into @p objs,
@@ -33,10 +34,17 @@ typedef struct dkm_format {
     void (*close)(dkm_file *file);
 } dkm_format;
 
-/** The format of a path by its ending; NULL when unknown. Local. */
-const dkm_format *dkm_format_for(const char *path);
+/** The format of a file: by its ending or, for text, by the type wanted of it (DKM_TYPE_COUNT when
+ *  none is). A file of unknown ending whose type is wanted is text. Local.
+ *  @return NULL when unknown */
+const dkm_format *dkm_format_for(const char *path, dkm_type type);
+
+/** All endings that are known, blank-separated. Local.
+ *  @return @p list */
+char *dkm_format_endings(char *list, size_t room);
 
 extern const dkm_format dkm_format_npy, dkm_format_csv, dkm_format_hdf5, dkm_format_idx,
-    dkm_format_svmlight, dkm_format_lines, dkm_format_fasta, dkm_format_sets, dkm_format_mtx;
+    dkm_format_svmlight, dkm_format_lines, dkm_format_fasta, dkm_format_sets, dkm_format_mtx,
+    dkm_format_label_sets;
 
 #endif

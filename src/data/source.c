@@ -1,0 +1,200 @@
+#include <string.h>
+#include <unistd.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+#include "data/format.h"
+#include "data/path.h"
+#include "data/where.h"
+
+#define ENDINGS_LENGTH 256
+
+struct dkm_source {
+    dkm_ctx *ctx;
+    dkm_where where;
+    const dkm_format *format;
+    dkm_file file;
+    dkm_range rows, cols;
+    dkm_idx m, d;
+};
+
+/* Rank 0 says whether a file of exactly this name exists, so that all take the name alike. */
+static int exists_for_all(dkm_ctx *ctx, const char *name)
+{
+    int there = access(name, F_OK) == 0;
+
+    MPI_Bcast(&there, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
+    return there;
+}
+
+static dkm_local find_type(dkm_ctx *ctx, const char *name, dkm_type *type)
+{
+    *type = name ? dkm_type_from_name(name) : DKM_TYPE_COUNT;
+    if (name && *type == DKM_TYPE_COUNT)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "no type '%s': it can be dense, sparse, labels, label-sets, strings, sets, "
+                        "gram, distance or graph",
+                        name);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local find_format(dkm_source *source)
+{
+    char endings[ENDINGS_LENGTH];
+
+    source->format = dkm_format_for(source->where.path, source->file.type);
+    if (source->format)
+        return DKM_LOCAL_OK;
+    return dkm_fail(source->ctx, DKM_ERR_ARG,
+                    "%s: the ending does not say what it is: known are %s; or give a type",
+                    source->where.path, dkm_format_endings(endings, sizeof endings));
+}
+
+static dkm_local prepare(dkm_source *source, const char *name, int literal, const char *type)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_file *file = &source->file;
+
+    DKM_STEP(dkm_where_parse(source->ctx, name, literal, &source->where));
+    DKM_STEP(find_type(source->ctx, type, &file->type));
+    DKM_STEP(dkm_path_readable(source->ctx, source->where.path, NULL));
+    DKM_STEP(find_format(source));
+    file->ctx = source->ctx;
+    file->path = source->where.path;
+    file->dataset = source->where.dataset;
+out:
+    return local;
+}
+
+/* Columns can be cut out of numbers only. */
+static dkm_local settle_cols(dkm_source *source)
+{
+    const dkm_file *file = &source->file;
+    dkm_local local = DKM_LOCAL_OK;
+
+    source->cols = (dkm_range){.last = file->d, .step = 1};
+    source->d = file->d;
+    if (source->where.cuts_cols) {
+        if (dkm_type_keeping(file->type) != DKM_KEEP_VALUES && file->type != DKM_SPARSE) {
+            local = dkm_fail(source->ctx, DKM_ERR_ARG, "%s: %s have no columns to choose from",
+                             source->where.name, dkm_type_name(file->type));
+            goto out;
+        }
+        DKM_STEP(dkm_where_settle(source->ctx, &source->where, &source->where.cols, file->d,
+                                  "columns", &source->cols));
+        source->d = source->cols.last - source->cols.first;
+    }
+    if (file->type == DKM_LABELS && source->d != 1)
+        local = dkm_fail(source->ctx, DKM_ERR_ARG,
+                         "%s has %lld columns where labels have one: choose it with a slice such "
+                         "as [:, 0:1]",
+                         source->where.name, (long long)source->d);
+out:
+    return local;
+}
+
+static dkm_local settle(dkm_source *source)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_range *rows = &source->rows;
+
+    DKM_STEP(dkm_where_settle(source->ctx, &source->where, &source->where.rows, source->file.m,
+                              "rows", rows));
+    source->m = (rows->last - rows->first + rows->step - 1) / rows->step;
+    DKM_STEP(settle_cols(source));
+out:
+    return local;
+}
+
+dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
+                           dkm_source **source)
+{
+    dkm_status status = DKM_OK;
+    dkm_source *made = NULL;
+    int literal = exists_for_all(ctx, where);
+
+    *source = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &made));
+    made->ctx = ctx;
+    made->file.role = role;
+    DKM_AGREE(ctx, prepare(made, where, literal, type));
+    DKM_TRY(made->format->open(&made->file));
+    DKM_AGREE(ctx, settle(made));
+    *source = made;
+    made = NULL;
+out:
+    dkm_source_close(&made);
+    return status;
+}
+
+dkm_type dkm_source_type(const dkm_source *source)
+{
+    return source->file.type;
+}
+
+dkm_idx dkm_source_rows(const dkm_source *source)
+{
+    return source->m;
+}
+
+dkm_idx dkm_source_cols(const dkm_source *source)
+{
+    return source->d;
+}
+
+const char *dkm_source_describe(const dkm_source *source)
+{
+    return source->file.about;
+}
+
+static dkm_local read_mine(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+    const dkm_range *rows = &source->rows, *cols = &source->cols;
+
+    if (first < 0 || count < 0 || count > source->m - first)
+        return dkm_fail(source->ctx, DKM_ERR_ARG, "%s: rows %lld to %lld asked for, it has %lld",
+                        source->where.name, (long long)first, (long long)(first + count),
+                        (long long)source->m);
+    first += dkm_slab_first(count, rank, size);
+    return source->format->read(&source->file, rows->first + first * rows->step, rows->step,
+                                dkm_slab_count(count, rank, size), cols->first, cols->last, objs);
+}
+
+dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    DKM_AGREE(source->ctx, read_mine(source, first, count, &objs));
+    DKM_TRY(dkm_data_wrap(source->ctx, count, &objs, data));
+out:
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+void dkm_source_close(dkm_source **source)
+{
+    if (!*source)
+        return;
+    if ((*source)->format)
+        (*source)->format->close(&(*source)->file);
+    dkm_where_clear(&(*source)->where);
+    DKM_FREE(*source);
+}
+
+dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
+                         dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+
+    *data = NULL;
+    DKM_TRY(dkm_source_open(ctx, where, role, type, &source));
+    DKM_TRY(dkm_source_read(source, 0, source->m, data));
+out:
+    dkm_source_close(&source);
+    return status;
+}

@@ -1,0 +1,118 @@
+#include "data/where.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/path.h"
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " ");
+}
+
+/* A whole number at *at, if there is one. @return 0 when it does not fit */
+static int take_number(const char **at, int *has, dkm_idx *value)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(*at, &end, 10);
+    *has = end != *at;
+    if (*has)
+        *value = (dkm_idx)number;
+    *at = skip_blanks(end);
+    return errno == 0;
+}
+
+/* first, first:last or first:last:step. @return 0 when it is none of them */
+static int take_range(const char **at, dkm_range *range)
+{
+    int has_step = 0;
+
+    *range = (dkm_range){.step = 1};
+    *at = skip_blanks(*at);
+    if (!take_number(at, &range->has_first, &range->first))
+        return 0;
+    if (**at != ':') {
+        range->is_single = 1;
+        return range->has_first;
+    }
+    *at = skip_blanks(*at + 1);
+    if (!take_number(at, &range->has_last, &range->last))
+        return 0;
+    if (**at == ':') {
+        *at = skip_blanks(*at + 1);
+        if (!take_number(at, &has_step, &range->step))
+            return 0;
+    }
+    return range->step >= 1;
+}
+
+static int take_slice(const char *at, dkm_where *where)
+{
+    if (!take_range(&at, &where->rows))
+        return 0;
+    if (*at == ',') {
+        at++;
+        where->cuts_cols = 1;
+        if (!take_range(&at, &where->cols) || where->cols.step != 1)
+            return 0;
+    }
+    return strcmp(at, "]") == 0;
+}
+
+dkm_local dkm_where_parse(dkm_ctx *ctx, const char *name, int literal, dkm_where *where)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    size_t length = strlen(name);
+    char *copy = NULL, *bracket;
+
+    *where = (dkm_where){.rows = {.step = 1}, .cols = {.step = 1}};
+    DKM_STEP(dkm_strdup(ctx, name, &where->name));
+    DKM_STEP(dkm_strdup(ctx, name, &copy));
+    bracket = strrchr(copy, '[');
+    if (!literal && bracket && bracket != copy && name[length - 1] == ']') {
+        if (!take_slice(bracket + 1, where)) {
+            local = dkm_fail(ctx, DKM_ERR_ARG,
+                             "%s: cannot read the slice: write [first:last], [first:last:step] "
+                             "with a step of 1 or more, or [rows, first:last]",
+                             name);
+            goto out;
+        }
+        *bracket = '\0';
+    }
+    DKM_STEP(dkm_path_split(ctx, copy, &where->path, &where->dataset));
+out:
+    DKM_FREE(copy);
+    return local;
+}
+
+dkm_local dkm_where_settle(dkm_ctx *ctx, const dkm_where *where, const dkm_range *range,
+                           dkm_idx size, const char *what, dkm_range *settled)
+{
+    dkm_idx first = range->has_first ? range->first : 0,
+            last = range->has_last ? range->last : size;
+
+    if (first < 0)
+        first += size;
+    if (last < 0)
+        last += size;
+    if (range->is_single)
+        last = first + 1;
+    if (first < 0 || last > size || first > last)
+        return dkm_fail(ctx, DKM_ERR_ARG, "%s: the slice does not fit: the file has %lld %s",
+                        where->name, (long long)size, what);
+    *settled = (dkm_range){.first = first, .last = last, .step = range->step};
+    return DKM_LOCAL_OK;
+}
+
+void dkm_where_clear(dkm_where *where)
+{
+    DKM_FREE(where->name);
+    DKM_FREE(where->path);
+    DKM_FREE(where->dataset);
+    *where = (dkm_where){0};
+}
