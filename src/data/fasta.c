@@ -77,24 +77,20 @@ static dkm_local read_fasta(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx
                             dkm_idx c1, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_text text = {0};
-    dkm_idx next = -1;
+    dkm_textfile *t = file->state;
     dkm_grower g;
 
     (void)c0;
     (void)c1;
     DKM_STEP(dkm_grow_begin(&g, objs, file->ctx, DKM_STRINGS, count, 0));
-    if (count > 0)
-        DKM_STEP(dkm_text_open(&text, file->ctx, file->path));
     for (dkm_idx i = 0; i < count; i++) {
-        dkm_idx k = first + i * step;
-        DKM_STEP(dkm_records_seek(file->state, &text, next, k));
-        DKM_STEP(read_record(&text, &g));
-        next = k + 1;
+        DKM_STEP(dkm_textfile_seek(t, file, first + i * step));
+        DKM_STEP(read_record(&t->text, &g));
     }
     DKM_STEP(dkm_grow_end(&g));
 out:
-    dkm_text_close(&text);
+    if (local.code != DKM_OK)
+        dkm_textfile_lose(t);
     return local;
 }
 

@@ -110,8 +110,8 @@ static dkm_local read_lines(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx
                             dkm_idx c1, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx next = -1, length;
-    dkm_text text = {0};
+    dkm_textfile *t = file->state;
+    dkm_idx length;
     words w = {0};
     dkm_grower g;
     char *line;
@@ -119,23 +119,20 @@ static dkm_local read_lines(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx
     (void)c0;
     (void)c1;
     DKM_STEP(dkm_grow_begin(&g, objs, file->ctx, file->type, count, 0));
-    if (count > 0)
-        DKM_STEP(dkm_text_open(&text, file->ctx, file->path));
     for (dkm_idx i = 0; i < count; i++) {
-        dkm_idx k = first + i * step;
-        DKM_STEP(dkm_records_seek(file->state, &text, next, k));
-        DKM_STEP(dkm_text_next(&text, &line, &length));
+        DKM_STEP(dkm_textfile_seek(t, file, first + i * step));
+        DKM_STEP(dkm_text_next(&t->text, &line, &length));
         if (file->type == DKM_SETS)
             DKM_STEP(grow_set(&g, line, length, &w));
         else
             DKM_STEP(dkm_grow_bytes(&g, line, length));
         dkm_grow_next(&g);
-        next = k + 1;
     }
     DKM_STEP(dkm_grow_end(&g));
 out:
     DKM_FREE(w.list);
-    dkm_text_close(&text);
+    if (local.code != DKM_OK)
+        dkm_textfile_lose(t);
     return local;
 }
 

@@ -9,13 +9,13 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
-#include "data/format.h"
 #include "data/grow.h"
 #include "data/scan.h"
 #include "data/svmrow.h"
+#include "data/textfile.h"
 
 typedef struct state {
-    dkm_records records;
+    dkm_textfile file;
     dkm_svm_facts facts;
     int labels; /* the label field is read, not the features */
 } state;
@@ -31,25 +31,20 @@ typedef struct walk {
 static dkm_local walk_rows(const walk *w)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const state *s = w->file->state;
-    dkm_idx next = -1, length;
-    dkm_text text = {0};
+    dkm_textfile *t = &((state *)w->file->state)->file;
+    dkm_idx length;
     char *line;
 
-    if (w->count == 0)
-        return local;
-    DKM_STEP(dkm_text_open(&text, w->file->ctx, w->file->path));
     for (dkm_idx i = 0; i < w->count; i++) {
-        dkm_idx k = w->first + i * w->step;
-        DKM_STEP(dkm_records_seek(&s->records, &text, next, k));
-        DKM_STEP(dkm_text_next(&text, &line, &length));
+        DKM_STEP(dkm_textfile_seek(t, w->file, w->first + i * w->step));
+        DKM_STEP(dkm_text_next(&t->text, &line, &length));
         if (memchr(line, '\0', (size_t)length))
-            DKM_STEP(dkm_fail_line(&text, "a zero byte: %s", "this is not a text file"));
-        DKM_STEP(w->visit(w->user, &text, i, dkm_svm_split(line)));
-        next = k + 1;
+            DKM_STEP(dkm_fail_line(&t->text, "a zero byte: %s", "this is not a text file"));
+        DKM_STEP(w->visit(w->user, &t->text, i, dkm_svm_split(line)));
     }
 out:
-    dkm_text_close(&text);
+    if (local.code != DKM_OK)
+        dkm_textfile_lose(t);
     return local;
 }
 
@@ -71,8 +66,8 @@ static dkm_status find_facts(dkm_file *file)
     walk w = {.file = file, .step = 1, .user = s, .visit = scan_row};
 
     s->facts = DKM_SVM_NO_FACTS;
-    w.first = dkm_slab_first(s->records.count, rank, size);
-    w.count = dkm_slab_count(s->records.count, rank, size);
+    w.first = dkm_slab_first(s->file.records.count, rank, size);
+    w.count = dkm_slab_count(s->file.records.count, rank, size);
     DKM_AGREE(file->ctx, walk_rows(&w));
     MPI_Allreduce(MPI_IN_PLACE, &s->facts, (int)(sizeof s->facts / sizeof(dkm_idx)), MPI_INT64_T,
                   MPI_MIN, dkm_ctx_comm(file->ctx));
@@ -149,8 +144,8 @@ static dkm_status open_svmlight(dkm_file *file)
     s = file->state;
     s->labels = file->type == DKM_LABELS || file->type == DKM_LABEL_SETS ||
                 (file->role == DKM_OUTPUTS && file->type != DKM_SPARSE);
-    DKM_TRY(dkm_records_index(&s->records, file->ctx, file->path, DKM_RECORDS_FILLED, 0, 1));
-    file->m = s->records.count;
+    DKM_TRY(dkm_textfile_index(&s->file, file, DKM_RECORDS_FILLED));
+    file->m = s->file.records.count;
     if (file->m == 0)
         DKM_AGREE(file->ctx,
                   dkm_fail(file->ctx, DKM_ERR_FORMAT, "%s: no examples in it", file->path));
@@ -282,7 +277,7 @@ static void close_svmlight(dkm_file *file)
     state *s = file->state;
 
     if (s)
-        dkm_records_clear(&s->records);
+        dkm_textfile_clear(&s->file);
     DKM_FREE(file->state);
 }
 
