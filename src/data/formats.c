@@ -9,6 +9,11 @@ static const dkm_format *const formats[] = {
     &dkm_format_csv,
     &dkm_format_hdf5,
     &dkm_format_idx,
+    &dkm_format_svmlight,
+    &dkm_format_lines,
+    &dkm_format_fasta,
+    &dkm_format_sets,
+    &dkm_format_mtx,
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -22,6 +27,10 @@ static const dkm_format *text_of(dkm_type type)
     case DKM_GRAM:
     case DKM_DISTANCE:
         return &dkm_format_csv;
+    case DKM_STRINGS:
+        return &dkm_format_lines;
+    case DKM_SETS:
+        return &dkm_format_sets;
     default:
         return NULL;
     }

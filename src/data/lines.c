@@ -139,6 +139,7 @@ out:
 const dkm_format dkm_format_lines = {
     .name = "text lines",
     .endings = ".txt .txt.gz",
+    .is_text = 1,
     .open = open_lines,
     .read = read_lines,
     .close = dkm_textfile_close,
@@ -147,6 +148,7 @@ const dkm_format dkm_format_lines = {
 const dkm_format dkm_format_sets = {
     .name = "sets",
     .endings = ".sets .sets.gz",
+    .is_text = 1,
     .open = open_sets,
     .read = read_lines,
     .close = dkm_textfile_close,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/numbers.h"
+
 #define WORD_SHOWN 40
 
 int dkm_scan_ends(char c)
@@ -18,17 +20,13 @@ char *dkm_scan_blanks(char *at)
     return at;
 }
 
-/* strtod() alone would also take leading blanks. */
 int dkm_scan_real(char **at, double *value)
 {
-    char *end;
+    const char *end = dkm_number_parse(*at, value);
 
-    if (dkm_scan_ends(**at))
+    if (!end || !isfinite(*value))
         return 0;
-    *value = strtod(*at, &end);
-    if (end == *at || !isfinite(*value))
-        return 0;
-    *at = end;
+    *at += end - *at;
     return 1;
 }
 
