@@ -4,15 +4,28 @@
 
 #include "core/alloc.h"
 
-static dkm_local check_ours(const dkm_h5 *h5)
+dkm_local dkm_bundle_is_ours(const dkm_h5 *h5, int *ours)
 {
     char *format = NULL;
-    dkm_local local = dkm_h5_get_text(h5, h5->file, "format", &format);
+    dkm_local local = DKM_LOCAL_OK;
 
-    if (local.code != DKM_ERR_MEMORY && (!format || strcmp(format, DKM_BUNDLE_FORMAT) != 0))
-        local = dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: an HDF5 file, but not a model of dkmap",
-                         h5->called);
+    if (H5Aexists(h5->file, "format") > 0)
+        local = dkm_h5_get_text(h5, h5->file, "format", &format);
+    *ours = format && strcmp(format, DKM_BUNDLE_FORMAT) == 0;
     DKM_FREE(format);
+    return local.code == DKM_ERR_MEMORY ? local : DKM_LOCAL_OK;
+}
+
+static dkm_local check_ours(const dkm_h5 *h5)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int ours;
+
+    DKM_STEP(dkm_bundle_is_ours(h5, &ours));
+    if (!ours)
+        DKM_STEP(dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: an HDF5 file, but not a model of dkmap",
+                          h5->called));
+out:
     return local;
 }
 
