@@ -96,11 +96,21 @@ static void exchange_pairs(int n, double *values, double *v, int i, int j)
     }
 }
 
+/* Largest element off the diagonal that still counts beside the largest on it. */
+static double off_diagonal(int n, const double *a)
+{
+    double off = 0, on = 0;
+
+    for (int i = 0; i < n * n; i++)
+        *(i % (n + 1) == 0 ? &on : &off) = fmax(i % (n + 1) == 0 ? on : off, fabs(a[i]));
+    return off > 1e-18 * on ? off : 0.0;
+}
+
 void oracle_eigen(int n, double *a, double *values, double *vectors)
 {
     for (int i = 0; vectors && i < n * n; i++)
         vectors[i] = i % (n + 1) == 0;
-    for (int sweep = 0; sweep < 60; sweep++)
+    for (int sweep = 0; sweep < 60 && off_diagonal(n, a) > 0; sweep++)
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++)
                 if (a[p + q * n] != 0.0)

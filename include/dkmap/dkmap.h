@@ -6,6 +6,7 @@
 #include <dkmap/context.h>
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
+#include <dkmap/eigen.h>
 #include <dkmap/grid.h>
 #include <dkmap/kernel.h>
 #include <dkmap/krr.h>

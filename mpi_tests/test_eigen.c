@@ -1,0 +1,244 @@
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/eigen.h>
+#include <dkmap/random.h>
+
+#include "check.h"
+#include "core/alloc.h"
+#include "oracle_linalg.h"
+
+/* Kinds of matrix of order N: a smooth Gram matrix, multiplicities, rank three, zero, tiny numbers.
+ */
+enum { SMOOTH, MULTIPLE, LOW_RANK, ZERO, TINY, KINDS };
+enum { N = 90 };
+
+static double smooth(dkm_idx i, dkm_idx j)
+{
+    double d = 0;
+
+    for (uint64_t k = 0; k < 3; k++) {
+        double t =
+            dkm_random_normal(5, 0, (uint64_t)i, k) - dkm_random_normal(5, 0, (uint64_t)j, k);
+        d += t * t;
+    }
+    return exp(-d / 4.0);
+}
+
+static double kind_of_matrix(void *user, dkm_idx ig, dkm_idx jg)
+{
+    switch (*(int *)user) {
+    case SMOOTH:
+        return smooth(ig, jg);
+    case MULTIPLE: /* blocks of ones: eigenvalue 9 ten times */
+        return ig % 10 == jg % 10;
+    case LOW_RANK:
+        return 1.0 + cos((double)ig) * cos((double)jg) + sin((double)ig) * sin((double)jg);
+    case ZERO:
+        return 0.0;
+    default:
+        return 1e-18 * smooth(ig, jg);
+    }
+}
+
+/* The matrix on every rank, centred where asked. */
+static void whole_matrix(int kind, int center, double *a)
+{
+    static double means[N];
+    double grand = 0;
+
+    for (int i = 0; i < N * N; i++)
+        a[i] = kind_of_matrix(&kind, i % N, i / N);
+    for (int i = 0; i < N; i++) {
+        means[i] = 0;
+        for (int j = 0; j < N; j++)
+            means[i] += a[i + j * N] / N;
+        grand += means[i] / N;
+    }
+    for (int i = 0; center && i < N * N; i++)
+        a[i] += grand - means[i % N] - means[i / N];
+}
+
+/* Largest ||A v - lambda v|| and |v'v - 1| over the pairs. */
+static void measure(dkm_ctx *ctx, const double *a, dkm_idx p, const double *values,
+                    const dkm_data *vectors, double *residual, double *norm_error)
+{
+    static double v[N * N];
+
+    memset(v, 0, sizeof v);
+    for (dkm_idx i = 0; i < dkm_data_local_rows(vectors); i++)
+        for (dkm_idx j = 0; j < p; j++)
+            v[dkm_data_local_first(vectors) + i + j * N] =
+                dkm_data_values_const(vectors)[i * p + j];
+    MPI_Allreduce(MPI_IN_PLACE, v, (int)(N * p), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    *residual = *norm_error = 0;
+    for (dkm_idx k = 0; k < p; k++) {
+        double norm = 0, gap = 0;
+        for (int i = 0; i < N; i++) {
+            double sum = -values[k] * v[i + k * N];
+            for (int j = 0; j < N; j++)
+                sum += a[i + j * N] * v[j + k * N];
+            gap += sum * sum;
+            norm += v[i + k * N] * v[i + k * N];
+        }
+        *residual = fmax(*residual, sqrt(gap));
+        *norm_error = fmax(*norm_error, fabs(norm - 1.0));
+    }
+}
+
+static dkm_idx rank_of(const double *values)
+{
+    dkm_idx rank = 0;
+
+    while (rank < N && values[0] > 0 && values[rank] > 1e-9 * values[0])
+        rank++;
+    return rank;
+}
+
+static void check_leading(dkm_ctx *ctx, dkm_grid *grid, int kind, int center,
+                          dkm_eigen_solver solver, dkm_idx p)
+{
+    dkm_eigen_settings s = dkm_eigen_settings_default();
+    dkm_eigen_info info;
+    static double a[N * N], b[N * N], want[N];
+    double *values = NULL, residual, norm_error;
+    dkm_data *vectors = NULL;
+    dkm_dmat *K = NULL;
+    dkm_idx rank;
+
+    s.components = p;
+    s.center = center;
+    s.solver = solver;
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 7, 7, DKM_F64, &K));
+    dkm_dmat_fill(K, kind_of_matrix, &kind);
+    whole_matrix(kind, center, a);
+    memcpy(b, a, sizeof a);
+    oracle_eigen(N, b, want, NULL);
+    rank = rank_of(want);
+    CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, &info));
+    CHECK(solver != DKM_EIGEN_BLOCK || strcmp(info.solver, "block") == 0);
+    CHECK(info.components == (p < rank ? p : rank));
+    CHECK(dkm_data_cols(vectors) == info.components && dkm_data_rows(vectors) == N);
+    for (dkm_idx k = 0; k < info.components; k++)
+        CHECK_CLOSE(values[k], want[k], 1e-10 * want[0]);
+    measure(ctx, a, info.components, values, vectors, &residual, &norm_error);
+    CHECK(residual <= 1e-9 * want[0] && norm_error < 1e-9);
+    dkm_eigen_values_free(&values);
+    dkm_data_destroy(&vectors);
+    dkm_dmat_destroy(&K);
+}
+
+static void leading_pairs_match_jacobi(dkm_ctx *ctx)
+{
+    for (int P = 1; P <= dkm_ctx_size(ctx); P += 2) {
+        dkm_grid *grid = NULL;
+        CHECK_OK(ctx, dkm_grid_create(ctx, P, dkm_ctx_size(ctx) / P, &grid));
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int center = 0; center < 2; center++) {
+                check_leading(ctx, grid, kind, center, DKM_EIGEN_BLOCK, 8);
+                check_leading(ctx, grid, kind, center, DKM_EIGEN_FULL, 8);
+            }
+        dkm_grid_destroy(&grid);
+    }
+}
+
+static void all_pairs_and_more_than_there_are(dkm_ctx *ctx)
+{
+    dkm_grid *grid = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    check_leading(ctx, grid, SMOOTH, 1, DKM_EIGEN_AUTO, N);
+    check_leading(ctx, grid, LOW_RANK, 1, DKM_EIGEN_AUTO, N + 50);
+    check_leading(ctx, grid, MULTIPLE, 0, DKM_EIGEN_BLOCK, 12);
+    check_leading(ctx, grid, SMOOTH, 1, DKM_EIGEN_AUTO, 1);
+    dkm_grid_destroy(&grid);
+}
+
+static void a_share_of_the_trace_is_met_and_no_more(dkm_ctx *ctx)
+{
+    dkm_grid *grid = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    for (int solver = DKM_EIGEN_BLOCK; solver <= DKM_EIGEN_FULL; solver++) {
+        dkm_eigen_settings s = dkm_eigen_settings_default();
+        dkm_eigen_info info;
+        double *values = NULL;
+        dkm_data *vectors = NULL;
+        dkm_dmat *K = NULL;
+        int kind = SMOOTH;
+
+        s.share = 0.95;
+        s.solver = (dkm_eigen_solver)solver;
+        CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 16, 16, DKM_F64, &K));
+        dkm_dmat_fill(K, kind_of_matrix, &kind);
+        CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, &info));
+        CHECK(info.explained >= 0.95);
+        CHECK(info.explained - values[info.components - 1] / info.trace < 0.95);
+        dkm_eigen_values_free(&values);
+        dkm_data_destroy(&vectors);
+        dkm_dmat_destroy(&K);
+    }
+    dkm_grid_destroy(&grid);
+}
+
+static void wrong_settings_are_refused(dkm_ctx *ctx)
+{
+    dkm_eigen_settings s = dkm_eigen_settings_default();
+    double *values = NULL;
+    dkm_data *vectors = NULL;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, 9, 9, 2, 2, DKM_F64, &K));
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL) == DKM_ERR_ARG);
+    s.share = 1.5;
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL) == DKM_ERR_ARG);
+    s.components = -1;
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL) == DKM_ERR_ARG);
+    CHECK(values == NULL && vectors == NULL);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+}
+
+static int solver_to_try = DKM_EIGEN_BLOCK;
+
+static dkm_status lead(dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+    dkm_eigen_settings s = dkm_eigen_settings_default();
+    double *values = NULL;
+    dkm_data *vectors = NULL;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    int kind = SMOOTH;
+
+    s.components = 2;
+    s.solver = (dkm_eigen_solver)solver_to_try;
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
+    DKM_TRY(dkm_dmat_create(grid, 40, 40, 7, 7, DKM_F64, &K));
+    dkm_dmat_fill(K, kind_of_matrix, &kind);
+    DKM_TRY(dkm_eigen_leading(K, &s, &values, &vectors, NULL));
+out:
+    dkm_eigen_values_free(&values);
+    dkm_data_destroy(&vectors);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
+{
+    for (solver_to_try = DKM_EIGEN_BLOCK; solver_to_try <= DKM_EIGEN_FULL; solver_to_try++)
+        check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, lead);
+}
+
+static const check_case cases[] = {
+    CASE(leading_pairs_match_jacobi),
+    CASE(all_pairs_and_more_than_there_are),
+    CASE(a_share_of_the_trace_is_met_and_no_more),
+    CASE(wrong_settings_are_refused),
+    CASE(failing_allocations_are_agreed_on),
+};
+
+CHECK_MAIN(cases)

@@ -1,0 +1,317 @@
+#include <dkmap/eigen.h>
+
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/kernel.h>
+#include <dkmap/random.h>
+
+#include "core/alloc.h"
+#include "scalapack/eigen.h"
+#include "scalapack/linalg.h"
+#include "solve/eigen_choice.h"
+#include "solve/krylov.h"
+
+#define MAX_ROUNDS  60
+#define SIGN_STREAM 0x7369676eu
+#define FIRST_GUESS 16 /* components tried first when a share of the trace is asked for */
+
+dkm_eigen_settings dkm_eigen_settings_default(void)
+{
+    return (dkm_eigen_settings){.center = 1, .tolerance = 1e-10, .cutoff = 1e-9};
+}
+
+void dkm_eigen_values_free(double **values)
+{
+    DKM_FREE(*values);
+}
+
+/* A run of the solver: the full symmetric matrix, and the pairs found. */
+typedef struct run {
+    dkm_ctx *ctx;
+    dkm_dmat *K;
+    dkm_idx m;
+    const dkm_eigen_settings *settings;
+    double *values, *means; /* means of a block's columns */
+    double *row_means;      /* of K, where it is centred */
+    dkm_slab vectors;
+    dkm_eigen_info info;
+} run;
+
+static dkm_local check(dkm_ctx *ctx, const dkm_dmat *K, const dkm_eigen_settings *s)
+{
+    if (dkm_dmat_rows(K) != dkm_dmat_cols(K) || dkm_dmat_row_block(K) != dkm_dmat_col_block(K) ||
+        dkm_dmat_precision(K) != DKM_F64)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "eigenpairs need a square double matrix in square blocks");
+    if (s->components < 0 || (s->components == 0 && !(s->share > 0 && s->share <= 1)))
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "components: give a number of at least 1 or a share up to 100%%");
+    if (dkm_dmat_rows(K) == 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "a matrix of no rows has no eigenvectors");
+    return DKM_LOCAL_OK;
+}
+
+/* Y = K Q, or H K H Q where centred. */
+static dkm_status multiply(void *user, const dkm_slab *Q, dkm_slab *Y)
+{
+    run *r = user;
+    dkm_status status = DKM_OK;
+    dkm_idx b = Q->cols, cols = dkm_grid_cols(dkm_dmat_grid(r->K)), nb = (b + cols - 1) / cols;
+    dkm_slab packed = {0};
+    dkm_dmat *V = NULL, *W = NULL;
+
+    DKM_AGREE(r->ctx, dkm_slab_init(&packed, r->ctx, r->m, b));
+    dkm_slab_append(&packed, Q);
+    if (r->settings->center)
+        dkm_slab_center(&packed, r->m, r->means);
+    DKM_TRY(dkm_dmat_create_beside(r->K, b, nb, DKM_F64, &V));
+    DKM_TRY(dkm_dmat_create_beside(r->K, b, nb, DKM_F64, &W));
+    DKM_TRY(dkm_dmat_from_rows(V, packed.a));
+    dkm_la_gemm('N', 'N', 1.0, r->K, V, 0.0, W);
+    dkm_phase_flops(r->ctx, 2.0 * (double)r->m * (double)r->m * (double)b / dkm_ctx_size(r->ctx));
+    DKM_TRY(dkm_dmat_to_rows(W, packed.a));
+    Y->cols = 0;
+    dkm_slab_append(Y, &packed);
+    if (r->settings->center)
+        dkm_slab_center(Y, r->m, r->means);
+out:
+    dkm_dmat_destroy(&V);
+    dkm_dmat_destroy(&W);
+    dkm_slab_free(&packed);
+    return status;
+}
+
+/* trace(H K H) = trace(K) - 1'K1 / m */
+static dkm_status find_trace(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    r->info.trace = dkm_dmat_mean_diagonal(r->K) * (double)r->m;
+    if (!r->settings->center)
+        return DKM_OK;
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, r->m, &r->row_means));
+    DKM_TRY(dkm_dmat_column_means(r->K, r->row_means));
+    for (dkm_idx j = 0; j < r->m; j++)
+        r->info.trace -= r->row_means[j];
+out:
+    return status;
+}
+
+static dkm_local room_for(run *r, dkm_idx p)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_FREE(r->values);
+    DKM_FREE(r->means);
+    dkm_slab_free(&r->vectors);
+    DKM_STEP(dkm_alloc(r->ctx, p, &r->values));
+    DKM_STEP(dkm_alloc(r->ctx, dkm_krylov_block(p), &r->means));
+    DKM_STEP(dkm_slab_init(&r->vectors, r->ctx, r->m, p));
+out:
+    return local;
+}
+
+static double explained(const run *r, dkm_idx p)
+{
+    double sum = 0;
+
+    for (dkm_idx j = 0; j < p; j++)
+        sum += r->values[j];
+    return r->info.trace > 0 ? sum / r->info.trace : 1.0;
+}
+
+/* The block method for p components, from the vectors of an earlier call. */
+static dkm_status block_solve(run *r, dkm_idx p, int *converged)
+{
+    dkm_status status = DKM_OK;
+    dkm_krylov_settings s = {r->m, p, r->settings->tolerance, MAX_ROUNDS};
+    dkm_krylov_outcome o;
+    dkm_slab start = r->vectors;
+
+    r->vectors = (dkm_slab){0};
+    DKM_AGREE(r->ctx, room_for(r, p));
+    DKM_TRY(dkm_krylov(r->ctx, &s, multiply, r, &start, r->values, &r->vectors, &o));
+    *converged = o.converged;
+    r->info.rounds += o.rounds;
+    r->info.products += o.products;
+    r->info.residual = o.residual;
+    r->info.components = o.found;
+    r->info.solver = "block";
+out:
+    dkm_slab_free(&start);
+    return status;
+}
+
+/* Pick columns n-1, n-2, ... of Z: a product with a matrix of zeros and ones. */
+static double last_column(void *user, dkm_idx ig, dkm_idx jg)
+{
+    return ig == *(dkm_idx *)user - 1 - jg;
+}
+
+static dkm_status take_leading(run *r, const dkm_dmat *Z, const double *ascending, dkm_idx p)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx nb = dkm_dmat_row_block(Z);
+    dkm_dmat *E = NULL, *V = NULL;
+
+    DKM_AGREE(r->ctx, room_for(r, p));
+    DKM_TRY(dkm_dmat_create_beside(Z, p, nb, DKM_F64, &E));
+    DKM_TRY(dkm_dmat_create_beside(Z, p, nb, DKM_F64, &V));
+    dkm_dmat_fill(E, last_column, &r->m);
+    dkm_la_gemm('N', 'N', 1.0, Z, E, 0.0, V);
+    DKM_TRY(dkm_dmat_to_rows(V, r->vectors.a));
+    r->vectors.cols = p;
+    for (dkm_idx j = 0; j < p; j++)
+        r->values[j] = ascending[r->m - 1 - j];
+out:
+    dkm_dmat_destroy(&E);
+    dkm_dmat_destroy(&V);
+    return status;
+}
+
+/* As many leading pairs as the components or the share ask for. */
+static dkm_idx count_wanted(const run *r, const double *ascending)
+{
+    double sum = 0;
+    dkm_idx p = 0;
+
+    if (r->settings->components > 0)
+        return r->settings->components < r->m ? r->settings->components : r->m;
+    while (p < r->m && sum < r->settings->share * r->info.trace * (1.0 - 1e-12))
+        sum += ascending[r->m - 1 - p++];
+    return p > 0 ? p : 1;
+}
+
+static dkm_status full_solve(run *r)
+{
+    dkm_status status = DKM_OK;
+    dkm_eigen_library library = DKM_EIGEN_SCALAPACK;
+    double *ascending = NULL;
+    dkm_dmat *Z = NULL;
+
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, r->m, &ascending));
+    if (r->settings->center)
+        DKM_TRY(dkm_gram_center(r->K, r->row_means));
+    DKM_TRY(dkm_eigen_choose_library(r->K, &library));
+    DKM_TRY(dkm_memory_check(r->ctx, dkm_la_eigen_bytes(r->K, library), "the full eigensolve"));
+    DKM_TRY(dkm_la_eigen(r->K, library, ascending, &Z));
+    DKM_TRY(take_leading(r, Z, ascending, count_wanted(r, ascending)));
+    r->info.components = r->vectors.cols;
+    r->info.solver = library == DKM_EIGEN_ELPA ? "elpa" : "scalapack";
+    r->info.negative = ascending[0] < 0 ? ascending[0] : 0.0;
+    r->info.residual = NAN;
+out:
+    dkm_dmat_destroy(&Z);
+    DKM_FREE(ascending);
+    return status;
+}
+
+/* Grow the number of components until they explain the share, or the block method stops paying. */
+static dkm_status solve(run *r)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = r->settings->components > 0 ? r->settings->components : FIRST_GUESS;
+    int converged = 0;
+
+    p = p < r->m ? p : r->m;
+    while (dkm_eigen_block_pays(r->settings->solver, r->m, p)) {
+        DKM_TRY(block_solve(r, p, &converged));
+        if (!converged) {
+            dkm_say(r->ctx, DKM_WARN,
+                    "the block eigensolver stopped at a residual of %.1e after %d rounds: "
+                    "going on with a full decomposition",
+                    r->info.residual, r->info.rounds);
+            break;
+        }
+        if (r->settings->components > 0 || r->info.components < p ||
+            explained(r, r->info.components) >= r->settings->share)
+            return DKM_OK;
+        p = 2 * p < r->m ? 2 * p : r->m;
+    }
+    DKM_TRY(full_solve(r));
+out:
+    return status;
+}
+
+/* Drop what is rounding, and what the share does not need. */
+static void trim(run *r)
+{
+    dkm_idx p = r->info.components;
+
+    while (p > 1 && !(r->values[p - 1] > r->settings->cutoff * r->values[0]))
+        p--;
+    if (p == 1 && !(r->values[0] > 0))
+        p = 0;
+    while (r->settings->components == 0 && p > 1 && explained(r, p - 1) >= r->settings->share)
+        p--;
+    r->info.components = p;
+    r->info.explained = explained(r, p);
+}
+
+/* A vector and its negative are equally good: take the one on the positive side of a random plane.
+ */
+static void fix_signs(run *r, double *signs)
+{
+    dkm_idx p = r->info.components;
+    dkm_idx first = dkm_slab_first(r->m, dkm_ctx_rank(r->ctx), dkm_ctx_size(r->ctx));
+    dkm_slab *V = &r->vectors;
+
+    memset(signs, 0, (size_t)p * sizeof *signs);
+    for (dkm_idx i = 0; i < V->n; i++) {
+        double plane = dkm_random_normal(0, SIGN_STREAM, (uint64_t)(first + i), 0);
+        for (dkm_idx j = 0; j < p; j++)
+            signs[j] += plane * V->a[i * V->ld + j];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, signs, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(r->ctx));
+    for (dkm_idx i = 0; i < V->n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            V->a[i * V->ld + j] *= signs[j] < 0 ? -1.0 : 1.0;
+}
+
+static dkm_status hand_over(run *r, double **values, dkm_data **vectors)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = r->info.components;
+    double *rows, *signs = NULL;
+
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, p, &signs));
+    fix_signs(r, signs);
+    DKM_TRY(dkm_data_create_dense(r->ctx, r->m, p, vectors));
+    rows = dkm_data_values(*vectors);
+    for (dkm_idx i = 0; i < r->vectors.n; i++)
+        memcpy(rows + i * p, r->vectors.a + i * r->vectors.ld, (size_t)p * sizeof *rows);
+    *values = r->values;
+    r->values = NULL;
+out:
+    DKM_FREE(signs);
+    return status;
+}
+
+dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
+                             dkm_data **vectors, dkm_eigen_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
+    run r = {.ctx = ctx, .K = K, .m = dkm_dmat_rows(K), .settings = settings};
+
+    *values = NULL;
+    *vectors = NULL;
+    dkm_phase_begin(ctx, "eigen");
+    DKM_AGREE(ctx, check(ctx, K, settings));
+    r.info.wanted = settings->components;
+    dkm_la_mirror('L', K);
+    DKM_TRY(find_trace(&r));
+    DKM_TRY(solve(&r));
+    trim(&r);
+    DKM_TRY(hand_over(&r, values, vectors));
+    if (info)
+        *info = r.info;
+out:
+    dkm_phase_end(ctx);
+    dkm_slab_free(&r.vectors);
+    DKM_FREE(r.values);
+    DKM_FREE(r.means);
+    DKM_FREE(r.row_means);
+    return status;
+}

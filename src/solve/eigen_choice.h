@@ -1,0 +1,21 @@
+/** @file eigen_choice.h  Which eigensolver: decided by cost, measured where it depends on the
+ * machine. */
+#ifndef DKMAP_EIGEN_CHOICE_H
+#define DKMAP_EIGEN_CHOICE_H
+
+#include <dkmap/eigen.h>
+
+#include "scalapack/eigen.h"
+
+/** Whether the block method is worth trying for p of m components. Local. */
+int dkm_eigen_block_pays(dkm_eigen_solver solver, dkm_idx m, dkm_idx p);
+
+/** The faster full solver for matrices like K.
+ *
+ *  Collective. Both libraries solve a small problem on the same grid; the faster one is taken. A
+ *  matrix so small that measuring costs more than solving goes to ScaLAPACK.
+ */
+DKM_NODISCARD
+dkm_status dkm_eigen_choose_library(const dkm_dmat *K, dkm_eigen_library *library);
+
+#endif

@@ -1,0 +1,334 @@
+/* Block Krylov with full orthogonalisation and thick restarts (Rayleigh-Ritz on the span of
+ * Q, A Q, A^2 Q, ...). Beside the orthonormal basis V the products W = A V are kept, so that the
+ * residual of a Ritz pair, W s - theta V s, is measured and not estimated. The projected matrix is
+ * T = V'W; the next block is what A adds to the span. */
+#include "solve/krylov.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/random.h>
+
+#include "core/alloc.h"
+#include "scalapack/eigen.h"
+
+#define START_STREAM 0x6b72796c6f76u
+#define BASIS_BLOCKS 8
+#define FIRST_TEST   3     /* rounds before convergence is looked at */
+#define DEPENDENT    1e-13 /* a column this short beside the largest eigenvalue is rounding */
+#define PARALLEL     1e-12 /* squared sine of the angle below which a direction is not new */
+
+typedef struct krylov {
+    dkm_ctx *ctx;
+    const dkm_krylov_settings *settings;
+    dkm_operator apply;
+    void *user;
+    dkm_idx block, capacity;
+    dkm_slab V, W, Q, Y;       /* basis, its products, new block, its product */
+    double *T, *S, *theta, *G; /* capacity^2 each, theta twice capacity */
+    dkm_idx random_columns;    /* drawn so far */
+} krylov;
+
+dkm_idx dkm_krylov_block(dkm_idx components)
+{
+    return (components + (components / 8 > 4 ? components / 8 : 4) + 7) / 8 * 8;
+}
+
+dkm_idx dkm_krylov_basis(dkm_idx components)
+{
+    return BASIS_BLOCKS * dkm_krylov_block(components);
+}
+
+static dkm_local allocate(krylov *k)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx m = k->settings->m, square = k->capacity * k->capacity;
+
+    DKM_STEP(dkm_slab_init(&k->V, k->ctx, m, k->capacity));
+    DKM_STEP(dkm_slab_init(&k->W, k->ctx, m, k->capacity));
+    DKM_STEP(dkm_slab_init(&k->Q, k->ctx, m, k->block));
+    DKM_STEP(dkm_slab_init(&k->Y, k->ctx, m, k->block));
+    DKM_STEP(dkm_calloc(k->ctx, square, &k->T));
+    DKM_STEP(dkm_alloc(k->ctx, square, &k->S));
+    DKM_STEP(dkm_alloc(k->ctx, square, &k->G));
+    DKM_STEP(dkm_alloc(k->ctx, 2 * k->capacity, &k->theta));
+out:
+    return local;
+}
+
+static void release(krylov *k)
+{
+    dkm_slab_free(&k->V);
+    dkm_slab_free(&k->W);
+    dkm_slab_free(&k->Q);
+    dkm_slab_free(&k->Y);
+    DKM_FREE(k->T);
+    DKM_FREE(k->S);
+    DKM_FREE(k->G);
+    DKM_FREE(k->theta);
+}
+
+/* Fill Q up to the block with random columns that do not depend on the rank count. */
+static void add_random_columns(krylov *k)
+{
+    dkm_idx first = dkm_slab_first(k->settings->m, dkm_ctx_rank(k->ctx), dkm_ctx_size(k->ctx));
+    dkm_idx from = k->Q.cols;
+
+    for (dkm_idx i = 0; i < k->Q.n; i++)
+        for (dkm_idx j = from; j < k->block; j++)
+            k->Q.a[i * k->Q.ld + j] =
+                dkm_random_normal(dkm_ctx_seed(k->ctx), START_STREAM, (uint64_t)(first + i),
+                                  (uint64_t)(k->random_columns + j));
+    k->random_columns += k->block - from;
+    k->Q.cols = k->block;
+}
+
+/* Q <- Q - V V'Q */
+static void project_out(krylov *k)
+{
+    if (k->V.cols == 0)
+        return;
+    dkm_slab_inner(&k->V, &k->Q, k->G);
+    dkm_slab_combine(&k->V, k->Q.cols, k->G, k->V.cols, -1.0, 1.0, &k->Q);
+}
+
+/* G <- D G D with D = diag(G)^-1/2, kept in theta; a column no longer than @p least gets zero. */
+static void equilibrate(krylov *k, dkm_idx b, double least)
+{
+    for (dkm_idx j = 0; j < b; j++) {
+        double square = k->G[j + j * b];
+        k->theta[j] = square > least * least ? 1.0 / sqrt(square) : 0.0;
+    }
+    for (dkm_idx j = 0; j < b; j++)
+        for (dkm_idx i = 0; i < b; i++)
+            k->G[i + j * b] *= k->theta[i] * k->theta[j];
+}
+
+/* Q <- orthonormal basis of its span, leaving out columns no longer than @p least and directions
+ * the others hold already. Y is overwritten. */
+static dkm_status orthonormalise(krylov *k, double least)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx b = k->Q.cols, kept = 0;
+    double *scale = k->theta, *values = k->theta + b;
+    dkm_slab swap;
+
+    if (b == 0)
+        return status;
+    dkm_slab_inner(&k->Q, &k->Q, k->G);
+    equilibrate(k, b, least);
+    DKM_AGREE(k->ctx, dkm_small_eigen(k->ctx, b, k->G, values));
+    for (dkm_idx j = b - 1; j >= 0; j--) {
+        if (!(values[j] > PARALLEL))
+            continue;
+        for (dkm_idx i = 0; i < b; i++)
+            k->S[i + kept * b] = k->G[i + j * b] * scale[i] / sqrt(values[j]);
+        kept++;
+    }
+    dkm_slab_combine(&k->Q, kept, k->S, b, 1.0, 0.0, &k->Y);
+    swap = k->Q;
+    k->Q = k->Y;
+    k->Y = swap;
+out:
+    return status;
+}
+
+/* Make Q orthonormal and orthogonal to V: twice, for rounding's sake. */
+static dkm_status extend_basis(krylov *k, double least)
+{
+    dkm_status status = DKM_OK;
+
+    project_out(k);
+    DKM_TRY(orthonormalise(k, least));
+    project_out(k);
+    DKM_TRY(orthonormalise(k, 0.5)); /* unit columns: shorter ones were rounding */
+out:
+    return status;
+}
+
+/* V <- [V Q], W <- [W A Q], T <- V'W; Q becomes A Q, the raw material of the next block. */
+static dkm_status multiply(krylov *k)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx had = k->V.cols, b = k->Q.cols, s = had + b;
+
+    k->Y.cols = b;
+    DKM_TRY(k->apply(k->user, &k->Q, &k->Y));
+    dkm_slab_append(&k->V, &k->Q);
+    dkm_slab_append(&k->W, &k->Y);
+    dkm_slab_inner(&k->V, &k->Y, k->G);
+    for (dkm_idx j = 0; j < b; j++)
+        for (dkm_idx i = 0; i < s; i++) {
+            k->T[i + (had + j) * k->capacity] = k->G[i + j * s];
+            k->T[(had + j) + i * k->capacity] = k->G[i + j * s];
+        }
+    k->Q.cols = 0;
+    dkm_slab_append(&k->Q, &k->Y);
+out:
+    return status;
+}
+
+/* Ritz values in theta and vectors in S (s x s), both largest first. */
+static dkm_local ritz(krylov *k)
+{
+    dkm_idx s = k->V.cols;
+    dkm_local local;
+
+    for (dkm_idx j = 0; j < s; j++)
+        memcpy(k->S + j * s, k->T + j * k->capacity, (size_t)s * sizeof *k->S);
+    local = dkm_small_eigen(k->ctx, s, k->S, k->theta);
+    for (dkm_idx j = 0; j < s / 2; j++) {
+        double t = k->theta[j];
+        k->theta[j] = k->theta[s - 1 - j];
+        k->theta[s - 1 - j] = t;
+        for (dkm_idx i = 0; i < s; i++) {
+            t = k->S[i + j * s];
+            k->S[i + j * s] = k->S[i + (s - 1 - j) * s];
+            k->S[i + (s - 1 - j) * s] = t;
+        }
+    }
+    return local;
+}
+
+/* Every rank goes on with rank 0's Ritz pairs: machines of one job may round differently. */
+static dkm_status agree_on_ritz(krylov *k)
+{
+    dkm_status status = DKM_OK;
+    MPI_Comm comm = dkm_ctx_comm(k->ctx);
+    dkm_idx s = k->V.cols;
+
+    DKM_AGREE(k->ctx, ritz(k));
+    MPI_Bcast(k->theta, (int)s, MPI_DOUBLE, 0, comm);
+    MPI_Bcast(k->S, (int)(s * s), MPI_DOUBLE, 0, comm);
+out:
+    return status;
+}
+
+/* vectors = V S; residuals of the first p pairs from W S - V S theta, relative to theta_1. */
+static double measure(krylov *k, dkm_idx p, dkm_slab *vectors, dkm_slab *R)
+{
+    dkm_idx s = k->V.cols;
+    double worst = 0;
+
+    dkm_slab_combine(&k->V, p, k->S, s, 1.0, 0.0, vectors);
+    dkm_slab_combine(&k->W, p, k->S, s, 1.0, 0.0, R);
+    memset(k->G, 0, (size_t)p * sizeof *k->G);
+    for (dkm_idx i = 0; i < R->n; i++)
+        for (dkm_idx j = 0; j < p; j++) {
+            double r = R->a[i * R->ld + j] - k->theta[j] * vectors->a[i * vectors->ld + j];
+            k->G[j] += r * r;
+        }
+    MPI_Allreduce(MPI_IN_PLACE, k->G, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(k->ctx));
+    for (dkm_idx j = 0; j < p; j++)
+        worst = fmax(worst, sqrt(k->G[j]));
+    return k->theta[0] > 0 ? worst / k->theta[0] : worst;
+}
+
+/* Go on from the leading Ritz vectors alone; @p scratch has room for the block. */
+static void restart(krylov *k, dkm_slab *scratch)
+{
+    dkm_idx s = k->V.cols, keep = k->block;
+    dkm_slab *bases[] = {&k->V, &k->W};
+
+    for (int which = 0; which < 2; which++) {
+        dkm_slab_combine(bases[which], keep, k->S, s, 1.0, 0.0, scratch);
+        bases[which]->cols = 0;
+        dkm_slab_append(bases[which], scratch);
+    }
+    memset(k->T, 0, (size_t)(k->capacity * k->capacity) * sizeof *k->T);
+    for (dkm_idx j = 0; j < keep; j++)
+        k->T[j * (k->capacity + 1)] = k->theta[j];
+}
+
+/* A lower bound of the largest eigenvalue: the largest diagonal element of T. */
+static double size_of(const krylov *k)
+{
+    double most = 0;
+
+    for (dkm_idx j = 0; j < k->V.cols; j++)
+        most = fmax(most, k->T[j * (k->capacity + 1)]);
+    return most;
+}
+
+/* One round: grow the basis by what A added last, or by random directions when that was nothing. */
+static dkm_status grow(krylov *k, int *exhausted)
+{
+    dkm_status status = DKM_OK;
+    double scale = size_of(k);
+
+    DKM_TRY(extend_basis(k, DEPENDENT * scale));
+    if (k->Q.cols == 0 && k->V.cols < k->settings->m) {
+        add_random_columns(k);
+        DKM_TRY(extend_basis(k, DEPENDENT));
+    }
+    *exhausted = k->Q.cols == 0;
+    if (!*exhausted)
+        DKM_TRY(multiply(k));
+out:
+    return status;
+}
+
+/* Ritz pairs of the basis as it stands, with their residuals. */
+static dkm_status test(krylov *k, double *values, dkm_slab *vectors, dkm_slab *R,
+                       dkm_krylov_outcome *o)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = k->settings->components;
+
+    DKM_TRY(agree_on_ritz(k));
+    o->found = k->V.cols < p ? k->V.cols : p;
+    o->residual = measure(k, o->found, vectors, R);
+    o->converged = o->residual <= k->settings->tolerance && o->found == p;
+    memcpy(values, k->theta, (size_t)o->found * sizeof *values);
+    dkm_progress(k->ctx, log10(1.0 / fmax(o->residual, 1e-300)),
+                 log10(1.0 / k->settings->tolerance));
+out:
+    return status;
+}
+
+static dkm_status iterate(krylov *k, double *values, dkm_slab *vectors, dkm_slab *R,
+                          dkm_krylov_outcome *o)
+{
+    dkm_status status = DKM_OK;
+    int exhausted = 0;
+
+    while (o->rounds < k->settings->max_rounds && !o->converged && !exhausted) {
+        dkm_idx before;
+        if (k->V.cols + k->block > k->capacity) {
+            project_out(k);
+            restart(k, R);
+        }
+        before = k->V.cols;
+        DKM_TRY(grow(k, &exhausted));
+        o->rounds++;
+        o->products += k->V.cols - before;
+        if (o->rounds >= FIRST_TEST || exhausted || k->V.cols + k->block > k->capacity)
+            DKM_TRY(test(k, values, vectors, R, o));
+    }
+    o->converged = o->converged || (exhausted && o->residual <= k->settings->tolerance);
+out:
+    return status;
+}
+
+dkm_status dkm_krylov(dkm_ctx *ctx, const dkm_krylov_settings *settings, dkm_operator apply,
+                      void *user, const dkm_slab *start, double *values, dkm_slab *vectors,
+                      dkm_krylov_outcome *outcome)
+{
+    dkm_status status = DKM_OK;
+    krylov k = {.ctx = ctx, .settings = settings, .apply = apply, .user = user};
+    dkm_slab R = {0};
+
+    *outcome = (dkm_krylov_outcome){.residual = INFINITY};
+    k.block = dkm_krylov_block(settings->components);
+    k.capacity = dkm_krylov_basis(settings->components);
+    DKM_AGREE(ctx, allocate(&k));
+    DKM_AGREE(ctx, dkm_slab_init(&R, ctx, settings->m, k.block));
+    if (start && start->cols > 0)
+        dkm_slab_append(&k.Q, start);
+    add_random_columns(&k);
+    DKM_TRY(iterate(&k, values, vectors, &R, outcome));
+out:
+    dkm_slab_free(&R);
+    release(&k);
+    return status;
+}
