@@ -61,7 +61,7 @@ static dkm_idx cols_in_all(const assembly *s)
 /* Columns: twice a rank's share of the data, so that on few ranks all of them are one panel. */
 static void plan(assembly *s)
 {
-    double size_a = s->A->object_bytes + 1, size_b = s->B->object_bytes + 1;
+    double size_a = s->A->bytes[DKM_ROWS] + 1, size_b = s->B->bytes[DKM_COLS] + 1;
     double share = 2.0 * size_b * (double)s->B->X->m / dkm_ctx_size(s->ctx);
     double room = share > COLS_BYTES ? share : COLS_BYTES;
     dkm_idx nb = dkm_dmat_col_block(s->K);
@@ -84,8 +84,8 @@ static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_pre
     s->P = dkm_grid_rows(grid);
     s->Q = dkm_grid_cols(grid);
     plan(s);
-    DKM_STEP(dkm_panel_open(&s->rows, A, DKM_ROWS, precision, s->rows_each));
-    DKM_STEP(dkm_panel_open(&s->cols, B, DKM_COLS, precision, s->cols_each));
+    DKM_STEP(dkm_panel_open(&s->rows, A, A->kernel->node, DKM_ROWS, precision, s->rows_each));
+    DKM_STEP(dkm_panel_open(&s->cols, B, B->kernel->node, DKM_COLS, precision, s->cols_each));
     DKM_STEP(dkm_alloc(s->ctx, most(s->rows_each, s->cols_each), &s->wanted));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
                           s->rows_each * s->strip * dkm_node_scratch(A->kernel->node),

@@ -211,6 +211,11 @@ static dkm_local make_nodes(dkm_kernel *k, const dkm_expression *e)
             parent->inner[parent->inner_count++] = node;
         }
     }
+    for (dkm_idx i = e->terms - 1; i >= 0; i--) {
+        k->node[i].size++;
+        if (i > 0)
+            k->node[e->term[i].parent].size += k->node[i].size;
+    }
     assign_slots(k);
 out:
     return local;

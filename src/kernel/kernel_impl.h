@@ -47,6 +47,7 @@ struct dkm_node {
     dkm_idx inner_count;
     dkm_node **inner;
     dkm_idx index; /**< place in the kernel's list of nodes */
+    dkm_idx size;  /**< nodes of this tree: itself and those that follow it in the list */
     dkm_idx slot;  /**< where what it needs of the objects is kept; -1 when it needs nothing */
 };
 
@@ -57,6 +58,9 @@ struct dkm_kernel {
     dkm_node *node; /**< node[0] is the root; inner nodes come after the one they are inside of */
     dkm_node **inners; /**< what the `inner` of all nodes point into */
 };
+
+/** Objects of rows of the matrix, or of columns: what a slot keeps for columns may be less. */
+typedef enum dkm_side { DKM_ROWS, DKM_COLS } dkm_side;
 
 /** What a node needs of the objects, kept for all of them in slabs. */
 typedef struct dkm_slot {
@@ -71,8 +75,14 @@ struct dkm_prepared {
     const dkm_data *X;
     const dkm_prepared *training; /**< NULL: these are the training objects */
     dkm_slot *slot;
-    double object_bytes; /**< mean size of an object, all slots together */
+    double bytes[2]; /**< mean size of an object as row and as column, all slots together */
 };
+
+/** What a slot has for one side. Local. */
+static inline const dkm_data *dkm_slot_data(const dkm_slot *slot, dkm_side side)
+{
+    return side == DKM_COLS && slot->thin ? slot->thin : slot->full;
+}
 
 /** A tile to be evaluated: objects [a, a + C.na) of panel A against [b, b + C.nb) of panel B. */
 typedef struct dkm_job {

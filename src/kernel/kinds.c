@@ -8,7 +8,19 @@
     X(rbf_of)                                                                                      \
     X(laplace)                                                                                     \
     X(expdot)                                                                                      \
-    X(cosine)
+    X(cosine)                                                                                      \
+    X(class)                                                                                       \
+    X(labels)                                                                                      \
+    X(set)                                                                                         \
+    X(gram)                                                                                        \
+    X(distance)                                                                                    \
+    X(sum)                                                                                         \
+    X(product)                                                                                     \
+    X(scale)                                                                                       \
+    X(power)                                                                                       \
+    X(exp)                                                                                         \
+    X(normalize)                                                                                   \
+    X(rownorm)
 
 #define DECLARE(name) extern const dkm_kind dkm_kind_##name;
 KINDS(DECLARE)

@@ -4,9 +4,15 @@
 
 static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)
 {
-    const dkm_slot *s = &panel->of->slot[slot];
+    return dkm_slot_data(&panel->of->slot[slot], panel->side);
+}
 
-    return panel->side == DKM_COLS && s->thin ? s->thin : s->full;
+static int uses_slot(const dkm_panel *panel, dkm_idx slot)
+{
+    for (dkm_idx i = 0; i < panel->root->size; i++)
+        if (panel->root[i].slot == slot)
+            return 1;
+    return 0;
 }
 
 static int wants_single(const dkm_panel *panel, const dkm_objs *objs)
@@ -14,21 +20,20 @@ static int wants_single(const dkm_panel *panel, const dkm_objs *objs)
     return panel->precision == DKM_F32 && objs->type == DKM_DENSE && objs->d > 0;
 }
 
-dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, dkm_side side,
-                         dkm_precision precision, dkm_idx capacity)
+dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_node *root,
+                         dkm_side side, dkm_precision precision, dkm_idx capacity)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_kernel *k = of->kernel;
 
-    *panel = (dkm_panel){.of = of, .precision = precision, .side = side, .capacity = capacity};
+    *panel = (dkm_panel){
+        .of = of, .root = root, .precision = precision, .side = side, .capacity = capacity};
     DKM_STEP(dkm_calloc(of->ctx, k->slots, &panel->objs));
     DKM_STEP(dkm_calloc(of->ctx, k->slots, &panel->single));
     DKM_STEP(dkm_alloc(of->ctx, capacity * k->nodes, &panel->self));
-    for (dkm_idx s = 0; s < k->slots; s++) {
-        const dkm_objs *objs = &slot_data(panel, s)->mine;
-        if (wants_single(panel, objs))
-            DKM_STEP(dkm_alloc(of->ctx, capacity * objs->d, &panel->single[s]));
-    }
+    for (dkm_idx s = 0; s < k->slots; s++)
+        if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))
+            DKM_STEP(dkm_alloc(of->ctx, capacity * slot_data(panel, s)->mine.d, &panel->single[s]));
 out:
     return local;
 }
@@ -61,13 +66,11 @@ static void convert(dkm_panel *panel, dkm_idx slot)
 /* What tiles need beside the objects themselves. */
 static void finish(dkm_panel *panel)
 {
-    const dkm_kernel *k = panel->of->kernel;
-
-    for (dkm_idx s = 0; s < k->slots; s++)
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
         if (panel->single[s])
             convert(panel, s);
-    for (dkm_idx i = k->nodes - 1; i >= 0; i--)
-        k->node[i].kind->self(&k->node[i], panel);
+    for (dkm_idx i = panel->root->size - 1; i >= 0; i--)
+        panel->root[i].kind->self(&panel->root[i], panel);
 }
 
 static dkm_objs view(const dkm_objs *objs, dkm_idx first, dkm_idx count)
@@ -90,7 +93,8 @@ void dkm_panel_look(dkm_panel *panel, dkm_idx first, dkm_idx count)
     panel->borrowed = 1;
     panel->n = count;
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
-        panel->objs[s] = view(&slot_data(panel, s)->mine, first, count);
+        if (uses_slot(panel, s))
+            panel->objs[s] = view(&slot_data(panel, s)->mine, first, count);
     finish(panel);
 }
 
@@ -112,7 +116,8 @@ dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted
     }
     release(panel);
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
-        DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, wanted, &panel->objs[s]));
+        if (uses_slot(panel, s))
+            DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, wanted, &panel->objs[s]));
     panel->n = count;
     finish(panel);
 out:

@@ -9,11 +9,9 @@
 
 #include "kernel/kernel_impl.h"
 
-/** Objects of rows of the matrix, or of columns: what a slot keeps for columns may be less. */
-typedef enum dkm_side { DKM_ROWS, DKM_COLS } dkm_side;
-
 struct dkm_panel {
     const dkm_prepared *of;
+    const dkm_node *root; /**< the tree whose tiles are wanted */
     dkm_precision precision;
     dkm_side side;
     dkm_idx n, capacity;
@@ -38,10 +36,11 @@ static inline const dkm_objs *dkm_panel_objs(const dkm_panel *panel, const dkm_n
 /** Dense values of a node's slot in the panel's precision, from object @p i on. Local. */
 const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i);
 
-/** Make room. Local; dkm_panel_close() frees, also after a failure. */
+/** Make room for the objects that tiles of @p root need, whose slots are filled. Local;
+ *  dkm_panel_close() frees, also after a failure. */
 DKM_NODISCARD
-dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, dkm_side side,
-                         dkm_precision precision, dkm_idx capacity);
+dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_node *root,
+                         dkm_side side, dkm_precision precision, dkm_idx capacity);
 
 /** Bring @p count objects together; each rank names its own. Collective. */
 DKM_NODISCARD

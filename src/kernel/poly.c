@@ -1,6 +1,7 @@
 /* poly: k(x, x') = (<x, x'> + c)^degree. */
 #include <math.h>
 
+#include "core/alloc.h"
 #include "kernel/vectors.h"
 
 enum { DEGREE, C0 };
@@ -22,9 +23,31 @@ static dkm_local poly_tile(const dkm_node *node, const dkm_job *job, const dkm_t
     return local;
 }
 
+/* (<x, x'> + c) / sqrt((||x||^2 + c) (||x'||^2 + c)) to the power of degree, which stays in range
+ */
+static dkm_local poly_unit_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *sides = NULL;
+
+    DKM_STEP(dkm_alloc(job->A->of->ctx, C->na + C->nb, &sides));
+    for (dkm_idx i = 0; i < C->na; i++)
+        sides[i] = dkm_panel_objs(job->A, node)->extra[job->a + i] + node->param[C0];
+    for (dkm_idx j = 0; j < C->nb; j++)
+        sides[C->na + j] = dkm_panel_objs(job->B, node)->extra[job->b + j] + node->param[C0];
+    DKM_STEP(dkm_vectors_dot(node, job, C));
+    dkm_map_power(C, node->param[C0], 1);
+    dkm_map_normalize(C, sides, sides + C->na);
+    dkm_map_power(C, 0.0, (dkm_idx)node->param[DEGREE]);
+out:
+    DKM_FREE(sides);
+    return local;
+}
+
 const dkm_kind dkm_kind_poly = {.name = "poly",
                                 .types = DKM_VECTOR_TYPES,
                                 .params = {{"degree", DKM_COUNT, 3}, {"c", DKM_NOT_NEGATIVE, 1}},
                                 .digest = dkm_vectors_digest,
                                 .self = poly_self,
-                                .tile = poly_tile};
+                                .tile = poly_tile,
+                                .unit_tile = poly_unit_tile};

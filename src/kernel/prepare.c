@@ -92,6 +92,13 @@ out:
     return status;
 }
 
+void dkm_slot_drop(const dkm_prepared *prepared, dkm_objs *objs)
+{
+    if (is_borrowed(objs, &prepared->X->mine))
+        *objs = (dkm_objs){.extra = objs->extra};
+    dkm_objs_clear(objs);
+}
+
 static dkm_local copy_extras(const dkm_objs *from, dkm_objs *to)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -116,14 +123,6 @@ out:
     return status;
 }
 
-/* Give back what a digest had made, and nothing it had borrowed. */
-static void drop(dkm_objs *objs, const dkm_objs *X)
-{
-    if (is_borrowed(objs, X))
-        *objs = (dkm_objs){.extra = objs->extra};
-    dkm_objs_clear(objs);
-}
-
 static dkm_status fill_slots(dkm_prepared *P)
 {
     dkm_status status = DKM_OK;
@@ -141,27 +140,41 @@ static dkm_status fill_slots(dkm_prepared *P)
         }
     }
 out:
-    drop(&objs, &P->X->mine);
+    dkm_slot_drop(P, &objs);
     return status;
 }
 
-static dkm_local check_inner_selves(const dkm_panel *panel, const dkm_node *node, dkm_idx first)
+/* Is k(x, x) of the inner kernel something the outer one can work with? */
+static dkm_local check_self(const dkm_node *outer, const dkm_node *inner, double self,
+                            const dkm_prepared *P, dkm_idx object)
 {
-    dkm_ctx *ctx = panel->of->ctx;
+    int root = outer->kind->needs_self == DKM_SELF_ROOT;
+
+    if (isnan(self))
+        return dkm_fail(P->ctx, DKM_ERR_UNSUPPORTED,
+                        "%s needs k(x, x) of new objects, which %s cannot tell", outer->kind->name,
+                        inner->kind->name);
+    if (self < 0 && root)
+        return dkm_fail(P->ctx, DKM_ERR_NUMERIC,
+                        "object %lld has k(x, x) = %g under %s, which is not positive semidefinite",
+                        (long long)object, self, inner->kind->name);
+    if (isinf(self) && !(root && inner->kind->unit_tile))
+        return dkm_fail(P->ctx, DKM_ERR_NUMERIC,
+                        "%s leaves the range of numbers at object %lld: scale the data",
+                        inner->kind->name, (long long)object);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local check_inner_selves(const dkm_panel *panel, const dkm_node *node)
+{
+    dkm_local local = DKM_LOCAL_OK;
 
     for (dkm_idx k = 0; k < node->inner_count; k++)
-        for (dkm_idx i = 0; i < panel->n; i++) {
-            double self = dkm_panel_self(panel, node->inner[k])[i];
-            if (isnan(self))
-                return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                                "%s needs k(x, x) of new objects, which %s cannot tell",
-                                node->kind->name, node->inner[k]->kind->name);
-            if (self < 0 && node->kind->needs_self == DKM_SELF_ROOT)
-                return dkm_fail(ctx, DKM_ERR_NUMERIC,
-                                "object %lld has k(x, x) = %g under %s: not positive semidefinite",
-                                (long long)(first + i), self, node->inner[k]->kind->name);
-        }
-    return DKM_LOCAL_OK;
+        for (dkm_idx i = 0; i < panel->n; i++)
+            DKM_STEP(check_self(node, node->inner[k], dkm_panel_self(panel, node->inner[k])[i],
+                                panel->of, panel->of->X->first + i));
+out:
+    return local;
 }
 
 static dkm_local check_selves(const dkm_prepared *P)
@@ -169,11 +182,11 @@ static dkm_local check_selves(const dkm_prepared *P)
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
 
-    DKM_STEP(dkm_panel_open(&panel, P, DKM_ROWS, DKM_F64, P->X->mine.n));
+    DKM_STEP(dkm_panel_open(&panel, P, P->kernel->node, DKM_ROWS, DKM_F64, P->X->mine.n));
     dkm_panel_look(&panel, 0, P->X->mine.n);
     for (dkm_idx i = 0; i < P->kernel->nodes; i++)
         if (P->kernel->node[i].kind->needs_self != DKM_NO_SELF)
-            DKM_STEP(check_inner_selves(&panel, &P->kernel->node[i], P->X->first));
+            DKM_STEP(check_inner_selves(&panel, &P->kernel->node[i]));
     for (dkm_idx i = 0; i < panel.n; i++)
         if (isinf(dkm_panel_self(&panel, P->kernel->node)[i])) {
             local = dkm_fail(P->ctx, DKM_ERR_NUMERIC,
@@ -199,12 +212,14 @@ static double slot_bytes(const dkm_objs *o)
 
 static void measure(dkm_prepared *P)
 {
-    double bytes = 0;
+    double bytes[2] = {0, 0};
 
     for (dkm_idx s = 0; s < P->kernel->slots; s++)
-        bytes += slot_bytes(&P->slot[s].full->mine);
-    MPI_Allreduce(&bytes, &P->object_bytes, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
-    P->object_bytes = P->X->m > 0 ? P->object_bytes / (double)P->X->m : 0;
+        for (int side = DKM_ROWS; side <= DKM_COLS; side++)
+            bytes[side] += slot_bytes(&dkm_slot_data(&P->slot[s], (dkm_side)side)->mine);
+    MPI_Allreduce(bytes, P->bytes, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
+    for (int side = DKM_ROWS; side <= DKM_COLS; side++)
+        P->bytes[side] /= P->X->m > 0 ? (double)P->X->m : 1.0;
 }
 
 static dkm_local make_prepared(const dkm_kernel *kernel, const dkm_data *X,

@@ -9,6 +9,9 @@
 DKM_NODISCARD
 dkm_status dkm_slot_fill(dkm_prepared *prepared, dkm_idx slot, dkm_objs *objs);
 
+/** Free what was to become the contents of a slot, borrowed arrays apart. Local. */
+void dkm_slot_drop(const dkm_prepared *prepared, dkm_objs *objs);
+
 /** Keep beside the contents of a slot a copy with the extras alone, for columns. Collective. */
 DKM_NODISCARD
 dkm_status dkm_slot_thin(dkm_prepared *prepared, dkm_idx slot);

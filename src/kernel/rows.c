@@ -57,8 +57,8 @@ static dkm_local evaluate_pairs(const dkm_prepared *A, const dkm_prepared *B, do
     double *scratch = NULL;
     dkm_idx n = A->X->mine.n;
 
-    DKM_STEP(dkm_panel_open(&a, A, DKM_ROWS, DKM_F64, n));
-    DKM_STEP(dkm_panel_open(&b, B, DKM_COLS, DKM_F64, n));
+    DKM_STEP(dkm_panel_open(&a, A, root, DKM_ROWS, DKM_F64, n));
+    DKM_STEP(dkm_panel_open(&b, B, root, DKM_COLS, DKM_F64, n));
     DKM_STEP(dkm_alloc(A->ctx, dkm_node_scratch(root), &scratch));
     dkm_panel_look(&a, 0, n);
     dkm_panel_look(&b, 0, n);
@@ -89,7 +89,7 @@ static dkm_local evaluate_selves(const dkm_prepared *X, double *values)
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
 
-    DKM_STEP(dkm_panel_open(&panel, X, DKM_ROWS, DKM_F64, X->X->mine.n));
+    DKM_STEP(dkm_panel_open(&panel, X, X->kernel->node, DKM_ROWS, DKM_F64, X->X->mine.n));
     dkm_panel_look(&panel, 0, X->X->mine.n);
     for (dkm_idx i = 0; i < panel.n; i++)
         values[i] = dkm_panel_self(&panel, X->kernel->node)[i];

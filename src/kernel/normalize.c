@@ -1,0 +1,52 @@
+/* normalize(A): A(x, x') / sqrt(A(x, x) A(x', x')). An object with A(x, x) = 0 gets a unit axis of
+ * its own, shared with its equals alone: left at the origin such objects would be near to all. */
+#include <math.h>
+
+#include "kernel/identity.h"
+#include "kernel/panel.h"
+
+static dkm_local normalize_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    (void)node;
+    DKM_STEP(dkm_objs_init(out, X->ctx, DKM_DENSE, X->n, 0, 0));
+    DKM_STEP(dkm_objs_add_extra(out, 1));
+    for (dkm_idx i = 0; i < X->n; i++)
+        out->extra[i] = dkm_identity(X, i);
+out:
+    return local;
+}
+
+static dkm_local normalize_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    const dkm_node *inner = node->inner[0];
+    const double *a = dkm_panel_self(job->A, inner) + job->a;
+    const double *b = dkm_panel_self(job->B, inner) + job->b;
+    dkm_local local;
+
+    if (inner->kind->unit_tile) {
+        local = inner->kind->unit_tile(inner, job, C);
+    } else {
+        local = dkm_node_tile(inner, job, C);
+        dkm_map_normalize(C, a, b);
+    }
+    dkm_map_zero_pairs(C, a, b, dkm_panel_objs(job->A, node)->extra + job->a,
+                       dkm_panel_objs(job->B, node)->extra + job->b);
+    return local;
+}
+
+static void normalize_self(const dkm_node *node, dkm_panel *panel)
+{
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_self(panel, node)[i] =
+            isnan(dkm_panel_self(panel, node->inner[0])[i]) ? NAN : 1.0;
+}
+
+const dkm_kind dkm_kind_normalize = {.name = "normalize",
+                                     .inner_least = 1,
+                                     .inner_most = 1,
+                                     .needs_self = DKM_SELF_ROOT,
+                                     .digest = normalize_digest,
+                                     .self = normalize_self,
+                                     .tile = normalize_tile};

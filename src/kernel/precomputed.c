@@ -1,0 +1,156 @@
+/* Kernels given by a matrix whose rows are the objects: row i holds values to the m training
+ * objects, so an object that stands for a column need only know its index among them.
+ *   gram      the values are k itself
+ *   distance  the values are distances D; k = -1/2 (I - 1 c') D^2 (I - c 1') with c = 1/m, that is
+ *             k(x, x') = (s(x) + s(x') - D(x, x')^2) / 2 with s(x) = mean of D(x, t)^2 - g / 2,
+ *             g being the mean of all D^2; s(x) is k(x, x), also for new objects */
+#include <math.h>
+
+#include "kernel/panel.h"
+#include "kernel/prepare.h"
+
+enum { SELF, INDEX, EXTRAS };
+
+static dkm_local check_square(const dkm_prepared *P)
+{
+    const dkm_data *X = P->X;
+
+    if (P->training || X->m == X->mine.d)
+        return DKM_LOCAL_OK;
+    return dkm_fail(P->ctx, DKM_ERR_ARG,
+                    "the %s matrix of training objects is %lld x %lld: it must be square",
+                    dkm_type_name(X->mine.type), (long long)X->m, (long long)X->mine.d);
+}
+
+/* The rows as they are; training ones with k(x, x) and their index. */
+static dkm_local make_rows(const dkm_prepared *P, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_objs *X = &P->X->mine;
+
+    *out = *X;
+    out->extra = NULL;
+    DKM_STEP(dkm_objs_add_extra(out, EXTRAS));
+    DKM_STEP(check_square(P));
+    for (dkm_idx i = 0; i < X->n; i++) {
+        dkm_idx index = P->X->first + i;
+        out->extra[i * EXTRAS + INDEX] = P->training ? -1.0 : (double)index;
+        out->extra[i * EXTRAS + SELF] = P->training ? NAN : X->values[i * X->d + index];
+    }
+out:
+    return local;
+}
+
+static dkm_status fill_rows(const dkm_node *node, dkm_prepared *P,
+                            dkm_local (*make)(const dkm_prepared *P, dkm_objs *out))
+{
+    dkm_status status = DKM_OK;
+    dkm_objs objs = {0};
+
+    DKM_AGREE(P->ctx, make(P, &objs));
+    DKM_TRY(dkm_slot_fill(P, node->slot, &objs));
+out:
+    dkm_slot_drop(P, &objs);
+    return status;
+}
+
+static dkm_status gram_train(const dkm_node *node, dkm_prepared *P)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(fill_rows(node, P, make_rows));
+    DKM_TRY(dkm_slot_thin(P, node->slot));
+out:
+    return status;
+}
+
+static void precomputed_self(const dkm_node *node, dkm_panel *panel)
+{
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_self(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i * EXTRAS + SELF];
+}
+
+static dkm_local gram_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+
+    for (dkm_idx j = 0; j < C->nb; j++) {
+        dkm_idx index = (dkm_idx)B->extra[(job->b + j) * EXTRAS + INDEX];
+        for (dkm_idx i = 0; i < C->na; i++)
+            dkm_tile_put(C, i, j, A->values[(job->a + i) * A->d + index]);
+    }
+    return DKM_LOCAL_OK;
+}
+
+/* Mean of the squared distances of each object, in the place of k(x, x). */
+static dkm_local make_distances(const dkm_prepared *P, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(make_rows(P, out));
+    for (dkm_idx i = 0; i < out->n; i++) {
+        double sum = 0, own = out->extra[i * EXTRAS + SELF];
+        if (own != 0 && !P->training)
+            return dkm_fail(P->ctx, DKM_ERR_ARG, "object %lld is at a distance of %g from itself",
+                            (long long)(P->X->first + i), own);
+        for (dkm_idx k = 0; k < out->d; k++)
+            sum += out->values[i * out->d + k] * out->values[i * out->d + k];
+        out->extra[i * EXTRAS + SELF] = out->d > 0 ? sum / (double)out->d : 0.0;
+    }
+out:
+    return local;
+}
+
+/* The mean of an extra over all objects. Collective. */
+static double mean_self(const dkm_prepared *P, const dkm_node *node)
+{
+    const dkm_objs *objs = &P->slot[node->slot].full->mine;
+    double sum = 0, total = 0;
+
+    for (dkm_idx i = 0; i < objs->n; i++)
+        sum += objs->extra[i * EXTRAS + SELF];
+    MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
+    return P->X->m > 0 ? total / (double)P->X->m : 0.0;
+}
+
+static dkm_status distance_train(const dkm_node *node, dkm_prepared *P)
+{
+    dkm_status status = DKM_OK;
+    double half;
+
+    DKM_TRY(fill_rows(node, P, make_distances));
+    /* g / 2: the mean of s over training objects, or half the mean of what will become s */
+    half = P->training ? mean_self(P->training, node) : mean_self(P, node) / 2;
+    for (dkm_idx i = 0; i < P->X->mine.n; i++)
+        P->slot[node->slot].full->mine.extra[i * EXTRAS + SELF] -= half;
+    DKM_TRY(dkm_slot_thin(P, node->slot));
+out:
+    return status;
+}
+
+static dkm_local distance_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+
+    for (dkm_idx j = 0; j < C->nb; j++) {
+        const double *b = B->extra + (job->b + j) * EXTRAS;
+        for (dkm_idx i = 0; i < C->na; i++) {
+            double gap = A->values[(job->a + i) * A->d + (dkm_idx)b[INDEX]];
+            double both = A->extra[(job->a + i) * EXTRAS + SELF] + b[SELF];
+            dkm_tile_put(C, i, j, 0.5 * (both - gap * gap));
+        }
+    }
+    return DKM_LOCAL_OK;
+}
+
+const dkm_kind dkm_kind_gram = {.name = "gram",
+                                .types = DKM_TYPE_BIT(DKM_GRAM),
+                                .train = gram_train,
+                                .self = precomputed_self,
+                                .tile = gram_tile};
+
+const dkm_kind dkm_kind_distance = {.name = "distance",
+                                    .types = DKM_TYPE_BIT(DKM_DISTANCE),
+                                    .train = distance_train,
+                                    .self = precomputed_self,
+                                    .tile = distance_tile};
