@@ -1,0 +1,36 @@
+#include <dkmap/store.h>
+
+#include "model/model_impl.h"
+#include "store/bundle_file.h"
+
+dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle bundle = dkm_bundle_empty(model->ctx);
+
+    dkm_phase_begin(model->ctx, "save");
+    DKM_TRY(dkm_model_to_bundle(model, &bundle));
+    DKM_TRY(dkm_bundle_save(&bundle, path, dkm_model_method(model), command));
+out:
+    dkm_phase_end(model->ctx);
+    dkm_bundle_clear(&bundle);
+    return status;
+}
+
+dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
+                          dkm_model **model)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle bundle = dkm_bundle_empty(ctx);
+    dkm_bundle_header header = {0};
+
+    *model = NULL;
+    dkm_phase_begin(ctx, "load");
+    DKM_TRY(dkm_bundle_load(ctx, path, &bundle, &header));
+    DKM_TRY(dkm_model_from_bundle(ctx, header.method, &bundle, layout, model));
+out:
+    dkm_phase_end(ctx);
+    dkm_bundle_header_clear(&header);
+    dkm_bundle_clear(&bundle);
+    return status;
+}
