@@ -1,4 +1,89 @@
-int main(void)
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dkmap/context.h>
+
+#include "args.h"
+#include "help.h"
+#include "run.h"
+
+enum { EXIT_USAGE = 2 };
+
+/* The rank that a launcher gave this process, before MPI is up; NULL without a launcher. */
+static const char *launched_rank(void)
 {
-    return 0;
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    const char *rank = NULL;
+
+    for (size_t k = 0; !rank && k < sizeof names / sizeof *names; k++)
+        rank = getenv(names[k]);
+    return rank;
+}
+
+static int is_first(void)
+{
+    const char *rank = launched_rank();
+
+    if (!rank)
+        rank = getenv("SLURM_PROCID");
+    return !rank || strcmp(rank, "0") == 0;
+}
+
+static int print_and_leave(const args *a, args_outcome asked)
+{
+    if (!is_first())
+        return 0;
+    if (asked == ARGS_VERSION)
+        printf("dkmap %s\n", DKMAP_VERSION);
+    else
+        help_print(stdout, a->command);
+    return fflush(stdout) != 0;
+}
+
+/* A launcher ends all ranks when the first one fails: they wait until rank 0 has spoken. */
+static int complain(const args *a, args_outcome outcome)
+{
+    int launched = launched_rank() != NULL;
+
+    if (launched)
+        MPI_Init(NULL, NULL);
+    if (is_first()) {
+        if (outcome == ARGS_NOTHING)
+            help_usage(stderr);
+        else
+            fprintf(stderr, "dkmap: %s\n", a->complaint);
+    }
+    if (launched) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+    }
+    return EXIT_USAGE;
+}
+
+static int compute(const args *a)
+{
+    int exit_status, provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    exit_status = run_command(a, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    args a;
+    args_outcome outcome = args_read(&a, argc, argv);
+    int exit_status;
+
+    if (outcome == ARGS_HELP || outcome == ARGS_VERSION)
+        exit_status = print_and_leave(&a, outcome);
+    else if (outcome == ARGS_RUN)
+        exit_status = compute(&a);
+    else
+        exit_status = complain(&a, outcome);
+    args_free(&a);
+    return exit_status;
 }

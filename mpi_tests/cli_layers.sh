@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Proves the layers: a room of src/ includes only from itself and the rooms above it in the list,
+# only src/scalapack names the linear algebra libraries, src/cli includes public headers alone,
+# MPI_COMM_WORLD appears in src/cli/main.c alone, and the library neither prints, exits nor aborts.
+# shellcheck source=mpi_tests/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+
+# A public header belongs to the lowest room with a source file of its name, or is named here.
+declare -A place=() room_of=([types]=core [store]=store [dkmap]=cli)
+next=0
+for room in core grid dmat scalapack data kernel solve model select store cli; do
+    place[$room]=$next
+    next=$((next + 1))
+    [ "$room" = cli ] && break
+    for file in "$DKMAP_SOURCE/src/$room"/*.c; do
+        name=${file##*/}
+        room_of[${name%.c}]=$room
+    done
+done
+
+# Every header that a file includes, as "quoted NAME" or "public NAME".
+includes_of() { # FILE
+    sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/quoted \1/p
+             s/^[[:space:]]*#[[:space:]]*include[[:space:]]*<dkmap\/([^>]+)\.h>.*/public \1/p' "$1"
+}
+
+# check_reach FILE ROOM: what FILE, a part of ROOM, includes must not lie below ROOM.
+check_reach() {
+    local kind name other
+    while read -r kind name; do
+        case $kind-$name in
+        public-*) other=${room_of[$name]:-unknown} ;;
+        quoted-*/*) other=${name%%/*} ;;
+        *) other=$2 ;;
+        esac
+        if [ -z "${place[$other]:-}" ]; then
+            echo "$1: no room for the $kind header $name"
+        elif [ "${place[$other]}" -gt "${place[$2]}" ]; then
+            echo "$1: room $2 reaches down to $other for $name"
+        elif [ "$2 $kind" = "cli quoted" ] && [ "$name" != "${name#*/}" ]; then
+            echo "$1: src/cli includes \"$name\", which is not public"
+        fi
+    done < <(includes_of "$1")
+}
+
+# lines PATTERN FILE: lines of code (not comments) that match.
+lines() {
+    grep -nHE -- "$1" "$2" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'
+}
+
+algebra='\b(cblas_[a-z]|LAPACKE_|C?blacs_|elpa_|openblas_|numroc_|descinit_)|\bp?[sdcz][a-z0-9]{3,7}_ *\('
+speaking='\b(printf|puts|putchar|perror|exit|_exit|abort|MPI_Abort) *\('
+careless='\b(atoi|atol|atof|sprintf|strcpy|strcat|gets|system|popen|rand|srand) *\('
+
+check_source() { # FILE
+    local room=${1%/*}
+    room=${room##*/}
+    if [ -z "${place[$room]:-}" ]; then
+        echo "$1: there is no room $room"
+        return
+    fi
+    check_reach "$1" "$room"
+    [ "$room" = scalapack ] || lines "$algebra" "$1"
+    [ "$room" = cli ] || lines "$speaking" "$1"
+    [ "$room/${1##*/}" = cli/main.c ] || lines 'MPI_COMM_WORLD' "$1"
+    lines "$careless" "$1"
+}
+
+check_header() { # FILE
+    local name=${1##*/}
+    name=${name%.h}
+    if [ -z "${room_of[$name]:-}" ]; then
+        echo "$1: which room has it? No source file is called after it"
+    else
+        check_reach "$1" "${room_of[$name]}"
+    fi
+}
+
+violations() { # FILES...
+    local file
+    for file in "$@"; do
+        case $file in
+        */include/*) check_header "$file" ;;
+        *) check_source "$file" ;;
+        esac
+    done
+}
+
+shopt -s nullglob
+found=$(violations "$DKMAP_SOURCE"/src/*/*.c "$DKMAP_SOURCE"/src/*/*.h \
+    "$DKMAP_SOURCE"/src/*/*.inc "$DKMAP_SOURCE"/include/dkmap/*.h)
+[ -z "$found" ] || fail "$found"
+
+# offend FILE LINE: a file with that line must be found out, and without it must not.
+offend() {
+    mkdir -p "tree/${1%/*}"
+    printf '#include <stdio.h>\n/* calls printf(), exit() on MPI_COMM_WORLD */\n' >"tree/$1"
+    [ -z "$(violations "tree/$1")" ] || fail "blamed for nothing: $1"
+    printf '%s\n' "$2" >>"tree/$1"
+    [ -n "$(violations "tree/$1")" ] || fail "not found out: $1 with $2"
+}
+
+offend src/core/made_up.c '#include "kernel/kernel_impl.h"'
+offend src/data/made_up.h '#include <dkmap/krr.h>'
+offend src/data/made_up.c '#  include <dkmap/no_such_header.h>'
+offend src/kernel/made_up.c '    dgemm_(a, b);'
+offend src/solve/made_up.c '    Cblacs_gridinit(&context, order, P, Q);'
+offend src/model/made_up.c '    pdpotrf_(uplo, &n, a);'
+offend src/select/made_up.c '    MPI_Comm comm = MPI_COMM_WORLD;'
+offend src/cli/cmd_made_up.c '#include "core/alloc.h"'
+offend src/cli/cmd_made_up.c '    int size = atoi(argv[1]);'
+offend src/store/made_up.c '    printf("hello\n");'
+offend src/grid/made_up.c '    exit(1);'
+offend include/dkmap/dmat.h '#include <dkmap/model.h>'
+mkdir -p tree/src/annex
+echo 'int x;' >tree/src/annex/made_up.c
+[ -n "$(violations tree/src/annex/made_up.c)" ] || fail "not found out: a new room"
+finish

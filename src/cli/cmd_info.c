@@ -1,0 +1,26 @@
+#include <dkmap/store.h>
+
+#include "commands.h"
+#include "rows.h"
+#include "run.h"
+
+static void print_line(void *user, const char *text)
+{
+    run_print(user, text);
+}
+
+static dkm_status info(run *r)
+{
+    return dkm_describe(r->ctx, r->args->operands[0], args_text(r->args, "x-type"), print_line, r);
+}
+
+static const option options[] = {ROW_X_TYPE, {0}};
+
+const command command_info = {
+    .name = "info",
+    .summary = "tell what a data, model or record file holds",
+    .example = "dkmap info model.h5",
+    .operands = "FILE",
+    .tables = {options, report_options},
+    .run = info,
+};

@@ -1,0 +1,134 @@
+#include <dkmap/score.h>
+
+#include <stdio.h>
+
+#include "commands.h"
+#include "pair.h"
+#include "rows.h"
+#include "run.h"
+
+/* In the record the first loss is `loss`; every loss is there under its own name as well. */
+static void tell(run *r, const char *prefix, dkm_loss loss, const dkm_score *s)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", prefix, dkm_loss_name(loss));
+    run_tell_real(r, name, s->mean);
+    snprintf(name, sizeof name, "%s%s_stderr", prefix, dkm_loss_name(loss));
+    run_tell_real(r, name, s->stderror);
+    for (int k = 0; k < s->extras; k++) {
+        snprintf(name, sizeof name, "%s%s", prefix, s->extra[k].name);
+        run_tell_real(r, name, s->extra[k].value);
+    }
+}
+
+static void record_loss(run *r, dkm_loss loss, const dkm_score *s)
+{
+    if (!r->record)
+        return;
+    dkm_record_text(r->record, "loss.name", dkm_loss_name(loss));
+    dkm_record_real(r->record, "loss.mean", s->mean);
+    dkm_record_real(r->record, "loss.stderr", s->stderror);
+}
+
+/* Every loss that was asked for. */
+static dkm_status score_all(run *r, const char *prefix, const dkm_data *truth, const dkm_data *pred,
+                            const dkm_kernel *ky)
+{
+    dkm_status status = DKM_OK;
+    dkm_score score;
+
+    for (int k = 0; k < args_count(r->args, "loss"); k++) {
+        dkm_loss loss = (dkm_loss)args_value(r->args, "loss", k)->whole;
+        DKM_TRY(dkm_score_predictions(truth, pred, loss, ky, &score));
+        if (k == 0 && *prefix == '\0') {
+            run_tell_int(r, "rows", score.rows);
+            record_loss(r, loss, &score);
+        }
+        tell(r, prefix, loss, &score);
+    }
+out:
+    return status;
+}
+
+static dkm_status score_baseline(run *r, const dkm_data *truth, const dkm_kernel *ky)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *pred = NULL;
+
+    DKM_TRY(dkm_score_baseline(truth, &pred));
+    DKM_TRY(score_all(r, "baseline_", truth, pred, ky));
+out:
+    dkm_data_destroy(&pred);
+    return status;
+}
+
+static dkm_status score(run *r)
+{
+    static const file_options truths = {"truth", "y-type", DKM_OUTPUTS};
+    static const file_options predictions = {"pred", "y-type", DKM_OUTPUTS};
+    dkm_status status = DKM_OK;
+    dkm_data *truth = NULL, *pred = NULL;
+    dkm_kernel *ky = NULL;
+
+    if (args_text(r->args, "ky"))
+        DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
+    DKM_TRY(pair_read(r, truths, predictions, &truth, &pred));
+    DKM_TRY(score_all(r, "", truth, pred, ky));
+    if (args_text(r->args, "baseline"))
+        DKM_TRY(score_baseline(r, truth, ky));
+out:
+    dkm_data_destroy(&pred);
+    dkm_data_destroy(&truth);
+    dkm_kernel_destroy(&ky);
+    return status;
+}
+
+#define WORD_OF_LOSS(code, name) name "|"
+
+static const option options[] = {
+    {.name = "truth",
+     .kind = OPT_TEXT,
+     .flags = OPT_REQUIRED,
+     .hint = "FILE",
+     .help = "true outputs"},
+    {.name = "pred",
+     .kind = OPT_TEXT,
+     .flags = OPT_REQUIRED,
+     .hint = "FILE",
+     .help = "predicted outputs, as many rows"},
+    {.name = "loss",
+     .kind = OPT_WORD,
+     .flags = OPT_REQUIRED | OPT_LIST | OPT_REPEATED,
+     .hint = "LOSS",
+     .words = DKM_LOSS_LIST(WORD_OF_LOSS),
+     .help = "loss of a row, or several separated by commas"},
+    {.name = "ky",
+     .kind = OPT_TEXT,
+     .hint = "KERNEL",
+     .help = "kernel of the outputs, of the loss kernel"},
+    {.name = "baseline",
+     .kind = OPT_WORD,
+     .hint = "WHICH",
+     .words = "mean|",
+     .help = "score as well the best prediction that looks at no input: the mean of the truth, or "
+             "its most frequent label"},
+    ROW_Y_TYPE,
+    {0}};
+
+const command command_score = {
+    .name = "score",
+    .summary = "tell how far predictions are from the truth",
+    .about =
+        "A score is the mean loss of a row, with its standard error.\n"
+        "mse: mean square of the differences of a row; its root and r2 are told as well.\n"
+        "zero-one: 1 for a row that differs at all.\n"
+        "hamming: share of the columns, letters (of strings of one length) or labels that differ; "
+        "of label sets, out of all labels that occur.\n"
+        "edit: fewest letters to insert, delete or change; told as well relative to the length of "
+        "the true string.\n"
+        "kernel: squared distance in the space of the kernel --ky; its root is told as well.",
+    .example = "dkmap score --truth y_new.npy --pred predictions.npy --loss mse",
+    .tables = {options, compute_options, report_options},
+    .run = score,
+};

@@ -1,0 +1,9 @@
+/** @file commands.h  The commands, one file each. */
+#ifndef DKMAP_CLI_COMMANDS_H
+#define DKMAP_CLI_COMMANDS_H
+
+#include "option.h"
+
+extern const command command_fit, command_fit_krr, command_score, command_info;
+
+#endif

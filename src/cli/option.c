@@ -1,0 +1,92 @@
+#include "option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const option compute_options[] = {
+    {.name = "grid",
+     .kind = OPT_GRID,
+     .hint = "PxQ",
+     .help = "process grid; near-square over all ranks when not given"},
+    {.name = "block",
+     .kind = OPT_WHOLE,
+     .hint = "NB",
+     .help = "block size of distributed matrices; 0 chooses",
+     .preset = "0"},
+    {.name = "seed",
+     .kind = OPT_WHOLE,
+     .hint = "S",
+     .help = "seed of every random choice",
+     .preset = "0"},
+    {.name = "threads",
+     .kind = OPT_WHOLE,
+     .hint = "T",
+     .most = 65536,
+     .help = "threads a rank; 0 shares the cores of a node among its ranks",
+     .preset = "0"},
+    {.name = "record",
+     .kind = OPT_TEXT,
+     .hint = "FILE",
+     .help = "append one JSON line about this run"},
+    {0}};
+
+const option report_options[] = {
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPT_FLAG,
+     .help = "warnings only: no progress, no remarks"},
+    {.name = "verbose", .letter = 'v', .kind = OPT_FLAG, .help = "more about what is going on"},
+    {.name = "help", .letter = 'h', .kind = OPT_FLAG, .help = "this help"},
+    {0}};
+
+const option *option_at(const command *c, int k)
+{
+    for (int t = 0; t < COMMAND_TABLES && c->tables[t]; t++)
+        for (const option *o = c->tables[t]; o->name; o++)
+            if (k-- == 0)
+                return o;
+    return NULL;
+}
+
+const option *option_find(const command *c, const char *name, size_t length)
+{
+    const option *o;
+
+    for (int k = 0; (o = option_at(c, k)); k++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+            return o;
+    return NULL;
+}
+
+const option *option_by_letter(const command *c, char letter)
+{
+    const option *o;
+
+    for (int k = 0; (o = option_at(c, k)); k++)
+        if (o->letter && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+const char *command_word(const command *c)
+{
+    const char *blank = strrchr(c->name, ' ');
+
+    return blank ? blank + 1 : c->name;
+}
+
+const command *command_find(const command *const *list, const char *word)
+{
+    for (; *list; list++)
+        if (strcmp(command_word(*list), word) == 0)
+            return *list;
+    return NULL;
+}
+
+void option_label(const option *o, char *out, size_t size)
+{
+    if (o->letter && o->kind != OPT_FLAG)
+        snprintf(out, size, "-%c", o->letter);
+    else
+        snprintf(out, size, "--%s", o->name);
+}

@@ -1,0 +1,26 @@
+/** @file pair.h  Two files whose rows belong together: inputs and outputs, truth and predictions.
+ */
+#ifndef DKMAP_CLI_PAIR_H
+#define DKMAP_CLI_PAIR_H
+
+#include <dkmap/data.h>
+
+#include "run.h"
+
+/** The options that name a file and its type, and what it is read for. */
+typedef struct file_options {
+    const char *where, *type;
+    dkm_role role;
+} file_options;
+
+/** Read both files. Collective.
+ *
+ *  Both are opened and their numbers of rows compared before either is read.
+ *
+ *  @param[out] A, B  new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG naming both files and numbers of rows; as dkm_source_read() else
+ */
+DKM_NODISCARD
+dkm_status pair_read(run *r, file_options first, file_options second, dkm_data **A, dkm_data **B);
+
+#endif

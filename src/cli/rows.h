@@ -1,0 +1,42 @@
+/** @file rows.h  Rows that the option tables of several commands share. */
+#ifndef DKMAP_CLI_ROWS_H
+#define DKMAP_CLI_ROWS_H
+
+#include <dkmap/data.h>
+
+#include "option.h"
+
+#define WORD_OF_TYPE(code, name) name "|"
+#define TYPE_WORDS               DKM_TYPE_LIST(WORD_OF_TYPE)
+
+#define ROW_X(text)                                                                                \
+    {                                                                                              \
+        .name = "x", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "FILE", .help = text         \
+    }
+#define ROW_Y(text)                                                                                \
+    {                                                                                              \
+        .name = "y", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "FILE", .help = text         \
+    }
+#define ROW_X_TYPE                                                                                 \
+    {                                                                                              \
+        .name = "x-type", .kind = OPT_WORD, .hint = "TYPE", .words = TYPE_WORDS,                   \
+        .help = "what inputs are, where the file's ending does not say"                            \
+    }
+#define ROW_Y_TYPE                                                                                 \
+    {                                                                                              \
+        .name = "y-type", .kind = OPT_WORD, .hint = "TYPE", .words = TYPE_WORDS,                   \
+        .help = "what outputs are, where the file's ending does not say"                           \
+    }
+#define ROW_KX                                                                                     \
+    {                                                                                              \
+        .name = "kx", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "KERNEL",                   \
+        .help = "kernel of the inputs: linear, poly(degree=3, c=1), rbf(sigma=2), "                \
+                "laplace(sigma=1), expdot(sigma=1), cosine"                                        \
+    }
+#define ROW_OUTPUT(text)                                                                           \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "FILE",  \
+        .help = text                                                                               \
+    }
+
+#endif

@@ -1,0 +1,205 @@
+#include "run.h"
+
+#include <stdio.h>
+
+#include <dkmap/data.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_STOPPED = 3 };
+enum { NAME_WIDTH = 15 };
+
+void run_print(run *r, const char *text)
+{
+    if (dkm_ctx_rank(r->ctx) != 0)
+        return;
+    listener_clear(r->listener);
+    puts(text);
+}
+
+static void print_pair(run *r, const char *name, const char *text)
+{
+    if (dkm_ctx_rank(r->ctx) != 0)
+        return;
+    listener_clear(r->listener);
+    printf("%-*s %s\n", NAME_WIDTH, name, text);
+}
+
+void run_tell_text(run *r, const char *name, const char *text)
+{
+    print_pair(r, name, text);
+    if (r->record)
+        dkm_record_text(r->record, name, text);
+}
+
+void run_tell_real(run *r, const char *name, double number)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.6g", number);
+    print_pair(r, name, text);
+    if (r->record)
+        dkm_record_real(r->record, name, number);
+}
+
+void run_tell_int(run *r, const char *name, int64_t number)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    print_pair(r, name, text);
+    if (r->record)
+        dkm_record_int(r->record, name, number);
+}
+
+void run_tell_grid(run *r, int P, int Q)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%dx%d", P, Q);
+    run_tell_text(r, "grid", text);
+}
+
+void run_tell_seconds(run *r)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.3f", MPI_Wtime() - r->started);
+    print_pair(r, "seconds", text);
+}
+
+dkm_layout run_layout(const run *r)
+{
+    const value *grid = args_value(r->args, "grid", 0);
+    dkm_layout layout = {.block = args_whole(r->args, "block")};
+
+    if (grid) {
+        layout.P = grid->P;
+        layout.Q = grid->Q;
+    }
+    return layout;
+}
+
+dkm_status run_positive(run *r, const char *name, double *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *out = args_real(r->args, name);
+    if (!(*out > 0))
+        local = dkm_fail(r->ctx, DKM_ERR_ARG, "--%s must be > 0, not %s", name,
+                         args_text(r->args, name));
+    return dkm_agree(r->ctx, local);
+}
+
+static dkm_local check_grid(run *r)
+{
+    const value *grid = args_value(r->args, "grid", 0);
+    int size = dkm_ctx_size(r->ctx);
+
+    if (grid && (int64_t)grid->P * grid->Q > size)
+        return dkm_fail(r->ctx, DKM_ERR_ARG, "--grid %s needs %lld ranks, and there are %d",
+                        grid->text, (long long)grid->P * grid->Q, size);
+    return DKM_LOCAL_OK;
+}
+
+/* All values of an option that may have several, separated by commas. */
+static void join_values(const args *a, const option *o, char *out, size_t size)
+{
+    const value *v;
+    size_t used = 0;
+
+    for (int k = 0; used < size && (v = args_value(a, o->name, k)); k++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", k ? "," : "", v->text);
+}
+
+/* Every option with its value goes to the record as settings.NAME. */
+static void record_settings(run *r)
+{
+    char name[100], joined[1000];
+
+    for (int k = 0; k < r->args->count; k++) {
+        const value *v = &r->args->values[k];
+        snprintf(name, sizeof name, "settings.%s", v->option->name);
+        if (v->option->flags & (OPT_LIST | OPT_REPEATED)) {
+            join_values(r->args, v->option, joined, sizeof joined);
+            dkm_record_text(r->record, name, joined);
+        } else if (v->option->kind == OPT_REAL) {
+            dkm_record_real(r->record, name, v->real);
+        } else if (v->option->kind == OPT_WHOLE) {
+            dkm_record_int(r->record, name, v->whole);
+        } else {
+            dkm_record_text(r->record, name, v->option->kind == OPT_FLAG ? "yes" : v->text);
+        }
+    }
+}
+
+/* Common options that need the context; only commands that compute have them. */
+static dkm_status begin(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    if (!args_accepts(r->args, "grid"))
+        return DKM_OK;
+    dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));
+    dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
+    DKM_AGREE(r->ctx, check_grid(r));
+    if (args_text(r->args, "record")) {
+        DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "record")));
+        DKM_TRY(dkm_record_create(r->ctx, r->args->command->name, &r->record));
+        dkm_record_text(r->record, "line", r->args->line);
+        record_settings(r);
+    }
+out:
+    return status;
+}
+
+static dkm_local flush_results(run *r)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return dkm_fail(r->ctx, DKM_ERR_IO, "cannot write to standard output");
+    return DKM_LOCAL_OK;
+}
+
+static dkm_status perform(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(begin(r));
+    DKM_TRY(r->args->command->run(r));
+    if (r->record)
+        DKM_TRY(dkm_record_append(r->record, args_text(r->args, "record")));
+    DKM_AGREE(r->ctx, flush_results(r));
+out:
+    dkm_record_destroy(&r->record);
+    return status;
+}
+
+/* Objects still alive at the end are a bug of ours; the sum over the ranks is told. */
+static void report_leaks(dkm_ctx *ctx)
+{
+    long long mine = dkm_ctx_live_blocks(ctx), all = 0;
+
+    MPI_Reduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, 0, dkm_ctx_comm(ctx));
+    if (all != 0)
+        dkm_say(ctx, DKM_DEBUG, "%lld blocks of memory were not given back", all);
+}
+
+int run_command(const args *a, MPI_Comm comm)
+{
+    listener shown;
+    run r = {.args = a, .listener = &shown, .started = MPI_Wtime()};
+    dkm_status status = dkm_ctx_create(comm, &r.ctx);
+
+    if (status != DKM_OK) {
+        fprintf(stderr, "dkmap: no memory to begin with\n");
+        return EXIT_FAILED;
+    }
+    dkm_ctx_set_listener(r.ctx,
+                         listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
+    status = perform(&r);
+    listener_clear(&shown);
+    if (status != DKM_OK && dkm_ctx_rank(r.ctx) == 0)
+        fprintf(stderr, "dkmap: %s\n",
+                *dkm_ctx_message(r.ctx) ? dkm_ctx_message(r.ctx) : dkm_status_text(status));
+    report_leaks(r.ctx);
+    dkm_ctx_destroy(&r.ctx);
+    return status == DKM_OK ? EXIT_DONE : status == DKM_ERR_STOPPED ? EXIT_STOPPED : EXIT_FAILED;
+}

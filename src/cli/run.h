@@ -1,0 +1,48 @@
+/** @file run.h  What a command has at hand while it runs.
+ *
+ *  Results are told: one `name value` line each on standard output, and the same in the run record
+ *  where one is wanted.
+ */
+#ifndef DKMAP_CLI_RUN_H
+#define DKMAP_CLI_RUN_H
+
+#include <dkmap/model.h>
+#include <dkmap/record.h>
+
+#include "args.h"
+#include "listener.h"
+
+typedef struct run {
+    dkm_ctx *ctx;
+    const args *args;
+    dkm_record *record; /**< NULL without --record */
+    listener *listener;
+    double started;
+} run;
+
+/** Run the command of @p a. Collective on @p comm.
+ *  @return the exit status of the program, the same on every rank */
+int run_command(const args *a, MPI_Comm comm);
+
+/** --grid and --block as a layout. */
+dkm_layout run_layout(const run *r);
+
+/** The value of a real option that must be > 0. Logically collective. */
+DKM_NODISCARD
+dkm_status run_positive(run *r, const char *name, double *out);
+
+/** Tell a result. Local; rank 0 prints. */
+void run_tell_text(run *r, const char *name, const char *text);
+void run_tell_real(run *r, const char *name, double number);
+void run_tell_int(run *r, const char *name, int64_t number);
+
+/** Tell the shape of the process grid as PxQ. Local; rank 0 prints. */
+void run_tell_grid(run *r, int P, int Q);
+
+/** Tell the seconds since the command began; the record has its own. Local; rank 0 prints. */
+void run_tell_seconds(run *r);
+
+/** Put a line on standard output. Local; rank 0 prints. */
+void run_print(run *r, const char *text);
+
+#endif
