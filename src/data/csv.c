@@ -17,13 +17,22 @@ typedef struct csv {
     dkm_records records;
 } csv;
 
+static int ends_in(const char *path, const char *ending, const char *packed)
+{
+    return dkm_path_ends(path, ending) || dkm_path_ends(path, packed);
+}
+
 static dkm_separator choose_separator(const char *path, const char *line)
 {
-    if (dkm_path_ends(path, ".tsv") || dkm_path_ends(path, ".tsv.gz"))
+    if (ends_in(path, ".tsv", ".tsv.gz"))
         return '\t';
-    if (!dkm_path_ends(path, ".csv") && !dkm_path_ends(path, ".csv.gz"))
+    if (strchr(line, ','))
+        return ',';
+    if (strchr(line, ';'))
+        return ';';
+    if (!ends_in(path, ".csv", ".csv.gz"))
         return ' ';
-    return strchr(line, ',') ? ',' : strchr(line, ';') ? ';' : strchr(line, '\t') ? '\t' : ',';
+    return strchr(line, '\t') ? '\t' : ',';
 }
 
 /* Note what the first line that counts says. A line of names with numbers among them is doubtful:
