@@ -8,13 +8,14 @@
 #include "data/dense.h"
 #include "data/fields.h"
 #include "data/path.h"
+#include "data/textfile.h"
 
 /* What rank 0 finds at the front of the file and tells the others. */
 enum { COLUMNS, SEPARATOR, NAMES, OFFSET, NUMBER, FRONT_COUNT };
 
 typedef struct csv {
     dkm_idx front[FRONT_COUNT];
-    dkm_records records;
+    dkm_textfile text;
 } csv;
 
 static int ends_in(const char *path, const char *ending, const char *packed)
@@ -106,9 +107,10 @@ static dkm_status csv_open(dkm_file *file)
     state = file->state;
     DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? look_at_front(file, state->front) : DKM_LOCAL_OK);
     MPI_Bcast(state->front, FRONT_COUNT, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
-    DKM_TRY(dkm_records_index(&state->records, ctx, file->path, DKM_RECORDS_FILLED,
+    state->text.next = -1;
+    DKM_TRY(dkm_records_index(&state->text.records, ctx, file->path, DKM_RECORDS_FILLED,
                               state->front[OFFSET], state->front[NUMBER]));
-    DKM_AGREE(ctx, dkm_dense_settle(file, state->records.count, state->front[COLUMNS], 0));
+    DKM_AGREE(ctx, dkm_dense_settle(file, state->text.records.count, state->front[COLUMNS], 0));
     snprintf(file->about, sizeof file->about, "text, numbers between %s%s",
              separator_name((dkm_separator)state->front[SEPARATOR]),
              state->front[NAMES] ? ", names in the first line" : "");
@@ -119,26 +121,20 @@ out:
 static dkm_local csv_read(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx c0,
                           dkm_idx c1, dkm_objs *objs)
 {
-    const csv *state = file->state;
+    csv *state = file->state;
     dkm_separator separator = (dkm_separator)state->front[SEPARATOR];
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx next = -1, length;
-    dkm_text text = {0};
+    dkm_idx length;
     char *line;
 
     DKM_STEP(dkm_objs_init(objs, file->ctx, file->type, count, c1 - c0, 0));
-    if (count > 0)
-        DKM_STEP(dkm_text_open(&text, file->ctx, file->path));
     for (dkm_idx i = 0; i < count; i++) {
-        dkm_idx k = first + i * step;
-        DKM_STEP(dkm_records_seek(&state->records, &text, next, k));
-        DKM_STEP(dkm_text_next(&text, &line, &length));
-        DKM_STEP(dkm_fields_read(&text, separator, file->d, c0, c1, file->type == DKM_LABELS,
-                                 objs->values + i * (c1 - c0)));
-        next = k + 1;
+        DKM_STEP(dkm_textfile_seek(&state->text, file, first + i * step));
+        DKM_STEP(dkm_text_next(&state->text.text, &line, &length));
+        DKM_STEP(dkm_fields_read(&state->text.text, separator, file->d, c0, c1,
+                                 file->type == DKM_LABELS, objs->values + i * (c1 - c0)));
     }
 out:
-    dkm_text_close(&text);
     return local;
 }
 
@@ -147,7 +143,7 @@ static void csv_close(dkm_file *file)
     csv *state = file->state;
 
     if (state)
-        dkm_records_clear(&state->records);
+        dkm_textfile_clear(&state->text);
     DKM_FREE(file->state);
 }
 

@@ -5,15 +5,8 @@
 #include "data/path.h"
 
 static const dkm_format *const formats[] = {
-    &dkm_format_npy,
-    &dkm_format_csv,
-    &dkm_format_hdf5,
-    &dkm_format_idx,
-    &dkm_format_svmlight,
-    &dkm_format_lines,
-    &dkm_format_fasta,
-    &dkm_format_sets,
-    &dkm_format_mtx,
+    &dkm_format_npy,   &dkm_format_csv,   &dkm_format_hdf5, &dkm_format_idx, &dkm_format_svmlight,
+    &dkm_format_lines, &dkm_format_fasta, &dkm_format_sets, &dkm_format_mtx,
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -31,6 +24,8 @@ static const dkm_format *text_of(dkm_type type)
         return &dkm_format_lines;
     case DKM_SETS:
         return &dkm_format_sets;
+    case DKM_LABEL_SETS:
+        return &dkm_format_label_sets;
     default:
         return NULL;
     }

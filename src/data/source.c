@@ -67,7 +67,12 @@ out:
     return local;
 }
 
-/* Columns can be cut out of numbers only. */
+static int has_columns(dkm_type type)
+{
+    return dkm_type_keeping(type) == DKM_KEEP_VALUES || type == DKM_SPARSE ||
+           type == DKM_LABEL_SETS;
+}
+
 static dkm_local settle_cols(dkm_source *source)
 {
     const dkm_file *file = &source->file;
@@ -76,7 +81,7 @@ static dkm_local settle_cols(dkm_source *source)
     source->cols = (dkm_range){.last = file->d, .step = 1};
     source->d = file->d;
     if (source->where.cuts_cols) {
-        if (dkm_type_keeping(file->type) != DKM_KEEP_VALUES && file->type != DKM_SPARSE) {
+        if (!has_columns(file->type)) {
             local = dkm_fail(source->ctx, DKM_ERR_ARG, "%s: %s have no columns to choose from",
                              source->where.name, dkm_type_name(file->type));
             goto out;
