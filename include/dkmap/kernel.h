@@ -66,6 +66,18 @@ dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_pr
                           const dkm_prepared *B, dkm_idx mb, dkm_idx nb, dkm_precision precision,
                           dkm_dmat **K);
 
+/** V <- K V with K = k(X, X) in double, tile by tile, never stored.
+ *
+ *  Collective. The price of a Gram matrix a call, the memory of a few panels and m x d numbers (at
+ *  most 128 MiB of them at a time).
+ *
+ *  @param[in]     nb    block size of the layout in which ranks share the work
+ *  @param[in,out] rows  this rank's slab of an m x d matrix, row-major, ld = d
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_idx d,
+                          double *rows);
+
 /** All of the Gram matrix as dense rows in slabs, in double. Collective.
  *
  *  @param[in]  centered  take H K H, H = I - 1 1'/m, instead of K

@@ -48,8 +48,8 @@ static dkm_local allocate(dkm_ctx *ctx, dkm_dmat *A)
                          &A->a.any);
 }
 
-dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
-                           dkm_precision precision, dkm_dmat **A)
+dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
+                                 dkm_precision precision, dkm_dmat **A)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(grid);
@@ -64,6 +64,22 @@ dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm
     if (dkm_grid_row(grid) < 0)
         B->m_loc = B->n_loc = 0;
     B->ld = B->m_loc > 0 ? B->m_loc : 1;
+    *A = B;
+    B = NULL;
+out:
+    dkm_dmat_destroy(&B);
+    return status;
+}
+
+dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
+                           dkm_precision precision, dkm_dmat **A)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(grid);
+    dkm_dmat *B = NULL;
+
+    *A = NULL;
+    DKM_TRY(dkm_dmat_create_shape(grid, m, n, mb, nb, precision, &B));
     DKM_AGREE(ctx, check_local_array(ctx, B));
     DKM_AGREE(ctx, allocate(ctx, B));
     *A = B;

@@ -1,4 +1,5 @@
-/** @file dmat_impl.h  Body of the distributed matrix, for src/dmat and src/scalapack. */
+/** @file dmat_impl.h  Body of the distributed matrix, for the rooms that fill, move or factor it.
+ */
 #ifndef DKMAP_DMAT_IMPL_H
 #define DKMAP_DMAT_IMPL_H
 
@@ -15,6 +16,11 @@ struct dkm_dmat {
         float *f32;
     } a;
 };
+
+/** A matrix that knows where its elements would lie and holds none of them. Collective. */
+DKM_NODISCARD
+dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
+                                 dkm_precision precision, dkm_dmat **A);
 
 /** Element at local place (il, jl), whatever the precision. */
 static inline double dkm_dmat_at(const dkm_dmat *A, dkm_idx il, dkm_idx jl)

@@ -6,6 +6,8 @@
 #include <dkmap/kernel.h>
 
 #include "core/alloc.h"
+#include "dmat/dmat_impl.h"
+#include "kernel/gram.h"
 #include "kernel/panel.h"
 #include "kernel/prepare.h"
 #include "scalapack/blas.h"
@@ -27,7 +29,9 @@ typedef struct assembly {
     dkm_panel rows, cols;
     dkm_idx *wanted;
     void *scratch;
-    dkm_local local; /* of the tiles so far: agreed on at the end */
+    dkm_visitor *visitor; /* sees each tile, which is then dropped; NULL: tiles stay in K */
+    void *dropped;        /* room for a tile */
+    dkm_local local;      /* of the tiles so far: agreed on at the end */
 } assembly;
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
@@ -73,7 +77,7 @@ static void plan(assembly *s)
 }
 
 static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_prepared *B,
-                               dkm_dmat *K)
+                               dkm_dmat *K, dkm_visitor *visitor)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_precision precision = dkm_dmat_precision(K);
@@ -81,6 +85,7 @@ static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_pre
     dkm_idx bytes = precision == DKM_F64 ? 8 : 4;
 
     *s = (assembly){.ctx = A->ctx, .A = A, .B = B, .K = K, .p = dkm_grid_row(grid)};
+    s->visitor = visitor;
     s->P = dkm_grid_rows(grid);
     s->Q = dkm_grid_cols(grid);
     plan(s);
@@ -90,6 +95,9 @@ static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_pre
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
                           s->rows_each * s->strip * dkm_node_scratch(A->kernel->node),
                           (size_t)bytes, &s->scratch));
+    if (visitor)
+        DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->rows_each * s->strip, (size_t)bytes,
+                              &s->dropped));
     dkm_blas_use_threads(s->ctx);
 out:
     return local;
@@ -97,6 +105,7 @@ out:
 
 static void close_assembly(assembly *s)
 {
+    DKM_FREE(s->dropped);
     dkm_panel_close(&s->rows);
     dkm_panel_close(&s->cols);
     DKM_FREE(s->wanted);
@@ -135,6 +144,8 @@ static dkm_tile tile_at(const assembly *s, dkm_idx il, dkm_idx jl, dkm_idx na, d
 {
     dkm_tile C = {dkm_dmat_precision(s->K), na, nb, dkm_dmat_ld(s->K), NULL};
 
+    if (s->visitor)
+        return (dkm_tile){C.precision, na, nb, na, s->dropped};
     C.c = C.precision == DKM_F64 ? (void *)dkm_dmat_f64(s->K) : (void *)dkm_dmat_f32(s->K);
     C.c = dkm_tile_at(&C, il, jl);
     return C;
@@ -171,6 +182,8 @@ static dkm_local do_tiles(assembly *s, dkm_idx i0, dkm_idx c0)
         DKM_STEP(dkm_node_tile(s->A->kernel->node, &job, &C));
         if (s->lower)
             finish_tile(s, &C, il, c0 + job.b, job.b);
+        if (s->visitor)
+            s->visitor->visit(s->visitor, s->K, il, c0 + job.b, &C);
     }
 out:
     return local;
@@ -206,13 +219,14 @@ out:
     return status;
 }
 
-static dkm_status assemble(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K)
+static dkm_status assemble(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
+                           dkm_visitor *visitor)
 {
     dkm_status status = DKM_OK;
     assembly s = {0};
 
     dkm_phase_begin(A->ctx, "gram");
-    DKM_AGREE(A->ctx, open_assembly(&s, A, B, K));
+    DKM_AGREE(A->ctx, open_assembly(&s, A, B, K, visitor));
     s.lower = lower;
     DKM_TRY(do_panels(&s));
 out:
@@ -239,11 +253,24 @@ dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared
     *K = NULL;
     DKM_AGREE(X->ctx, check_kernel(kernel, X, X));
     DKM_TRY(dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, &G));
-    DKM_TRY(assemble(X, X, 1, G));
+    DKM_TRY(assemble(X, X, 1, G, NULL));
     *K = G;
     G = NULL;
 out:
     dkm_dmat_destroy(&G);
+    return status;
+}
+
+dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                          dkm_precision precision, dkm_visitor *visitor)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *shape = NULL;
+
+    DKM_TRY(dkm_dmat_create_shape(grid, X->X->m, X->X->m, nb, nb, precision, &shape));
+    DKM_TRY(assemble(X, X, 1, shape, visitor));
+out:
+    dkm_dmat_destroy(&shape);
     return status;
 }
 
@@ -257,7 +284,7 @@ dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_pr
     *K = NULL;
     DKM_AGREE(A->ctx, check_kernel(kernel, A, B));
     DKM_TRY(dkm_dmat_create(grid, A->X->m, B->X->m, mb, nb, precision, &G));
-    DKM_TRY(assemble(A, B, 0, G));
+    DKM_TRY(assemble(A, B, 0, G, NULL));
     *K = G;
     G = NULL;
 out:
