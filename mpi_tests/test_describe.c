@@ -45,12 +45,13 @@ static void data_files_are_summed_up(dkm_ctx *ctx)
     scratch_path(ctx, "d.csv", path);
     scratch_text(ctx, path, "1,2\n3,4.5\n-5,0\n");
     describe(ctx, path, NULL,
-             WORDS("a data file", "3 dense, 2 columns", "from -5 to 4.5, mean 0.916667"));
+             WORDS("a data file", "dense, 3 x 2", "from -5 to 4.5, mean 0.916667"));
     scratch_remove(ctx, path);
     scratch_path(ctx, "d.txt", path);
     scratch_text(ctx, path, "a\nbcd\n\n");
-    describe(ctx, path, NULL, WORDS("one string a line", "3 strings", "from 0 to 3, mean 1.33333"));
-    describe(ctx, path, "sets", WORDS("3 sets"));
+    describe(ctx, path, NULL,
+             WORDS("one string a line", "strings, 3 of them", "from 0 to 3, mean 1.33333"));
+    describe(ctx, path, "sets", WORDS("sets, 3 of them"));
     scratch_remove(ctx, path);
 }
 
@@ -60,9 +61,9 @@ static void both_sides_of_an_svmlight_file_are_told(dkm_ctx *ctx)
 
     scratch_path(ctx, "d.svm", path);
     scratch_text(ctx, path, "1,3 1:2 4:3\n0 2:1\n");
-    describe(ctx, path, NULL,
-             WORDS("2 sparse, 4 columns", "values   from 1 to 3, mean 2",
-                   "as outputs:", "2 label-sets, 4 columns"));
+    describe(
+        ctx, path, NULL,
+        WORDS("sparse, 2 x 4", "values   from 1 to 3, mean 2", "as outputs:", "label-sets, 2 x 4"));
     scratch_remove(ctx, path);
 }
 

@@ -83,12 +83,11 @@ static void tell_shape(const dkm_teller *t, const dkm_source *source)
     dkm_type type = dkm_source_type(source);
     long long m = (long long)dkm_source_rows(source), d = (long long)dkm_source_cols(source);
 
-    dkm_tell(t, "  %s", dkm_source_describe(source));
+    dkm_tell(t, "  format   %s", dkm_source_describe(source));
     if (dkm_type_keeping(type) == DKM_KEEP_BYTES)
-        dkm_tell(t, "  objects  %lld %s", m, dkm_type_name(type));
+        dkm_tell(t, "  holds    %s, %lld of them", dkm_type_name(type), m);
     else
-        dkm_tell(t, "  objects  %lld %s, %lld column%s", m, dkm_type_name(type), d,
-                 d == 1 ? "" : "s");
+        dkm_tell(t, "  holds    %s, %lld x %lld", dkm_type_name(type), m, d);
 }
 
 /* Collective. */
