@@ -205,15 +205,15 @@ static void nothing_can_be_written(dkm_ctx *ctx)
 
 static void numbers_are_written_in_few_digits(dkm_ctx *ctx)
 {
-    static const char want[] = "0.1,-3\n1e+300,0.30000000000000004\n";
-    static const double values[] = {0.1, -3.0, 1e300, 0.1 + 0.2};
+    static const char want[] = "0.1,-3\n1e+300,0.30000000000000004\n-0,1e+15\n";
+    static const double values[] = {0.1, -3.0, 1e300, 0.1 + 0.2, -0.0, 1e15};
     char dir[FILES_PATH], where[FILES_PATH], got[64] = "";
     dkm_data *data = NULL;
     FILE *file;
 
     files_open(ctx, dir);
     files_name(dir, "few.csv", where);
-    CHECK_OK(ctx, dkm_data_create_dense(ctx, 2, 2, &data));
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, 3, 2, &data));
     for (dkm_idx k = 0; k < 2 * dkm_data_local_rows(data); k++)
         dkm_data_values(data)[k] = values[2 * dkm_data_local_first(data) + k];
     CHECK_OK(ctx, dkm_data_write(data, where));

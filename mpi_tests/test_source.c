@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "data/objects.h"
 #include "oracle_files.h"
 #include "oracle_table.h"
 
@@ -144,10 +145,76 @@ static void stretches_outside_are_refused(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* Sum of all labels of all sets, and how many there are, over the ranks. */
+static void sum_labels(const dkm_data *data, dkm_idx sums[2])
+{
+    dkm_idx mine[2] = {0, data->mine.start[data->mine.n]};
+
+    for (dkm_idx k = 0; k < mine[1]; k++)
+        mine[0] += data->mine.col[k];
+    MPI_Allreduce(mine, sums, 2, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(dkm_data_ctx(data)));
+}
+
+static void check_sets(dkm_ctx *ctx, const char *where, dkm_idx rows, dkm_idx cols, dkm_idx sum,
+                       dkm_idx count)
+{
+    dkm_idx sums[2] = {-1, -1};
+    dkm_data *data = NULL;
+
+    CHECK_OK(ctx, dkm_data_read(ctx, where, DKM_OUTPUTS, "label-sets", &data));
+    if (!data)
+        return;
+    sum_labels(data, sums);
+    CHECK(dkm_data_type(data) == DKM_LABEL_SETS && dkm_data_rows(data) == rows);
+    CHECK(dkm_data_cols(data) == cols && sums[0] == sum && sums[1] == count);
+    dkm_data_destroy(&data);
+}
+
+static void label_sets_are_read_from_text(dkm_ctx *ctx)
+{
+    static const char text[] = "1,3 2\n\n7, 7 1\n0\n";
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+
+    files_open(ctx, dir);
+    files_put(ctx, dir, "sets.csv", text, sizeof text - 1, path);
+    check_sets(ctx, path, 4, 8, 14, 6);
+    snprintf(where, sizeof where, "%s[::2, 1:4]", path);
+    check_sets(ctx, where, 2, 3, 0 + 1 + 2 + 0, 4);
+    files_put(ctx, dir, "bad.txt", "1 2\n3 4x\n", 10, path);
+    table_refused(ctx, path, "label-sets", DKM_ERR_FORMAT, "bad.txt:2:", "'4x'");
+    files_put(ctx, dir, "bad.txt", "1 2\n-3\n", 7, path);
+    table_refused(ctx, path, "label-sets", DKM_ERR_FORMAT, "bad.txt:2:", "from 0");
+    files_close(ctx, dir);
+}
+
+static void a_type_says_what_text_is(dkm_ctx *ctx)
+{
+    static const char *const types[] = {"strings", "sets", "label-sets"};
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+
+    files_open(ctx, dir);
+    put_table(ctx, dir, "table.txt", path);
+    table_check(ctx, path, "dense", DKM_DENSE, (table_part){0, 1, 10, 0, 3});
+    snprintf(where, sizeof where, "%s[:, 1]", path);
+    table_check(ctx, where, "labels", DKM_LABELS, (table_part){0, 1, 10, 1, 1});
+    put_table(ctx, dir, "table.csv", path);
+    for (int k = 0; k < 3; k++) {
+        dkm_data *data = NULL;
+        CHECK_OK(ctx, dkm_data_read(ctx, path, DKM_INPUTS, types[k], &data));
+        CHECK(data && dkm_data_type(data) == dkm_type_from_name(types[k]));
+        CHECK(data && dkm_data_rows(data) == 10);
+        dkm_data_destroy(&data);
+    }
+    snprintf(where, sizeof where, "%s[:, 0:1]", path);
+    table_refused(ctx, where, "strings", DKM_ERR_ARG, "strings", "no columns");
+    files_close(ctx, dir);
+}
+
 static const check_case cases[] = {
-    CASE(slices_follow_numpy),          CASE(slices_that_do_not_fit_are_told),
-    CASE(bad_names_and_types_are_told), CASE(a_file_whose_name_has_brackets_is_read),
-    CASE(a_file_closed_to_us_is_told),  CASE(stretches_outside_are_refused),
+    CASE(label_sets_are_read_from_text), CASE(a_type_says_what_text_is),
+    CASE(slices_follow_numpy),           CASE(slices_that_do_not_fit_are_told),
+    CASE(bad_names_and_types_are_told),  CASE(a_file_whose_name_has_brackets_is_read),
+    CASE(a_file_closed_to_us_is_told),   CASE(stretches_outside_are_refused),
 };
 
 CHECK_MAIN(cases)

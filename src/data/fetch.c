@@ -1,9 +1,11 @@
 /* Bringing objects to the ranks that want them.
  *
- * What one rank asks of another is a stream of bytes (parcel.h). Streams move in turns of a bounded
- * number of objects and, within a turn, in rounds of a bounded number of bytes. A round may cut an
- * object anywhere, so the bounds hold however large objects are. Where objects differ in
- * length, the lengths come in turns of their own first. What a rank holds itself it just copies. */
+ * What one rank asks of another is a stream of bytes (parcel.h). Asking goes in turns of a bounded
+ * number of objects. In each turn rank r gets its streams one after the other, first from rank
+ * r - 1, then from r - 2 and so on, while it serves r + 1, r + 2, ...; a stream moves in chunks of
+ * a bounded number of bytes that may cut an object anywhere, so the bounds hold however large
+ * objects are. Where objects differ in length, the lengths come in turns of their own first. What a
+ * rank holds itself it just copies. */
 #include "data/fetch.h"
 
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "core/alloc.h"
 #include "data/parcel.h"
 
-static const dkm_fetch_bounds usual_bounds = {4 << 20, 32 << 20};
+static const dkm_fetch_bounds usual_bounds = {4 << 20, 256 << 10};
 
 /* How many of what goes to, or comes from, each rank, and where in the buffer. */
 typedef struct cut {
@@ -23,19 +25,26 @@ typedef struct cut {
 typedef struct trade {
     dkm_ctx *ctx;
     int size, rank;
-    dkm_idx object_limit, byte_limit; /* of one pair of ranks: in a turn, in a round */
+    dkm_idx object_limit; /* that one rank asks of another in a turn */
+    dkm_idx chunk;        /* bytes sent at once */
     const dkm_data *data;
     dkm_objs *got;
-    dkm_idx *place;                /* places in `wanted`, grouped by holder */
-    dkm_idx *group;                /* where each holder's group starts in `place` */
-    dkm_idx *asked;                /* objects each rank asks of this one */
-    dkm_idx *ask, *serve;          /* indices of a turn; then the lengths */
-    dkm_idx *length;               /* of each wanted object, in items */
-    dkm_idx *in_bytes, *out_bytes; /* of each stream: in all, then in a turn */
-    cut ask_cut, serve_cut, in_cut, out_cut;
-    dkm_parcel_cursor *in_at, *out_at;
-    char *in, *out;
+    dkm_idx *place;       /* places in `wanted`, grouped by holder */
+    dkm_idx *group;       /* where each holder's group starts in `place` */
+    dkm_idx *to_ask;      /* objects asked of each rank */
+    dkm_idx *asked;       /* objects each rank asks of this one */
+    dkm_idx *ask, *serve; /* indices of a turn; then the lengths */
+    dkm_idx *length;      /* of each wanted object, in items */
+    cut ask_cut, serve_cut;
+    char *in[2], *out;
 } trade;
+
+/* One end of a stream of n bytes: the objects it runs through, and where it is. */
+typedef struct flow {
+    const dkm_idx *places;
+    dkm_idx bytes, done;
+    dkm_parcel_cursor at;
+} flow;
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -48,11 +57,6 @@ static dkm_idx stretch(dkm_idx total, dkm_idx limit, dkm_idx t)
     dkm_idx left = total - t * limit;
 
     return left < 0 ? 0 : least(left, limit);
-}
-
-static dkm_idx stretches(dkm_idx total, dkm_idx limit)
-{
-    return (total + limit - 1) / limit;
 }
 
 static dkm_local check_wanted(const dkm_data *data, dkm_idx count, const dkm_idx *wanted)
@@ -95,15 +99,10 @@ static dkm_local open_trade(trade *t, const dkm_data *data, dkm_idx count, const
     DKM_STEP(check_wanted(data, count, wanted));
     DKM_STEP(dkm_alloc(t->ctx, count, &t->place));
     DKM_STEP(dkm_alloc(t->ctx, t->size + 2, &t->group));
-    DKM_STEP(dkm_calloc(t->ctx, t->size, &t->asked));
-    DKM_STEP(dkm_calloc(t->ctx, t->size, &t->in_bytes));
-    DKM_STEP(dkm_calloc(t->ctx, t->size, &t->out_bytes));
-    DKM_STEP(dkm_alloc(t->ctx, t->size, &t->in_at));
-    DKM_STEP(dkm_alloc(t->ctx, t->size, &t->out_at));
+    DKM_STEP(dkm_alloc(t->ctx, t->size, &t->to_ask));
+    DKM_STEP(dkm_alloc(t->ctx, t->size, &t->asked));
     DKM_STEP(make_cut(t->ctx, t->size, &t->ask_cut));
     DKM_STEP(make_cut(t->ctx, t->size, &t->serve_cut));
-    DKM_STEP(make_cut(t->ctx, t->size, &t->in_cut));
-    DKM_STEP(make_cut(t->ctx, t->size, &t->out_cut));
     group_by_holder(t, count, wanted);
 out:
     return local;
@@ -119,20 +118,16 @@ static void close_trade(trade *t)
 {
     DKM_FREE(t->place);
     DKM_FREE(t->group);
+    DKM_FREE(t->to_ask);
     DKM_FREE(t->asked);
     DKM_FREE(t->ask);
     DKM_FREE(t->serve);
     DKM_FREE(t->length);
-    DKM_FREE(t->in_bytes);
-    DKM_FREE(t->out_bytes);
-    DKM_FREE(t->in_at);
-    DKM_FREE(t->out_at);
-    DKM_FREE(t->in);
+    DKM_FREE(t->in[0]);
+    DKM_FREE(t->in[1]);
     DKM_FREE(t->out);
     free_cut(&t->ask_cut);
     free_cut(&t->serve_cut);
-    free_cut(&t->in_cut);
-    free_cut(&t->out_cut);
 }
 
 /* Objects asked of rank r; none of itself. */
@@ -147,12 +142,12 @@ static dkm_idx plan_turns(trade *t)
     dkm_idx mine = 0, turns = 0;
 
     for (int r = 0; r < t->size; r++) {
-        t->in_bytes[r] = asked_of(t, r);
-        mine = t->in_bytes[r] > mine ? t->in_bytes[r] : mine;
+        t->to_ask[r] = asked_of(t, r);
+        mine = t->to_ask[r] > mine ? t->to_ask[r] : mine;
     }
-    MPI_Alltoall(t->in_bytes, 1, MPI_INT64_T, t->asked, 1, MPI_INT64_T, dkm_ctx_comm(t->ctx));
+    MPI_Alltoall(t->to_ask, 1, MPI_INT64_T, t->asked, 1, MPI_INT64_T, dkm_ctx_comm(t->ctx));
     MPI_Allreduce(&mine, &turns, 1, MPI_INT64_T, MPI_MAX, dkm_ctx_comm(t->ctx));
-    return stretches(turns, t->object_limit);
+    return (turns + t->object_limit - 1) / t->object_limit;
 }
 
 static dkm_local allocate_turn(trade *t, dkm_idx count)
@@ -184,8 +179,9 @@ static const dkm_idx *turn_places(const trade *t, int r, dkm_idx turn)
     return t->place + t->group[r] + turn * t->object_limit;
 }
 
-/* Send the indices of a turn to the holders; `serve` then has places in this rank's own objects. */
-static void ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
+/* Send the indices of a turn to the holders; `serve` then has places in this rank's own objects.
+ * @return how many */
+static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
 {
     dkm_idx served;
 
@@ -200,20 +196,17 @@ static void ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
     served = t->serve_cut.start[t->size - 1] + t->serve_cut.count[t->size - 1];
     for (dkm_idx k = 0; k < served; k++)
         t->serve[k] -= t->data->first;
+    return served;
 }
 
-/* Bring the lengths of a turn's objects; the bytes each rank will get from here are added up. */
+/* Bring the lengths of a turn's objects. */
 static void fetch_lengths(trade *t, dkm_idx turn, const dkm_idx *wanted)
 {
-    const dkm_objs *mine = &t->data->mine;
+    const dkm_idx *start = t->data->mine.start;
+    dkm_idx served = ask_turn(t, turn, wanted);
 
-    ask_turn(t, turn, wanted);
-    for (int r = 0; r < t->size; r++)
-        for (int k = 0; k < t->serve_cut.count[r]; k++) {
-            dkm_idx *slot = &t->serve[t->serve_cut.start[r] + k];
-            t->out_bytes[r] += dkm_parcel_bytes(mine, *slot);
-            *slot = mine->start[*slot + 1] - mine->start[*slot];
-        }
+    for (dkm_idx k = 0; k < served; k++)
+        t->serve[k] = start[t->serve[k] + 1] - start[t->serve[k]];
     MPI_Alltoallv(t->serve, t->serve_cut.count, t->serve_cut.start, MPI_INT64_T, t->ask,
                   t->ask_cut.count, t->ask_cut.start, MPI_INT64_T, dkm_ctx_comm(t->ctx));
     for (int r = 0; r < t->size; r++)
@@ -231,6 +224,7 @@ static void own_lengths(trade *t, const dkm_idx *wanted)
     }
 }
 
+/* Room for what is wanted, and for its chunks on the way. */
 static dkm_local allocate_objects(trade *t, dkm_idx count)
 {
     const dkm_objs *mine = &t->data->mine;
@@ -244,62 +238,61 @@ static dkm_local allocate_objects(trade *t, dkm_idx count)
         t->got->start[k + 1] = t->got->start[k] + t->length[k];
     if (mine->extra)
         DKM_STEP(dkm_objs_add_extra(t->got, mine->extras));
+    DKM_STEP(dkm_alloc(t->ctx, t->chunk, &t->in[0]));
+    DKM_STEP(dkm_alloc(t->ctx, t->chunk, &t->in[1]));
+    DKM_STEP(dkm_alloc(t->ctx, t->chunk, &t->out));
 out:
     return local;
 }
 
-static dkm_local allocate_buffers(trade *t)
+static flow new_flow(const dkm_objs *objs, const dkm_idx *places, dkm_idx count)
 {
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_idx in = 0, out = 0;
+    flow f = {.places = places};
 
-    for (int r = 0; r < t->size; r++) {
-        t->in_bytes[r] = 0;
-        for (dkm_idx k = 0; k < asked_of(t, r); k++)
-            t->in_bytes[r] += dkm_parcel_bytes(t->got, t->place[t->group[r] + k]);
-        if (t->got->values)
-            t->out_bytes[r] = t->asked[r] * dkm_parcel_bytes(t->got, 0);
-        in += least(t->in_bytes[r], t->byte_limit);
-        out += least(t->out_bytes[r], t->byte_limit);
-    }
-    DKM_STEP(dkm_alloc(t->ctx, in, &t->in));
-    DKM_STEP(dkm_alloc(t->ctx, out, &t->out));
-out:
-    return local;
+    for (dkm_idx k = 0; k < count; k++)
+        f.bytes += dkm_parcel_bytes(objs, places[k]);
+    return f;
 }
 
-/* Put every stream of this turn at its beginning. @return the rounds the longest one takes. */
-static dkm_idx plan_rounds(trade *t, dkm_idx turn)
+/* Bytes of the next chunk of a stream. */
+static int next_chunk(const trade *t, flow *f)
 {
-    dkm_idx mine = 0, most = 0;
+    dkm_idx n = least(f->bytes - f->done, t->chunk);
 
-    for (int r = 0; r < t->size; r++) {
-        t->in_bytes[r] = t->out_bytes[r] = 0;
-        for (int k = 0; k < t->ask_cut.count[r]; k++)
-            t->in_bytes[r] += dkm_parcel_bytes(t->got, turn_places(t, r, turn)[k]);
-        for (int k = 0; k < t->serve_cut.count[r]; k++)
-            t->out_bytes[r] +=
-                dkm_parcel_bytes(&t->data->mine, t->serve[t->serve_cut.start[r] + k]);
-        t->in_at[r] = t->out_at[r] = (dkm_parcel_cursor){0};
-        mine = t->in_bytes[r] > mine ? t->in_bytes[r] : mine;
-    }
-    MPI_Allreduce(&mine, &most, 1, MPI_INT64_T, MPI_MAX, dkm_ctx_comm(t->ctx));
-    return stretches(most, t->byte_limit);
+    f->done += n;
+    return (int)n;
 }
 
-static void run_round(trade *t, dkm_idx turn, dkm_idx round)
+/* Serve rank @p to and get what was asked of rank @p from, chunk by chunk. The chunk that came last
+ * is unpacked while the next is on its way. */
+static void exchange(trade *t, flow *sent, int to, flow *taken, int from)
 {
-    for (int r = 0; r < t->size; r++) {
-        set_cut(&t->in_cut, r, stretch(t->in_bytes[r], t->byte_limit, round));
-        set_cut(&t->out_cut, r, stretch(t->out_bytes[r], t->byte_limit, round));
-        dkm_parcel_pack(&t->data->mine, t->serve + t->serve_cut.start[r], &t->out_at[r],
-                        t->out_cut.count[r], t->out + t->out_cut.start[r]);
+    MPI_Comm comm = dkm_ctx_comm(t->ctx);
+    int came = 0;
+
+    for (int k = 0; came > 0 || sent->done < sent->bytes || taken->done < taken->bytes; k++) {
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        int in = next_chunk(t, taken), out = next_chunk(t, sent);
+        if (in > 0)
+            MPI_Irecv(t->in[k % 2], in, MPI_BYTE, from, 0, comm, &requests[0]);
+        dkm_parcel_pack(&t->data->mine, sent->places, &sent->at, out, t->out);
+        if (out > 0)
+            MPI_Isend(t->out, out, MPI_BYTE, to, 0, comm, &requests[1]);
+        dkm_parcel_unpack(t->got, taken->places, &taken->at, came, t->in[(k + 1) % 2]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        came = in;
     }
-    MPI_Alltoallv(t->out, t->out_cut.count, t->out_cut.start, MPI_BYTE, t->in, t->in_cut.count,
-                  t->in_cut.start, MPI_BYTE, dkm_ctx_comm(t->ctx));
-    for (int r = 0; r < t->size; r++)
-        dkm_parcel_unpack(t->got, turn_places(t, r, turn), &t->in_at[r], t->in_cut.count[r],
-                          t->in + t->in_cut.start[r]);
+}
+
+static void run_turn(trade *t, dkm_idx turn)
+{
+    for (int shift = 1; shift < t->size; shift++) {
+        int to = (t->rank + shift) % t->size, from = (t->rank - shift + t->size) % t->size;
+        flow sent =
+            new_flow(&t->data->mine, t->serve + t->serve_cut.start[to], t->serve_cut.count[to]);
+        flow taken = new_flow(t->got, turn_places(t, from, turn), t->ask_cut.count[from]);
+        exchange(t, &sent, to, &taken, from);
+    }
 }
 
 static void copy_own(trade *t, const dkm_idx *wanted)
@@ -316,7 +309,7 @@ static trade new_trade(const dkm_data *data, dkm_fetch_bounds bounds, dkm_objs *
     t.data = data;
     t.got = got;
     t.object_limit = bounds.objects / size > 0 ? bounds.objects / size : 1;
-    t.byte_limit = bounds.bytes / size > 0 ? bounds.bytes / size : 1;
+    t.chunk = bounds.bytes;
     return t;
 }
 
@@ -337,12 +330,10 @@ dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm
             fetch_lengths(&t, turn, wanted);
     }
     DKM_AGREE(t.ctx, allocate_objects(&t, count));
-    DKM_AGREE(t.ctx, allocate_buffers(&t));
     copy_own(&t, wanted);
     for (dkm_idx turn = 0; turn < turns; turn++) {
-        ask_turn(&t, turn, wanted);
-        for (dkm_idx round = 0, rounds = plan_rounds(&t, turn); round < rounds; round++)
-            run_round(&t, turn, round);
+        (void)ask_turn(&t, turn, wanted);
+        run_turn(&t, turn);
     }
 out:
     close_trade(&t);

@@ -7,7 +7,7 @@
 /** How much a rank holds beside the objects themselves while they travel. */
 typedef struct dkm_fetch_bounds {
     dkm_idx objects; /**< indices asked of a rank at once */
-    dkm_idx bytes;   /**< in each of the two buffers of a round */
+    dkm_idx bytes;   /**< sent at once; three buffers have this size */
 } dkm_fetch_bounds;
 
 /** dkm_data_fetch() under other bounds. Collective; the bounds are the same on every rank. */

@@ -58,7 +58,7 @@ dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, dkm_data **dat
 
 /** Bring the objects @p wanted (each rank its own list, any length, any order) to this rank.
  *
- *  Collective. Moves the fewest bytes: indices to the holders, objects back, in rounds of bounded
+ *  Collective. Moves the fewest bytes: indices to the holders, objects back, in chunks of bounded
  *  size. Extras travel too.
  *
  *  @param[out] got  zeroed or fresh; to be cleared by the caller, also after a failure

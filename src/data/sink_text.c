@@ -53,25 +53,35 @@ static dkm_local put_char(pen *p, char c)
     return put(p, &c, 1);
 }
 
+static dkm_local put_whole(pen *p, dkm_idx value)
+{
+    char text[NUMBER_BYTES];
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    int at = NUMBER_BYTES;
+
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        text[--at] = '-';
+    return put(p, text + at, NUMBER_BYTES - at);
+}
+
 /* The fewest digits that read back as the same number. */
 static dkm_local put_real(pen *p, double value)
 {
     char text[NUMBER_BYTES];
     int length = 0;
 
+    if (fabs(value) < 1e15 && value == floor(value) && (value != 0.0 || !signbit(value)))
+        return put_whole(p, (dkm_idx)value);
     for (int digits = 15; digits <= 17; digits++) {
         length = snprintf(text, sizeof text, "%.*g", digits, value);
         if (!isfinite(value) || strtod(text, NULL) == value)
             break;
     }
     return put(p, text, length);
-}
-
-static dkm_local put_whole(pen *p, dkm_idx value)
-{
-    char text[NUMBER_BYTES];
-
-    return put(p, text, snprintf(text, sizeof text, "%lld", (long long)value));
 }
 
 static dkm_local put_row(pen *p, const dkm_objs *objs, dkm_idx i)
