@@ -1,7 +1,9 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <dkmap/grid.h>
@@ -344,6 +346,29 @@ static void a_full_disk_leaves_nothing(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* HDF5 1.10 crashes when the program ends after it has failed to write: it must not come to that.
+ */
+static void a_full_disk_before_the_first_byte_of_hdf5_is_told(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], where[FILES_PATH];
+    struct rlimit usual, tight;
+    dkm_sink *sink = NULL;
+
+    files_open(ctx, dir);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &usual);
+    tight = usual;
+    tight.rlim_cur = 512;
+    if (dkm_ctx_rank(ctx) == 0)
+        setrlimit(RLIMIT_FSIZE, &tight);
+    CHECK(dkm_sink_open(ctx, files_name(dir, "x.h5", where), DKM_DENSE, 100, 3, &sink) ==
+          DKM_ERR_IO);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    CHECK(strstr(dkm_ctx_message(ctx), where) != NULL);
+    CHECK(sink == NULL && files_count(ctx, dir) == 0);
+    files_close(ctx, dir);
+}
+
 static char brutal_where[FILES_PATH];
 static dkm_type brutal_type;
 
@@ -377,11 +402,17 @@ static void every_allocation_of_a_write_may_fail(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(whatever_is_written_reads_back),   CASE(stretches_follow_each_other),
-    CASE(nothing_can_be_written),           CASE(numbers_are_written_in_few_digits),
-    CASE(long_texts_are_written),           CASE(what_a_file_cannot_hold_is_told),
-    CASE(a_line_break_in_a_string_is_told), CASE(a_sink_takes_what_it_was_opened_for),
-    CASE(a_full_disk_leaves_nothing),       CASE(every_allocation_of_a_write_may_fail),
+    CASE(whatever_is_written_reads_back),
+    CASE(stretches_follow_each_other),
+    CASE(nothing_can_be_written),
+    CASE(numbers_are_written_in_few_digits),
+    CASE(long_texts_are_written),
+    CASE(what_a_file_cannot_hold_is_told),
+    CASE(a_line_break_in_a_string_is_told),
+    CASE(a_sink_takes_what_it_was_opened_for),
+    CASE(a_full_disk_before_the_first_byte_of_hdf5_is_told),
+    CASE(a_full_disk_leaves_nothing),
+    CASE(every_allocation_of_a_write_may_fail),
 };
 
 CHECK_MAIN(cases)

@@ -3,8 +3,7 @@
  *
  *  Rank 0 makes a temporary file beside the target and every rank opens it; each writes its parts
  *  at their offsets; committing flushes them, agrees that all went well and renames the file. A
- *  library that lays out the file first (HDF5) does so on rank 0 under the name in @ref temp,
- *  truncating but not replacing it.
+ *  library that lays out the file first (HDF5) does so on rank 0, in a dkm_memfile.
  */
 #ifndef DKMAP_OUTFILE_H
 #define DKMAP_OUTFILE_H

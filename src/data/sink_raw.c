@@ -1,10 +1,11 @@
 /* Numbers in C order, low byte first, each rank at the place of its rows: class labels as 64-bit
  * whole numbers in one dimension, all else as doubles in two. An HDF5 file is laid out by the
- * library on rank 0, which says where the numbers go. */
+ * library on rank 0, in memory, which says where the numbers go. */
 #include <hdf5.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/memfile.h"
 #include "data/npy_header.h"
 #include "data/sink.h"
 
@@ -47,12 +48,16 @@ static hid_t create_set(const dkm_sink *sink, hid_t file, const char *name)
     return set;
 }
 
-/* @return where the numbers go; 0 where there are none; negative when it cannot be laid out */
-static dkm_idx lay_out(const dkm_sink *sink)
+static const char *set_name(const dkm_sink *sink)
 {
-    const char *name = sink->dataset && sink->dataset[0] ? sink->dataset : "/data";
-    hid_t file = H5Fcreate(sink->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t set = file < 0 ? -1 : create_set(sink, file, name);
+    return sink->dataset && sink->dataset[0] ? sink->dataset : "/data";
+}
+
+/* @return where the numbers go; 0 where there are none; negative when it cannot be laid out */
+static dkm_idx lay_out(const dkm_sink *sink, const char *path)
+{
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t set = file < 0 ? -1 : create_set(sink, file, set_name(sink));
     haddr_t at = set < 0 ? HADDR_UNDEF : H5Dget_offset(set);
     int good = set >= 0 && (at != HADDR_UNDEF || sink->m * sink->d == 0);
 
@@ -65,19 +70,24 @@ static dkm_idx lay_out(const dkm_sink *sink)
 
 dkm_local dkm_sink_begin_hdf5(dkm_sink *sink)
 {
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_memfile mem;
     H5E_auto2_t handler;
     void *data;
 
+    DKM_STEP(dkm_memfile_open(&mem, &sink->out, (double)sink->m * (double)sink->d * 8.0));
     H5Eget_auto2(H5E_DEFAULT, &handler, &data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    sink->end = lay_out(sink);
+    sink->end = lay_out(sink, mem.path);
     H5Eset_auto2(H5E_DEFAULT, handler, data);
-    if (sink->end >= 0)
-        return DKM_LOCAL_OK;
-    return dkm_fail(sink->ctx, DKM_ERR_IO,
-                    "%s: the HDF5 library cannot make the dataset %s: check its name and the space "
-                    "left",
-                    sink->path, sink->dataset ? sink->dataset : "/data");
+    if (sink->end < 0)
+        DKM_STEP(dkm_fail(sink->ctx, DKM_ERR_IO,
+                          "%s: the HDF5 library cannot make the dataset %s: check its name",
+                          sink->path, set_name(sink)));
+    DKM_STEP(dkm_memfile_copy(&mem, &sink->out));
+out:
+    dkm_memfile_close(&mem);
+    return local;
 }
 
 /* Put numbers into the bytes that the file has of them. */
