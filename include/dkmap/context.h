@@ -84,6 +84,10 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out);
 /** Most bytes ever resident on this rank, as the system counts them. Local. */
 int64_t dkm_peak_resident(void);
 
+/** Whether every node can hold @p bytes more on each rank of its own. Collective.
+ *  @param[in] bytes  wanted by this rank */
+int dkm_memory_fits(dkm_ctx *ctx, double bytes);
+
 /** Refuse a job whose nodes cannot hold @p bytes more on every rank of theirs.
  *
  *  Collective. The message names @p what, the bytes needed and the bytes free.

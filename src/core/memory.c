@@ -43,6 +43,17 @@ static dkm_local check_node(dkm_ctx *ctx, double mine, double node_total, const 
                     ceil(node_total / available));
 }
 
+int dkm_memory_fits(dkm_ctx *ctx, double bytes)
+{
+    double node_total = 0, available = available_on_node();
+    int fits, all = 0;
+
+    MPI_Allreduce(&bytes, &node_total, 1, MPI_DOUBLE, MPI_SUM, ctx->node);
+    fits = available < 0 || node_total <= available;
+    MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, ctx->comm);
+    return all;
+}
+
 dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what)
 {
     double node_total = 0;

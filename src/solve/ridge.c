@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "scalapack/linalg.h"
+#include "solve/condition.h"
 
 #define LADDER_START 1e-14 /* of the mean diagonal element */
 #define LADDER_STEPS 12
@@ -88,8 +89,8 @@ dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dma
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
-    dkm_ridge_info own = {0};
-    double *diagonal = NULL;
+    dkm_ridge_info own = {.precision = "double"};
+    double *diagonal = NULL, largest = 0, smallest = 0, norm = dkm_dmat_norm(Y);
     dkm_dmat *X = NULL;
 
     *B = NULL;
@@ -97,11 +98,16 @@ dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dma
     DKM_AGREE(ctx, check_system(ctx, K, gamma, Y));
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_dmat_local_cols(K), &diagonal));
     dkm_dmat_get_diagonal(K, diagonal);
+    DKM_TRY(dkm_largest_eigenvalue(K, &largest));
     DKM_TRY(factor(K, gamma, diagonal, &own));
     DKM_TRY(dkm_dmat_convert(Y, dkm_dmat_precision(K), &X));
     dkm_la_lower_solve('N', K, X);
     dkm_la_lower_solve('T', K, X);
     DKM_TRY(residual(K, gamma, diagonal, X, Y, &own.residual));
+    DKM_TRY(dkm_smallest_eigenvalue(K, &smallest));
+    own.backward =
+        norm > 0 ? own.residual * norm / ((largest + gamma) * dkm_dmat_norm(X) + norm) : 0.0;
+    own.condition = (largest + gamma) / fmax(smallest - own.jitter, gamma);
     if (info)
         *info = own;
     *B = X;

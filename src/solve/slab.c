@@ -1,6 +1,7 @@
 #include "solve/slab.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -56,4 +57,15 @@ void dkm_slab_center(dkm_slab *A, dkm_idx m, double *means)
     for (dkm_idx i = 0; i < A->n; i++)
         for (dkm_idx j = 0; j < A->cols; j++)
             A->a[i * A->ld + j] -= means[j];
+}
+
+double dkm_slab_norm(const dkm_slab *A)
+{
+    double sum = 0;
+
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            sum += A->a[i * A->ld + j] * A->a[i * A->ld + j];
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+    return sqrt(sum);
 }

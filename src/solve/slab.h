@@ -35,4 +35,7 @@ void dkm_slab_append(dkm_slab *A, const dkm_slab *B);
  *  @param[out] means  room for A.cols numbers */
 void dkm_slab_center(dkm_slab *A, dkm_idx m, double *means);
 
+/** Frobenius norm over all ranks. Collective. */
+double dkm_slab_norm(const dkm_slab *A);
+
 #endif

@@ -1,0 +1,288 @@
+/* The factor L of K + (gamma + shift) I is single; conjugate gradients preconditioned with L L'
+ * work on (K + gamma I) B = Y in double, with K kept, or computed anew tile by tile. Right sides go
+ * in blocks of columns, so that the vectors of the iteration stay small beside the matrix. */
+#include "solve/mixed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "scalapack/linalg.h"
+#include "solve/condition.h"
+#include "solve/pcg.h"
+
+#define MAX_STEPS   60
+#define SHIFT_START 1e-8 /* of the largest eigenvalue; single precision rounds at 6e-8 */
+#define SHIFT_STEPS 10
+#define BLOCK_BYTES 67108864.0 /* of right sides at a time, a rank */
+
+typedef struct mixed {
+    dkm_ctx *ctx;
+    dkm_grid *grid;
+    const dkm_kernel *kernel;
+    const dkm_prepared *X;
+    dkm_idx m, nb;
+    double gamma;
+    dkm_dmat *K;    /* double, or NULL: computed anew */
+    dkm_dmat *L;    /* single */
+    double largest; /* eigenvalue of K, roughly */
+} mixed;
+
+/* A new L: K in single precision, lower triangle. */
+static dkm_status make_single(mixed *s)
+{
+    dkm_dmat_destroy(&s->L);
+    if (s->K)
+        return dkm_dmat_convert(s->K, DKM_F32, &s->L);
+    return dkm_gram(s->grid, s->kernel, s->X, s->nb, DKM_F32, &s->L);
+}
+
+static dkm_status factor(mixed *s, dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx minor = 0;
+
+    for (int step = 0; step <= SHIFT_STEPS; step++) {
+        DKM_TRY(make_single(s));
+        if (step == 0)
+            DKM_TRY(dkm_largest_eigenvalue(s->L, &s->largest));
+        info->shift = step == 0 ? 0 : step == 1 ? SHIFT_START * s->largest : 4.0 * info->shift;
+        if (step > 0)
+            dkm_say(s->ctx, DKM_INFO,
+                    "single precision cannot factor K + gamma I (leading minor %lld): shifting the "
+                    "preconditioner by %.1e",
+                    (long long)minor, info->shift);
+        dkm_dmat_shift_diagonal(s->L, s->gamma + info->shift);
+        dkm_phase_begin(s->ctx, "factor");
+        dkm_la_cholesky(s->L, &minor);
+        dkm_phase_end(s->ctx);
+        if (minor == 0)
+            return DKM_OK;
+    }
+    DKM_AGREE(s->ctx, dkm_fail(s->ctx, DKM_ERR_NUMERIC,
+                               "K + gamma I cannot be factored in single precision (leading minor "
+                               "%lld): use --precision double or a larger gamma",
+                               (long long)minor));
+out:
+    return status;
+}
+
+/* A slab as rows without gaps, and a slab from them. */
+static void pack(const dkm_slab *slab, double *rows)
+{
+    for (dkm_idx i = 0; i < slab->n; i++)
+        memcpy(rows + i * slab->cols, slab->a + i * slab->ld, (size_t)slab->cols * sizeof *rows);
+}
+
+static void unpack(const double *rows, dkm_slab *slab)
+{
+    for (dkm_idx i = 0; i < slab->n; i++)
+        memcpy(slab->a + i * slab->ld, rows + i * slab->cols, (size_t)slab->cols * sizeof *rows);
+}
+
+/* rows <- K rows from the kept matrix. */
+static dkm_status multiply_kept(mixed *s, dkm_idx p, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *V = NULL, *W = NULL;
+
+    DKM_TRY(dkm_dmat_create_beside(s->K, p, s->nb, DKM_F64, &V));
+    DKM_TRY(dkm_dmat_create_beside(s->K, p, s->nb, DKM_F64, &W));
+    DKM_TRY(dkm_dmat_from_rows(V, rows));
+    dkm_la_symm('L', 1.0, s->K, V, 0.0, W);
+    DKM_TRY(dkm_dmat_to_rows(W, rows));
+out:
+    dkm_dmat_destroy(&V);
+    dkm_dmat_destroy(&W);
+    return status;
+}
+
+/* out = (K + gamma I) in */
+static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    mixed *s = user;
+    dkm_status status = DKM_OK;
+    double *rows = NULL;
+
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * in->cols, &rows));
+    pack(in, rows);
+    if (s->K)
+        DKM_TRY(multiply_kept(s, in->cols, rows));
+    else
+        DKM_TRY(dkm_gram_apply(s->grid, s->X, s->nb, in->cols, rows));
+    out->cols = in->cols;
+    unpack(rows, out);
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < in->cols; j++)
+            out->a[i * out->ld + j] += s->gamma * in->a[i * in->ld + j];
+out:
+    DKM_FREE(rows);
+    return status;
+}
+
+/* Scale each column to length one, so that single precision has room; lengths are kept. */
+static void normalise(const dkm_slab *in, double *rows, double *lengths)
+{
+    dkm_idx p = in->cols;
+
+    memset(lengths, 0, (size_t)p * sizeof *lengths);
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            lengths[j] += in->a[i * in->ld + j] * in->a[i * in->ld + j];
+    MPI_Allreduce(MPI_IN_PLACE, lengths, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(in->ctx));
+    for (dkm_idx j = 0; j < p; j++)
+        lengths[j] = lengths[j] > 0 ? sqrt(lengths[j]) : 1.0;
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            rows[i * p + j] = in->a[i * in->ld + j] / lengths[j];
+}
+
+/* out = (L L')^-1 in */
+static dkm_status precondition(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    mixed *s = user;
+    dkm_status status = DKM_OK;
+    dkm_idx p = in->cols;
+    double *rows = NULL, *lengths = NULL;
+    dkm_dmat *V = NULL;
+
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * p, &rows));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, p, &lengths));
+    DKM_TRY(dkm_dmat_create_beside(s->L, p, s->nb, DKM_F32, &V));
+    normalise(in, rows, lengths);
+    DKM_TRY(dkm_dmat_from_rows(V, rows));
+    dkm_la_lower_solve('N', s->L, V);
+    dkm_la_lower_solve('T', s->L, V);
+    DKM_TRY(dkm_dmat_to_rows(V, rows));
+    out->cols = p;
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            out->a[i * out->ld + j] = rows[i * p + j] * lengths[j];
+out:
+    dkm_dmat_destroy(&V);
+    DKM_FREE(lengths);
+    DKM_FREE(rows);
+    return status;
+}
+
+/* The single precision solution alone, with its residual measured in double. */
+static dkm_status solve_roughly(mixed *s, const dkm_slab *Y, dkm_slab *X, double *residual)
+{
+    dkm_status status = DKM_OK;
+    dkm_slab R = {0};
+    double sums[2] = {0, 0};
+
+    DKM_TRY(precondition(s, Y, X));
+    DKM_AGREE(s->ctx, dkm_slab_init(&R, s->ctx, s->m, Y->cols));
+    DKM_TRY(apply(s, X, &R));
+    for (dkm_idx i = 0; i < Y->n; i++)
+        for (dkm_idx j = 0; j < Y->cols; j++) {
+            double y = Y->a[i * Y->ld + j], r = y - R.a[i * R.ld + j];
+            sums[0] += r * r;
+            sums[1] += y * y;
+        }
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
+    *residual = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
+out:
+    dkm_slab_free(&R);
+    return status;
+}
+
+/* What is told of all blocks of columns is the worst of them. */
+static void note_outcome(const mixed *s, const dkm_pcg_outcome *o, const dkm_slab *Y,
+                         const dkm_slab *X, dkm_ridge_info *info)
+{
+    double y = dkm_slab_norm(Y), x = (s->largest + s->gamma) * dkm_slab_norm(X);
+
+    info->steps = o->steps > info->steps ? o->steps : info->steps;
+    if (!(o->residual <= info->residual))
+        info->residual = o->residual;
+    if (y > 0 && !(o->residual * y / (x + y) <= info->backward))
+        info->backward = o->residual * y / (x + y);
+}
+
+/* Columns [c, c + p) of the solution, in place of those columns of the right sides in @p rows. */
+static dkm_status solve_columns(mixed *s, const dkm_ridge_settings *settings, int refine,
+                                double *rows, dkm_idx d, dkm_idx c, dkm_idx p, dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_slab Y = {0}, X = {0};
+    dkm_pcg_settings how = {settings->tolerance, MAX_STEPS, apply, precondition, s};
+    dkm_pcg_outcome outcome = {0};
+
+    DKM_AGREE(s->ctx, dkm_slab_init(&Y, s->ctx, s->m, p));
+    DKM_AGREE(s->ctx, dkm_slab_init(&X, s->ctx, s->m, p));
+    Y.cols = p;
+    for (dkm_idx i = 0; i < Y.n; i++)
+        memcpy(Y.a + i * p, rows + i * d + c, (size_t)p * sizeof *rows);
+    if (refine)
+        DKM_TRY(dkm_pcg(&Y, &how, s->m, &X, &outcome));
+    else
+        DKM_TRY(solve_roughly(s, &Y, &X, &outcome.residual));
+    for (dkm_idx i = 0; i < X.n; i++)
+        memcpy(rows + i * d + c, X.a + i * p, (size_t)p * sizeof *rows);
+    note_outcome(s, &outcome, &Y, &X, info);
+out:
+    dkm_slab_free(&X);
+    dkm_slab_free(&Y);
+    return status;
+}
+
+static dkm_status solve_all(mixed *s, const dkm_ridge_settings *settings, int refine,
+                            const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx d = dkm_dmat_cols(Y), n = dkm_slab_count(s->m, 0, dkm_ctx_size(s->ctx));
+    dkm_idx each = (dkm_idx)(BLOCK_BYTES / sizeof(double) / (double)(n > 0 ? n : 1));
+    double *rows = NULL;
+    dkm_dmat *X = NULL;
+
+    each = each < 1 ? 1 : each;
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * d, &rows));
+    DKM_TRY(dkm_dmat_to_rows(Y, rows));
+    for (dkm_idx c = 0; c < d; c += each)
+        DKM_TRY(solve_columns(s, settings, refine, rows, d, c, c + each < d ? each : d - c, info));
+    DKM_TRY(dkm_dmat_create_beside(Y, d, dkm_dmat_col_block(Y), DKM_F64, &X));
+    DKM_TRY(dkm_dmat_from_rows(X, rows));
+    *B = X;
+    X = NULL;
+out:
+    dkm_dmat_destroy(&X);
+    DKM_FREE(rows);
+    return status;
+}
+
+static dkm_status estimate_condition(mixed *s, dkm_ridge_info *info)
+{
+    double smallest = 0;
+    dkm_status status = dkm_smallest_eigenvalue(s->L, &smallest);
+
+    smallest = fmax(smallest - info->shift, s->gamma);
+    info->condition = (s->largest + s->gamma) / smallest;
+    return status;
+}
+
+dkm_status dkm_mixed_solve(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                           const dkm_ridge_settings *settings, int keep, int refine,
+                           const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    mixed s = {.grid = dkm_dmat_grid(Y), .kernel = kernel, .X = X, .m = dkm_dmat_rows(Y), .nb = nb};
+
+    *B = NULL;
+    *info = (dkm_ridge_info){.precision = refine ? "mixed" : "single", .recomputed = !keep};
+    s.ctx = dkm_grid_ctx(s.grid);
+    s.gamma = settings->gamma;
+    if (keep)
+        DKM_TRY(dkm_gram(s.grid, kernel, X, nb, DKM_F64, &s.K));
+    DKM_TRY(factor(&s, info));
+    dkm_phase_begin(s.ctx, "refine");
+    status = solve_all(&s, settings, refine, Y, B, info);
+    dkm_phase_end(s.ctx);
+    if (status == DKM_OK)
+        status = estimate_condition(&s, info);
+out:
+    dkm_dmat_destroy(&s.L);
+    dkm_dmat_destroy(&s.K);
+    return status;
+}

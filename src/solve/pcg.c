@@ -1,0 +1,167 @@
+#include "solve/pcg.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+
+#define PATIENCE 6   /* steps without a new best residual before a run is given up */
+#define RESTARTS 4   /* from the residual measured at the end of a run */
+#define WORTH    0.1 /* a restart is worth it when the last run shrank the residual this much */
+
+typedef struct pcg {
+    const dkm_pcg_settings *settings;
+    dkm_ctx *ctx;
+    dkm_idx p;
+    const dkm_slab *Y;
+    dkm_slab *X, R, Z, D, Q; /* residual, preconditioned, direction, its product */
+    double *rz, *dq, *zq;    /* p numbers each */
+    double norm;             /* of Y */
+} pcg;
+
+static dkm_local allocate(pcg *c, dkm_idx m)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_slab *slabs[] = {&c->R, &c->Z, &c->D, &c->Q};
+
+    for (int k = 0; k < 4; k++) {
+        DKM_STEP(dkm_slab_init(slabs[k], c->ctx, m, c->p));
+        slabs[k]->cols = c->p;
+    }
+    DKM_STEP(dkm_alloc(c->ctx, c->p, &c->rz));
+    DKM_STEP(dkm_alloc(c->ctx, c->p, &c->dq));
+    DKM_STEP(dkm_alloc(c->ctx, c->p, &c->zq));
+out:
+    return local;
+}
+
+static void release(pcg *c)
+{
+    dkm_slab_free(&c->R);
+    dkm_slab_free(&c->Z);
+    dkm_slab_free(&c->D);
+    dkm_slab_free(&c->Q);
+    DKM_FREE(c->rz);
+    DKM_FREE(c->dq);
+    DKM_FREE(c->zq);
+}
+
+/* out[j] = a_j'b_j for every column. Collective. */
+static void dots(const dkm_slab *A, const dkm_slab *B, double *out)
+{
+    memset(out, 0, (size_t)A->cols * sizeof *out);
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            out[j] += A->a[i * A->ld + j] * B->a[i * B->ld + j];
+    MPI_Allreduce(MPI_IN_PLACE, out, (int)A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+}
+
+/* A_j <- keep A_j + scale[j] B_j for every column. */
+static void add_scaled(dkm_slab *A, const double *scale, double sign, const dkm_slab *B)
+{
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            A->a[i * A->ld + j] += sign * scale[j] * B->a[i * B->ld + j];
+}
+
+/* D_j <- Z_j + beta[j] D_j */
+static void turn(dkm_slab *D, const double *beta, const dkm_slab *Z)
+{
+    for (dkm_idx i = 0; i < D->n; i++)
+        for (dkm_idx j = 0; j < D->cols; j++)
+            D->a[i * D->ld + j] = Z->a[i * Z->ld + j] + beta[j] * D->a[i * D->ld + j];
+}
+
+static void copy(dkm_slab *to, const dkm_slab *from)
+{
+    to->cols = 0;
+    dkm_slab_append(to, from);
+}
+
+/* R <- Y - A X, measured. */
+static dkm_status measure(pcg *c, double *relative)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(c->settings->apply(c->settings->user, c->X, &c->Q));
+    copy(&c->R, c->Y);
+    for (dkm_idx i = 0; i < c->R.n; i++)
+        for (dkm_idx j = 0; j < c->p; j++)
+            c->R.a[i * c->R.ld + j] -= c->Q.a[i * c->Q.ld + j];
+    *relative = dkm_slab_norm(&c->R) / (c->norm > 0 ? c->norm : 1.0);
+out:
+    return status;
+}
+
+/* One step for all columns. A column whose direction has no length left stays where it is. */
+static dkm_status step(pcg *c)
+{
+    dkm_status status = DKM_OK;
+    double *alpha = c->dq, *beta = c->zq;
+
+    DKM_TRY(c->settings->apply(c->settings->user, &c->D, &c->Q));
+    dots(&c->D, &c->Q, c->dq);
+    for (dkm_idx j = 0; j < c->p; j++)
+        alpha[j] = c->dq[j] > 0 ? c->rz[j] / c->dq[j] : 0.0;
+    add_scaled(c->X, alpha, 1.0, &c->D);
+    add_scaled(&c->R, alpha, -1.0, &c->Q);
+    DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
+    dots(&c->Z, &c->Q, c->zq); /* z'(r - r_old) = -alpha z'q */
+    for (dkm_idx j = 0; j < c->p; j++)
+        beta[j] = c->rz[j] > 0 ? -alpha[j] * c->zq[j] / c->rz[j] : 0.0;
+    turn(&c->D, beta, &c->Z);
+    dots(&c->R, &c->D, c->rz);
+out:
+    return status;
+}
+
+/* Steps from the measured residual in R until the carried one is small or stops shrinking. */
+static dkm_status run(pcg *c, double start, dkm_pcg_outcome *o)
+{
+    dkm_status status = DKM_OK;
+    double best = start, target = 0.5 * c->settings->tolerance;
+    int waited = 0;
+
+    DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
+    copy(&c->D, &c->Z);
+    dots(&c->R, &c->D, c->rz);
+    while (best > target && waited < PATIENCE && o->steps < c->settings->max_steps) {
+        double now;
+        DKM_TRY(step(c));
+        o->steps++;
+        now = dkm_slab_norm(&c->R) / c->norm;
+        waited = now < 0.9 * best ? 0 : waited + 1;
+        best = now < best ? now : best;
+        dkm_progress(c->ctx, log(start / best), log(start / target));
+        dkm_say(c->ctx, DKM_DEBUG, "conjugate gradients, step %d: residual %.2e", o->steps, now);
+    }
+out:
+    return status;
+}
+
+dkm_status dkm_pcg(const dkm_slab *Y, const dkm_pcg_settings *settings, dkm_idx m, dkm_slab *X,
+                   dkm_pcg_outcome *outcome)
+{
+    dkm_status status = DKM_OK;
+    pcg c = {.settings = settings, .ctx = Y->ctx, .p = Y->cols, .Y = Y, .X = X};
+    double before;
+
+    *outcome = (dkm_pcg_outcome){.residual = 1.0};
+    DKM_AGREE(c.ctx, allocate(&c, m));
+    X->cols = c.p;
+    memset(X->a, 0, (size_t)(X->n * X->ld) * sizeof *X->a);
+    c.norm = dkm_slab_norm(Y);
+    copy(&c.R, Y);
+    if (c.norm == 0)
+        outcome->residual = 0;
+    for (int k = 0; k <= RESTARTS && outcome->residual > settings->tolerance; k++) {
+        before = outcome->residual;
+        DKM_TRY(run(&c, before, outcome));
+        DKM_TRY(measure(&c, &outcome->residual));
+        if (!(outcome->residual < WORTH * before))
+            break;
+    }
+out:
+    release(&c);
+    return status;
+}

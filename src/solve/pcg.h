@@ -1,0 +1,39 @@
+/** @file pcg.h  Preconditioned conjugate gradients for many right sides at once.
+ *
+ *  Each column is a run of its own with its own step lengths; the products with the matrix and the
+ *  preconditioner are done for all columns together. The direction update is the flexible one, so
+ *  that a preconditioner that rounds (one in single precision) does no harm.
+ */
+#ifndef DKMAP_PCG_H
+#define DKMAP_PCG_H
+
+#include "solve/slab.h"
+
+/** out = A in; both have the same columns. Collective. */
+typedef dkm_status (*dkm_slab_map)(void *user, const dkm_slab *in, dkm_slab *out);
+
+typedef struct dkm_pcg_settings {
+    double tolerance; /**< on ||Y - A X|| / ||Y||, Frobenius, measured and not carried along */
+    int max_steps;
+    dkm_slab_map apply, precondition;
+    void *user;
+} dkm_pcg_settings;
+
+typedef struct dkm_pcg_outcome {
+    int steps;       /**< products with A to move X, over all restarts */
+    double residual; /**< measured at the end */
+} dkm_pcg_outcome;
+
+/** Solve A X = Y for symmetric positive definite A, starting from zero.
+ *
+ *  Collective. Ends when the measured residual meets the tolerance, stops shrinking, or the steps
+ *  are used up; the caller judges the outcome.
+ *
+ *  @param[in]  Y  right sides
+ *  @param[out] X  initialised with room for as many columns
+ */
+DKM_NODISCARD
+dkm_status dkm_pcg(const dkm_slab *Y, const dkm_pcg_settings *settings, dkm_idx m, dkm_slab *X,
+                   dkm_pcg_outcome *outcome);
+
+#endif
