@@ -23,7 +23,7 @@ helps() { # TEXT ARGUMENTS...
     awk 'length > 100 { exit 1 }' out || fail "dkmap $*: a line is too long"
 }
 
-commands="score info"
+commands="predict score gram info"
 
 helps "Commands:" help
 helps "Commands:" --help
@@ -58,6 +58,7 @@ on 0
 expect 2 "no arguments"
 says err "Usage: dkmap COMMAND" "no arguments"
 
+wrong "did you mean 'predict'" perdict
 wrong "did you mean 'krr'" fit kr
 wrong "fit needs a method: krr" fit
 wrong "did you mean 'info'" help inof
@@ -68,8 +69,8 @@ wrong "unknown option -gamma: did you mean --gamma?" fit krr -gamma 1
 wrong "did you mean --truth" score --turth a
 wrong "fit krr needs --y FILE" fit krr --x a --kx linear --gamma 1 -o m.h5
 wrong "fit krr needs -o FILE" fit krr --x a --y b --kx linear --gamma 1
-wrong "info needs FILE" info
-wrong "'m2.h5' is one argument too many" info m.h5 m2.h5
+wrong "predict needs MODEL" predict --x a -o b
+wrong "'m2.h5' is one argument too many" predict m.h5 m2.h5 --x a -o b
 wrong "--gamma expects a number, not 'much'" fit krr --gamma much
 wrong "--gamma expects a number, not '1e'" fit krr --gamma 1e
 wrong "--gamma expects a number, not 'nan'" fit krr --gamma nan
@@ -86,7 +87,7 @@ wrong "--block expects a whole number" fit krr --block -1
 wrong "--seed expects a whole number" fit krr --seed 99999999999999999999
 wrong "--x-type expects one of dense" fit krr --x-type potatoes
 wrong "--loss expects one of mse" score --loss mse,mes
-wrong "-o needs a value" fit krr -o
+wrong "-o needs a value" predict m.h5 -o
 
 # On several ranks the complaint is heard once and all of them fail.
 on 3 fit krr --gama 1

@@ -8,6 +8,8 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 failures=0
 limit=60 # seconds until a run counts as hung
+# Open MPI's launcher waits this long for ranks to die when one has failed, even if all are gone.
+export OMPI_MCA_odls_base_sigkill_timeout=0
 
 fail() {
     failures=$((failures + 1))

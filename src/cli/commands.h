@@ -4,6 +4,7 @@
 
 #include "option.h"
 
-extern const command command_fit, command_fit_krr, command_score, command_info;
+extern const command command_fit, command_fit_krr, command_predict, command_score, command_gram,
+    command_info;
 
 #endif
