@@ -4,10 +4,11 @@
 #define DKMAP_KRR_H
 
 #include <dkmap/model.h>
+#include <dkmap/ridge.h>
 
 typedef struct dkm_krr_settings {
-    double gamma; /**< ridge > 0 */
-    int center;   /**< take the mean of the outputs as intercept b, else b = 0 */
+    dkm_ridge_settings ridge; /**< gamma, and how the system is solved */
+    int center;               /**< take the mean of the outputs as intercept b, else b = 0 */
     dkm_layout layout;
 } dkm_krr_settings;
 
@@ -15,9 +16,7 @@ typedef struct dkm_krr_info {
     dkm_idx m, outputs;
     int P, Q;
     dkm_idx block;
-    double jitter; /**< added to gamma to make K + gamma I positive definite; 0 as a rule */
-    int jitter_steps;
-    double residual; /**< ||(K + gamma I) B - Y|| / ||Y||, Frobenius, in double */
+    dkm_ridge_info ridge;
 } dkm_krr_info;
 
 dkm_krr_settings dkm_krr_settings_default(void);

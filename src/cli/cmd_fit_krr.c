@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include <dkmap/kernel.h>
 #include <dkmap/krr.h>
 #include <dkmap/store.h>
@@ -7,6 +9,29 @@
 #include "rows.h"
 #include "run.h"
 
+static void tell_ridge(run *r, const dkm_ridge_info *ridge)
+{
+    run_tell_text(r, "precision", ridge->precision);
+    run_tell_real(r, "residual", ridge->residual);
+    run_tell_real(r, "condition", ridge->condition);
+    if (ridge->steps > 0)
+        run_tell_int(r, "refinement_steps", ridge->steps);
+    if (ridge->shift > 0)
+        run_tell_real(r, "shift", ridge->shift);
+    if (ridge->jitter_steps > 0) {
+        run_tell_real(r, "jitter", ridge->jitter);
+        run_tell_int(r, "jitter_steps", ridge->jitter_steps);
+    }
+}
+
+static dkm_ridge_precision precision_of(const char *word)
+{
+    return strcmp(word, "double") == 0   ? DKM_RIDGE_DOUBLE
+           : strcmp(word, "mixed") == 0  ? DKM_RIDGE_MIXED
+           : strcmp(word, "single") == 0 ? DKM_RIDGE_SINGLE
+                                         : DKM_RIDGE_AUTO;
+}
+
 static void tell(run *r, const dkm_kernel *kernel, const dkm_krr_info *info)
 {
     run_tell_int(r, "m", info->m);
@@ -14,11 +39,7 @@ static void tell(run *r, const dkm_kernel *kernel, const dkm_krr_info *info)
     run_tell_text(r, "kernel", dkm_kernel_text(kernel));
     run_tell_grid(r, info->P, info->Q);
     run_tell_int(r, "block", info->block);
-    run_tell_real(r, "residual", info->residual);
-    if (info->jitter_steps > 0) {
-        run_tell_real(r, "jitter", info->jitter);
-        run_tell_int(r, "jitter_steps", info->jitter_steps);
-    }
+    tell_ridge(r, &info->ridge);
     run_tell_seconds(r);
     run_tell_text(r, "model", args_text(r->args, "output"));
 }
@@ -38,7 +59,8 @@ static dkm_status fit_krr(run *r)
 
     settings.center = args_flag(r->args, "center");
     settings.layout = run_layout(r);
-    DKM_TRY(run_positive(r, "gamma", &settings.gamma));
+    settings.ridge.precision = precision_of(args_text(r->args, "precision"));
+    DKM_TRY(run_positive(r, "gamma", &settings.ridge.gamma));
     DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "kx"), &kernel));
     DKM_TRY(dkm_path_check(r->ctx, path));
     DKM_TRY(pair_read(r, inputs, outputs, &X, &Y));
@@ -65,6 +87,11 @@ static const option options[] = {
     {.name = "center",
      .kind = OPT_FLAG,
      .help = "take the mean of the outputs off first: an intercept"},
+    {.name = "precision",
+     .kind = OPT_WORD,
+     .words = "auto|double|mixed|single|",
+     .preset = "auto",
+     .help = "of the factor: mixed refines a single one to double accuracy, in half the time"},
     ROW_X_TYPE,
     ROW_Y_TYPE,
     ROW_OUTPUT("model file to write, .h5"),

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <dkmap/ridge.h>
-
 #include "core/alloc.h"
 #include "model/model_impl.h"
 #include "model/targets.h"
@@ -29,7 +27,7 @@ typedef struct krr {
 
 dkm_krr_settings dkm_krr_settings_default(void)
 {
-    return (dkm_krr_settings){.gamma = 1e-3};
+    return (dkm_krr_settings){.ridge = dkm_ridge_settings_default()};
 }
 
 static void destroy(void *state)
@@ -103,15 +101,6 @@ out:
     return status;
 }
 
-static dkm_status check_memory(const krr *s, dkm_idx m)
-{
-    double held =
-        (double)dkm_cyclic_count(m, s->nb, dkm_grid_row(s->grid), dkm_grid_rows(s->grid)) *
-        (double)dkm_cyclic_count(m, s->nb, dkm_grid_col(s->grid), dkm_grid_cols(s->grid));
-
-    return dkm_memory_check(s->ctx, held * sizeof(double), "the kernel matrix");
-}
-
 static void describe_fit(const krr *s, const dkm_ridge_info *ridge, dkm_krr_info *info)
 {
     if (!info)
@@ -121,9 +110,7 @@ static void describe_fit(const krr *s, const dkm_ridge_info *ridge, dkm_krr_info
                            .P = dkm_grid_rows(s->grid),
                            .Q = dkm_grid_cols(s->grid),
                            .block = s->nb,
-                           .jitter = ridge->jitter,
-                           .jitter_steps = ridge->jitter_steps,
-                           .residual = ridge->residual};
+                           .ridge = *ridge};
 }
 
 static dkm_idx output_cols(const krr *s)
@@ -136,23 +123,20 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
 {
     dkm_status status = DKM_OK;
     dkm_ridge_info ridge;
-    dkm_dmat *K = NULL, *T = NULL;
+    dkm_dmat *T = NULL;
     krr *s = NULL;
 
     *model = NULL;
-    DKM_AGREE(ctx, check_fit(ctx, *X, Y, settings->gamma));
+    DKM_AGREE(ctx, check_fit(ctx, *X, Y, settings->ridge.gamma));
     DKM_TRY(open_state(ctx, X, dkm_kernel_text(kernel), &settings->layout, &s));
-    s->gamma = settings->gamma;
+    s->gamma = settings->ridge.gamma;
     DKM_TRY(dkm_targets_learn(&s->targets, Y));
-    DKM_TRY(check_memory(s, dkm_data_rows(Y)));
     DKM_TRY(spread_targets(s, Y, settings->center, &T));
-    DKM_TRY(dkm_gram(s->grid, s->kernel, s->prepared, s->nb, DKM_F64, &K));
-    DKM_TRY(dkm_ridge_solve(K, s->gamma, T, &s->B, &ridge));
+    DKM_TRY(dkm_ridge_kernel(s->kernel, s->prepared, s->nb, &settings->ridge, T, &s->B, &ridge));
     describe_fit(s, &ridge, info);
     status = dkm_model_wrap(ctx, &dkm_method_krr, s, s->targets.type, output_cols(s), model);
     s = NULL; /* taken over, whatever came of it */
 out:
-    dkm_dmat_destroy(&K);
     dkm_dmat_destroy(&T);
     if (s)
         destroy(s);
