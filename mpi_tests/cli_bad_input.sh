@@ -88,7 +88,7 @@ bad_x "x.csv|30" 'x.csv[0:30]'
 bad_x "x.csv" 'x.csv[5:2:1:7]'
 bad_x "x.csv|9" 'x.csv[:, 0:9]'
 normal 5 7 4 >narrow.csv
-bad "3|7" predict m.h5 --x narrow.csv -o made/p.npy
+bad "narrow.csv: |3|7" predict m.h5 --x narrow.csv -o made/p.npy
 bad "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
 
 # Settings that cannot be.

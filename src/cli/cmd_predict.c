@@ -7,14 +7,14 @@
 #include "run.h"
 
 /* Predict rows [first, first + count) of the source and hand them to the sink. */
-static dkm_status predict_stretch(dkm_model *model, dkm_source *source, dkm_idx first,
+static dkm_status predict_stretch(run *r, dkm_model *model, dkm_source *source, dkm_idx first,
                                   dkm_idx count, dkm_sink *sink)
 {
     dkm_status status = DKM_OK;
     dkm_data *X = NULL, *Y = NULL;
 
     DKM_TRY(dkm_source_read(source, first, count, &X));
-    DKM_TRY(dkm_model_predict(model, X, &Y));
+    DKM_TRY(run_blame(r, args_text(r->args, "x"), dkm_model_predict(model, X, &Y)));
     DKM_TRY(dkm_sink_write(sink, Y));
 out:
     dkm_data_destroy(&Y);
@@ -31,7 +31,7 @@ static dkm_status predict_all(run *r, dkm_model *model, dkm_source *source, dkm_
     dkm_phase_begin(r->ctx, "stream");
     do {
         dkm_idx count = m - first < step ? m - first : step;
-        DKM_TRY(predict_stretch(model, source, first, count, sink));
+        DKM_TRY(predict_stretch(r, model, source, first, count, sink));
         first += count;
         dkm_progress(r->ctx, (double)first, (double)m);
     } while (first < m);

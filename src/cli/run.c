@@ -89,6 +89,16 @@ dkm_status run_positive(run *r, const char *name, double *out)
     return dkm_agree(r->ctx, local);
 }
 
+dkm_status run_blame(run *r, const char *file, dkm_status status)
+{
+    char message[1024];
+
+    if (status != DKM_ERR_ARG && status != DKM_ERR_UNSUPPORTED)
+        return status;
+    snprintf(message, sizeof message, "%s", dkm_ctx_message(r->ctx));
+    return dkm_agree(r->ctx, dkm_fail(r->ctx, status, "%s: %s", file, message));
+}
+
 static dkm_local check_grid(run *r)
 {
     const value *grid = args_value(r->args, "grid", 0);

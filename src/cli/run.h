@@ -31,6 +31,12 @@ dkm_layout run_layout(const run *r);
 DKM_NODISCARD
 dkm_status run_positive(run *r, const char *name, double *out);
 
+/** Put the name of the file at fault before the message of a failure, where the library could not
+ *  know it: arguments and objects that do not fit. Collective.
+ *  @return @p status */
+DKM_NODISCARD
+dkm_status run_blame(run *r, const char *file, dkm_status status);
+
 /** Tell a result. Local; rank 0 prints. */
 void run_tell_text(run *r, const char *name, const char *text);
 void run_tell_real(run *r, const char *name, double number);
