@@ -30,7 +30,7 @@
 #define ROW_KX                                                                                     \
     {                                                                                              \
         .name = "kx", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "KERNEL",                   \
-        .help = "kernel of the inputs: linear, poly(degree=3, c=1), rbf(sigma=2), "                \
+        .help = "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), "        \
                 "laplace(sigma=1), expdot(sigma=1), cosine"                                        \
     }
 #define ROW_OUTPUT(text)                                                                           \
