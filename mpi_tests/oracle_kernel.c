@@ -1,6 +1,7 @@
 #include "oracle_kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 double oracle_dot(dkm_idx d, const double *x, const double *y)
 {
@@ -20,6 +21,89 @@ double oracle_gap(dkm_idx d, const double *x, const double *y, int power)
         sum += power == 2 ? gap * gap : fabsl(gap);
     }
     return (double)sum;
+}
+
+/* Sum over the index tuples of t that spell the r letters of @p word, skipping letters between. */
+static double tuples(const oracle_text *t, dkm_idx from, const char *word, dkm_idx r, dkm_idx last,
+                     double lambda)
+{
+    double sum = 0;
+
+    if (r == 0)
+        return 1;
+    for (dkm_idx j = from; j < t->length; j++)
+        if (t->bytes[j] == word[0])
+            sum += (last < 0 ? 1 : pow(lambda, (double)(j - last - 1))) *
+                   tuples(t, j + 1, word + 1, r - 1, j, lambda);
+    return sum;
+}
+
+/* Over the tuples of s: the letters so far are in @p word. */
+static double tuples_of_both(const oracle_text *s, const oracle_text *t, dkm_idx from, char *word,
+                             dkm_idx have, dkm_idx r, dkm_idx last, double lambda)
+{
+    double sum = 0;
+
+    if (have == r)
+        return tuples(t, 0, word, r, -1, lambda);
+    for (dkm_idx i = from; i < s->length; i++) {
+        word[have] = s->bytes[i];
+        sum += (last < 0 ? 1 : pow(lambda, (double)(i - last - 1))) *
+               tuples_of_both(s, t, i + 1, word, have + 1, r, i, lambda);
+    }
+    return sum;
+}
+
+double oracle_ssk(const oracle_text *s, const oracle_text *t, dkm_idx r, double lambda)
+{
+    char word[64];
+
+    return tuples_of_both(s, t, 0, word, 0, r, -1, lambda);
+}
+
+double oracle_spectrum(const oracle_text *s, const oracle_text *t, dkm_idx p)
+{
+    double pairs = 0;
+
+    for (dkm_idx i = 0; i + p <= s->length; i++)
+        for (dkm_idx j = 0; j + p <= t->length; j++)
+            pairs += memcmp(s->bytes + i, t->bytes + j, (size_t)p) == 0;
+    return pairs;
+}
+
+static dkm_idx mismatches(const char *a, const char *b, dkm_idx p)
+{
+    dkm_idx count = 0;
+
+    for (dkm_idx k = 0; k < p; k++)
+        count += a[k] != b[k];
+    return count;
+}
+
+static double stretches_near(const oracle_text *s, const char *word, dkm_idx p, dkm_idx k)
+{
+    double count = 0;
+
+    for (dkm_idx i = 0; i + p <= s->length; i++)
+        count += mismatches(s->bytes + i, word, p) <= k;
+    return count;
+}
+
+double oracle_mismatch(const oracle_text *s, const oracle_text *t, dkm_idx p, dkm_idx k,
+                       const char *alphabet)
+{
+    dkm_idx letters = (dkm_idx)strlen(alphabet), words = 1;
+    double sum = 0;
+    char word[64];
+
+    for (dkm_idx place = 0; place < p; place++)
+        words *= letters;
+    for (dkm_idx w = 0; w < words; w++) {
+        for (dkm_idx place = 0, rest = w; place < p; place++, rest /= letters)
+            word[place] = alphabet[rest % letters];
+        sum += stretches_near(s, word, p, k) * stretches_near(t, word, p, k);
+    }
+    return sum;
 }
 
 static void rotate(dkm_idx n, double *A, dkm_idx p, dkm_idx q)

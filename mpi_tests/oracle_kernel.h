@@ -8,6 +8,22 @@ double oracle_dot(dkm_idx d, const double *x, const double *y);
 /** Sum of |x_k - y_k|^power. */
 double oracle_gap(dkm_idx d, const double *x, const double *y, int power);
 
+/** Bytes that need not end in zero. */
+typedef struct oracle_text {
+    dkm_idx length;
+    char bytes[64];
+} oracle_text;
+
+/** The gapped subsequence kernel by enumeration of all pairs of r indices: lambda to the power of
+ *  the letters skipped, summed over those that spell the same. */
+double oracle_ssk(const oracle_text *s, const oracle_text *t, dkm_idx r, double lambda);
+/** Pairs of equal stretches of p letters. */
+double oracle_spectrum(const oracle_text *s, const oracle_text *t, dkm_idx p);
+/** Words of p of the letters in @p alphabet that are within k mismatches of a stretch of s and one
+ *  of t, counted for each pair of stretches. */
+double oracle_mismatch(const oracle_text *s, const oracle_text *t, dkm_idx p, dkm_idx k,
+                       const char *alphabet);
+
 /** Smallest eigenvalue of a symmetric n x n matrix, by Jacobi rotations; @p A is spoilt. */
 double oracle_least_eigenvalue(dkm_idx n, double *A);
 

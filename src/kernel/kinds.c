@@ -12,6 +12,9 @@
     X(class)                                                                                       \
     X(labels)                                                                                      \
     X(set)                                                                                         \
+    X(spectrum)                                                                                    \
+    X(mismatch)                                                                                    \
+    X(ssk)                                                                                         \
     X(gram)                                                                                        \
     X(distance)                                                                                    \
     X(sum)                                                                                         \

@@ -1,0 +1,179 @@
+/* ssk: subsequences of r letters with gaps, see ssk_lanes.h. Strings of like length share the lanes
+ * of a run, so that little is lost to filling up. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/alloc.h"
+#include "kernel/panel.h"
+#include "kernel/ssk_lanes.h"
+
+enum { R, LAMBDA };
+
+#define LANES DKM_SSK_LANES
+
+/* Strings in order of length. */
+typedef struct ranked {
+    dkm_idx length, index;
+} ranked;
+
+static int by_length(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+
+    return x->length != y->length ? (x->length > y->length ? 1 : -1)
+                                  : (x->index > y->index) - (x->index < y->index);
+}
+
+static dkm_idx length_of(const dkm_objs *X, dkm_idx i)
+{
+    return X->start[i + 1] - X->start[i];
+}
+
+static dkm_idx longest(const dkm_objs *X, dkm_idx first, dkm_idx count)
+{
+    dkm_idx most = 0;
+
+    for (dkm_idx i = first; i < first + count; i++)
+        most = length_of(X, i) > most ? length_of(X, i) : most;
+    return most;
+}
+
+static dkm_local rank_by_length(const dkm_objs *X, dkm_idx first, dkm_idx count, ranked **order)
+{
+    dkm_local local = dkm_alloc(X->ctx, count, order);
+
+    for (dkm_idx i = 0; local.code == DKM_OK && i < count; i++)
+        (*order)[i] = (ranked){length_of(X, first + i), first + i};
+    if (local.code == DKM_OK)
+        qsort(*order, (size_t)count, sizeof **order, by_length);
+    return local;
+}
+
+static dkm_local open_ssk(dkm_ssk *k, const dkm_node *node, dkm_ctx *ctx, dkm_idx s_most,
+                          dkm_idx t_most)
+{
+    return dkm_ssk_open(k, ctx, (dkm_idx)node->param[R], node->param[LAMBDA], s_most, t_most);
+}
+
+/* Put a group of strings side by side. @return the length of the longest, which is the last */
+static dkm_idx put_group(const dkm_ssk *k, double *letters, const dkm_objs *X, const ranked *group,
+                         dkm_idx count)
+{
+    dkm_idx padded = group[count - 1].length;
+
+    for (dkm_idx l = 0; l < k->lanes; l++) {
+        const ranked *g = &group[l < count ? l : 0];
+        dkm_ssk_put(k, letters, l, X->bytes + X->start[g->index], l < count ? g->length : 0,
+                    padded);
+    }
+    return padded;
+}
+
+/* k(x, x) of all strings, a group of lanes at a time. */
+static dkm_local fill_selves(const dkm_node *node, dkm_objs *X)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx most = longest(X, 0, X->n);
+    ranked *order = NULL;
+    dkm_ssk k = {0};
+    double values[LANES];
+
+    DKM_STEP(rank_by_length(X, 0, X->n, &order));
+    DKM_STEP(open_ssk(&k, node, X->ctx, most, most));
+    for (dkm_idx i = 0; i < X->n; i += LANES) {
+        dkm_idx count = X->n - i < LANES ? X->n - i : LANES;
+        dkm_ssk_use(&k, count);
+        dkm_idx length = put_group(&k, k.s, X, order + i, count);
+        put_group(&k, k.t, X, order + i, count);
+        dkm_ssk_run(&k, length, length, values);
+        for (dkm_idx l = 0; l < count; l++)
+            X->extra[order[i + l].index] = values[l];
+    }
+out:
+    dkm_ssk_close(&k);
+    DKM_FREE(order);
+    return local;
+}
+
+static dkm_local ssk_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *out = *X;
+    out->extra = NULL;
+    DKM_STEP(dkm_objs_add_extra(out, 1));
+    DKM_STEP(fill_selves(node, out));
+out:
+    return local;
+}
+
+static void ssk_self(const dkm_node *node, dkm_panel *panel)
+{
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_self(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i];
+}
+
+/* One string of A in all lanes against a group of B. */
+static void do_row(const dkm_ssk *k, const dkm_objs *A, dkm_idx a, dkm_idx t_length, double *values)
+{
+    dkm_idx length = length_of(A, a);
+
+    for (dkm_idx l = 0; l < k->lanes; l++)
+        dkm_ssk_put(k, k->s, l, A->bytes + A->start[a], length, length);
+    dkm_ssk_run(k, length, t_length, values);
+}
+
+static double inverse_root(double self)
+{
+    return self > 0 ? 1.0 / sqrt(self) : 0.0;
+}
+
+/* C(i, j) = k(a_i, b_j), over the roots of both self-kernels when @p unit. */
+static dkm_local fill_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C, int unit)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    ranked *order = NULL;
+    dkm_ssk k = {0};
+    double values[LANES];
+
+    DKM_STEP(rank_by_length(B, job->b, C->nb, &order));
+    DKM_STEP(open_ssk(&k, node, A->ctx, longest(A, job->a, C->na), longest(B, job->b, C->nb)));
+    for (dkm_idx j = 0; j < C->nb; j += LANES) {
+        dkm_idx count = C->nb - j < LANES ? C->nb - j : LANES;
+        dkm_ssk_use(&k, count);
+        dkm_idx length = put_group(&k, k.t, B, order + j, count);
+        for (dkm_idx i = 0; i < C->na; i++) {
+            double scale = unit ? inverse_root(A->extra[job->a + i]) : 1.0;
+            do_row(&k, A, job->a + i, length, values);
+            for (dkm_idx l = 0; l < count; l++) {
+                dkm_idx b = order[j + l].index;
+                double other = unit ? inverse_root(B->extra[b]) : 1.0;
+                dkm_tile_put(C, i, b - job->b, values[l] * scale * other);
+            }
+        }
+    }
+out:
+    dkm_ssk_close(&k);
+    DKM_FREE(order);
+    return local;
+}
+
+static dkm_local ssk_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    return fill_tile(node, job, C, 0);
+}
+
+static dkm_local ssk_unit_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    return fill_tile(node, job, C, 1);
+}
+
+const dkm_kind dkm_kind_ssk = {.name = "ssk",
+                               .types = DKM_TYPE_BIT(DKM_STRINGS),
+                               .params = {{"r", DKM_COUNT, 3}, {"lambda", DKM_SHARE, 0.01}},
+                               .digest_params = 2,
+                               .digest = ssk_digest,
+                               .self = ssk_self,
+                               .tile = ssk_tile,
+                               .unit_tile = ssk_unit_tile};

@@ -1,0 +1,50 @@
+/** @file ssk_lanes.h  The gapped subsequence kernel of several pairs of strings at once.
+ *
+ *  k(s, t) = sum over index tuples i_1 < ... < i_r of s and j_1 < ... < j_r of t that spell the
+ * same letters, of lambda^(gaps in i + gaps in j), where the gaps in i are i_r - i_1 + 1 - r. This
+ * is the kernel weighted by full lengths with lambda^(2 r) taken out: what matches without gaps
+ * counts 1, and small lambda does not drive all values towards zero.
+ *
+ *  Each lane is one pair, and there are 4, 8 or 16 of them. Time O(r |s| |t|) for all of them
+ *  together, memory O(r (|s| + |t|)).
+ */
+#ifndef DKMAP_SSK_LANES_H
+#define DKMAP_SSK_LANES_H
+
+#include <dkmap/context.h>
+
+#define DKM_SSK_LANES 16 /* at most */
+
+typedef struct dkm_ssk {
+    dkm_ctx *ctx;
+    dkm_idx r;
+    double lambda;
+    dkm_idx lanes;       /**< in use: dkm_ssk_use() */
+    double *s, *t;       /**< letters as numbers, the lanes side by side */
+    double *ones, *sums; /**< S_0; S_1 ... S_(r-1) of a stretch of t */
+    double *run_edge,
+        *s_edge; /**< what one stretch of t hands on to the next, for each letter of s */
+} dkm_ssk;
+
+/** Room for strings of up to @p s_most and @p t_most letters. Local; dkm_ssk_close() frees, also
+ *  after a failure. */
+DKM_NODISCARD
+dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda, dkm_idx s_most,
+                       dkm_idx t_most);
+
+/** Use the fewest lanes that are enough for @p count pairs, at most DKM_SSK_LANES. Local; what was
+ *  put in lanes before is lost. */
+void dkm_ssk_use(dkm_ssk *k, dkm_idx count);
+
+/** Put a string in one lane of @p letters (k->s or k->t), filled up to @p padded letters with ones
+ *  that match nothing: -1 in s, -2 in t. Local. */
+void dkm_ssk_put(const dkm_ssk *k, double *letters, dkm_idx lane, const char *text, dkm_idx length,
+                 dkm_idx padded);
+
+/** Evaluate all lanes over @p s_length and @p t_length letters. Local.
+ *  @param[out] values  a number a lane */
+void dkm_ssk_run(const dkm_ssk *k, dkm_idx s_length, dkm_idx t_length, double *values);
+
+void dkm_ssk_close(dkm_ssk *k);
+
+#endif
