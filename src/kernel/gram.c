@@ -27,7 +27,7 @@ typedef struct assembly {
     dkm_idx rows_each, cols_each; /* objects of a panel */
     dkm_idx strip;
     dkm_panel rows, cols;
-    dkm_idx *wanted;
+    dkm_idx *wanted, *first;
     void *scratch;
     dkm_visitor *visitor; /* sees each tile, which is then dropped; NULL: tiles stay in K */
     void *dropped;        /* room for a tile */
@@ -92,6 +92,7 @@ static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_pre
     DKM_STEP(dkm_panel_open(&s->rows, A, A->kernel->node, DKM_ROWS, precision, s->rows_each));
     DKM_STEP(dkm_panel_open(&s->cols, B, B->kernel->node, DKM_COLS, precision, s->cols_each));
     DKM_STEP(dkm_alloc(s->ctx, most(s->rows_each, s->cols_each), &s->wanted));
+    DKM_STEP(dkm_alloc(s->ctx, s->strip, &s->first));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
                           s->rows_each * s->strip * dkm_node_scratch(A->kernel->node),
                           (size_t)bytes, &s->scratch));
@@ -109,6 +110,7 @@ static void close_assembly(assembly *s)
     dkm_panel_close(&s->rows);
     dkm_panel_close(&s->cols);
     DKM_FREE(s->wanted);
+    DKM_FREE(s->first);
     DKM_FREE(s->scratch);
 }
 
@@ -157,10 +159,10 @@ static void finish_tile(const assembly *s, const dkm_tile *C, dkm_idx il, dkm_id
     const double *self = dkm_panel_self(&s->cols, s->B->kernel->node);
 
     for (dkm_idx j = 0; j < C->nb; j++) {
-        dkm_idx diagonal = first_row(s, jl + j) - il;
+        dkm_idx diagonal = s->first[j];
         for (dkm_idx i = 0; i < least(diagonal, C->na); i++)
             dkm_tile_put(C, i, j, 0.0);
-        if (diagonal >= 0 && diagonal < C->na &&
+        if (diagonal < C->na &&
             dkm_dmat_global_row(s->K, il + diagonal) == dkm_dmat_global_col(s->K, jl + j))
             dkm_tile_put(C, diagonal, j, self[b + j]);
     }
@@ -170,7 +172,7 @@ static void finish_tile(const assembly *s, const dkm_tile *C, dkm_idx il, dkm_id
 static dkm_local do_tiles(assembly *s, dkm_idx i0, dkm_idx c0)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_job job = {.A = &s->rows, .B = &s->cols, .scratch = s->scratch};
+    dkm_job job = {.A = &s->rows, .B = &s->cols, .first = s->first, .scratch = s->scratch};
 
     for (job.b = 0; job.b < s->cols.n; job.b += s->strip) {
         dkm_idx il = most(i0, first_row(s, c0 + job.b));
@@ -179,6 +181,8 @@ static dkm_local do_tiles(assembly *s, dkm_idx i0, dkm_idx c0)
             break;
         dkm_tile C = tile_at(s, il, c0 + job.b, na, nb);
         job.a = il - i0;
+        for (dkm_idx j = 0; j < nb; j++)
+            s->first[j] = most(0, first_row(s, c0 + job.b + j) - il);
         DKM_STEP(dkm_node_tile(s->A->kernel->node, &job, &C));
         if (s->lower)
             finish_tile(s, &C, il, c0 + job.b, job.b);

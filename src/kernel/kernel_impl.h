@@ -88,7 +88,9 @@ static inline const dkm_data *dkm_slot_data(const dkm_slot *slot, dkm_side side)
 typedef struct dkm_job {
     const dkm_panel *A, *B;
     dkm_idx a, b;
-    void *scratch; /**< room for as many tiles like C as dkm_node_scratch() says */
+    const dkm_idx *first; /**< the first row wanted of each column; NULL when all are. A kind for
+                               which elements are dear may leave those before it at zero */
+    void *scratch;        /**< room for as many tiles like C as dkm_node_scratch() says */
 } dkm_job;
 
 /** What the node of a kind can do. A function that does not apply is NULL. */

@@ -63,7 +63,7 @@ static dkm_local evaluate_pairs(const dkm_prepared *A, const dkm_prepared *B, do
     dkm_panel_look(&a, 0, n);
     dkm_panel_look(&b, 0, n);
     for (dkm_idx i = 0; i < n; i++) {
-        dkm_job job = {&a, &b, i, i, scratch};
+        dkm_job job = {&a, &b, i, i, NULL, scratch};
         dkm_tile C = {DKM_F64, 1, 1, 1, values + i};
         DKM_STEP(dkm_node_tile(root, &job, &C));
     }

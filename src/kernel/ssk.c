@@ -123,36 +123,60 @@ static void do_row(const dkm_ssk *k, const dkm_objs *A, dkm_idx a, dkm_idx t_len
     dkm_ssk_run(k, length, t_length, values);
 }
 
+static double one(double self)
+{
+    (void)self;
+    return 1.0;
+}
+
 static double inverse_root(double self)
 {
     return self > 0 ? 1.0 / sqrt(self) : 0.0;
 }
 
-/* C(i, j) = k(a_i, b_j), over the roots of both self-kernels when @p unit. */
-static dkm_local fill_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C, int unit)
+/* The first row that any column of a group wants. */
+static dkm_idx first_row(const dkm_job *job, const dkm_tile *C, const ranked *group, dkm_idx count)
+{
+    dkm_idx first = job->first ? C->na : 0;
+
+    for (dkm_idx l = 0; job->first && l < count; l++) {
+        dkm_idx wants = job->first[group[l].index - job->b];
+        first = wants < first ? wants : first;
+    }
+    return first;
+}
+
+/* The columns of one group, each value times @p scale of both strings. */
+static void do_group(const dkm_node *node, const dkm_job *job, dkm_ssk *k, const ranked *group,
+                     dkm_idx count, double (*scale)(double self), const dkm_tile *C)
+{
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    dkm_idx length, first = first_row(job, C, group, count);
+    double values[LANES] = {0};
+
+    dkm_ssk_use(k, count);
+    length = put_group(k, k->t, B, group, count);
+    for (dkm_idx i = 0; i < C->na; i++) {
+        if (i >= first)
+            do_row(k, A, job->a + i, length, values);
+        for (dkm_idx l = 0; l < count; l++)
+            dkm_tile_put(C, i, group[l].index - job->b,
+                         values[l] * scale(A->extra[job->a + i]) * scale(B->extra[group[l].index]));
+    }
+}
+
+static dkm_local fill_tile(const dkm_node *node, const dkm_job *job, double (*scale)(double self),
+                           const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
     ranked *order = NULL;
     dkm_ssk k = {0};
-    double values[LANES];
 
     DKM_STEP(rank_by_length(B, job->b, C->nb, &order));
     DKM_STEP(open_ssk(&k, node, A->ctx, longest(A, job->a, C->na), longest(B, job->b, C->nb)));
-    for (dkm_idx j = 0; j < C->nb; j += LANES) {
-        dkm_idx count = C->nb - j < LANES ? C->nb - j : LANES;
-        dkm_ssk_use(&k, count);
-        dkm_idx length = put_group(&k, k.t, B, order + j, count);
-        for (dkm_idx i = 0; i < C->na; i++) {
-            double scale = unit ? inverse_root(A->extra[job->a + i]) : 1.0;
-            do_row(&k, A, job->a + i, length, values);
-            for (dkm_idx l = 0; l < count; l++) {
-                dkm_idx b = order[j + l].index;
-                double other = unit ? inverse_root(B->extra[b]) : 1.0;
-                dkm_tile_put(C, i, b - job->b, values[l] * scale * other);
-            }
-        }
-    }
+    for (dkm_idx j = 0; j < C->nb; j += LANES)
+        do_group(node, job, &k, order + j, C->nb - j < LANES ? C->nb - j : LANES, scale, C);
 out:
     dkm_ssk_close(&k);
     DKM_FREE(order);
@@ -161,12 +185,12 @@ out:
 
 static dkm_local ssk_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
-    return fill_tile(node, job, C, 0);
+    return fill_tile(node, job, one, C);
 }
 
 static dkm_local ssk_unit_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
-    return fill_tile(node, job, C, 1);
+    return fill_tile(node, job, inverse_root, C);
 }
 
 const dkm_kind dkm_kind_ssk = {.name = "ssk",
