@@ -6,7 +6,7 @@
 
 #include "scalapack/linalg.h"
 
-#define POWER_STEPS  5
+#define POWER_STEPS  3
 #define POWER_STREAM 0x706f776572u
 
 /* Positive on the whole, so that it is far from orthogonal to the leading vector of a Gram matrix.

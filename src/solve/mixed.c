@@ -277,10 +277,9 @@ dkm_status dkm_mixed_solve(const dkm_kernel *kernel, const dkm_prepared *X, dkm_
         DKM_TRY(dkm_gram(s.grid, kernel, X, nb, DKM_F64, &s.K));
     DKM_TRY(factor(&s, info));
     dkm_phase_begin(s.ctx, "refine");
-    status = solve_all(&s, settings, refine, Y, B, info);
+    DKM_TRY(solve_all(&s, settings, refine, Y, B, info));
+    DKM_TRY(estimate_condition(&s, info));
     dkm_phase_end(s.ctx);
-    if (status == DKM_OK)
-        status = estimate_condition(&s, info);
 out:
     dkm_dmat_destroy(&s.L);
     dkm_dmat_destroy(&s.K);

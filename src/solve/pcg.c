@@ -119,7 +119,7 @@ out:
 static dkm_status run(pcg *c, double start, dkm_pcg_outcome *o)
 {
     dkm_status status = DKM_OK;
-    double best = start, target = 0.5 * c->settings->tolerance;
+    double best = start, target = 0.1 * c->settings->tolerance;
     int waited = 0;
 
     DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));

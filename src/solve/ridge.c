@@ -43,7 +43,9 @@ static dkm_status factor(dkm_dmat *K, double gamma, const double *diagonal, dkm_
             dkm_dmat_set_diagonal(K, diagonal);
         }
         dkm_dmat_shift_diagonal(K, gamma + jitter);
+        dkm_phase_begin(ctx, "factor");
         dkm_la_cholesky(K, &minor);
+        dkm_phase_end(ctx);
         info->jitter = jitter;
         info->jitter_steps = step;
         if (minor == 0)

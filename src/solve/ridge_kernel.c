@@ -12,7 +12,7 @@
 
 dkm_ridge_settings dkm_ridge_settings_default(void)
 {
-    return (dkm_ridge_settings){.gamma = 1e-3, .tolerance = 1e-13};
+    return (dkm_ridge_settings){.gamma = 1e-3, .tolerance = 1e-12};
 }
 
 /* Elements of an m x m matrix on this rank. */
