@@ -106,6 +106,40 @@ double oracle_mismatch(const oracle_text *s, const oracle_text *t, dkm_idx p, dk
     return sum;
 }
 
+static void multiply(dkm_idx n, const long double *A, const long double *B, long double *C)
+{
+    long double product[32 * 32] = {0};
+
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx j = 0; j < n; j++)
+            for (dkm_idx k = 0; k < n; k++)
+                product[i * n + j] += A[i * n + k] * B[k * n + j];
+    memcpy(C, product, (size_t)(n * n) * sizeof *C);
+}
+
+void oracle_exp(dkm_idx n, const double *A, double *E)
+{
+    enum { HALVINGS = 8, TERMS = 30 };
+    long double small[32 * 32], term[32 * 32] = {0}, sum[32 * 32];
+
+    for (dkm_idx k = 0; k < n * n; k++)
+        small[k] = ldexpl((long double)A[k], -HALVINGS);
+    for (dkm_idx i = 0; i < n; i++)
+        term[i * n + i] = 1;
+    memcpy(sum, term, sizeof sum);
+    for (int t = 1; t < TERMS; t++) {
+        multiply(n, term, small, term);
+        for (dkm_idx k = 0; k < n * n; k++) {
+            term[k] /= t;
+            sum[k] += term[k];
+        }
+    }
+    for (int t = 0; t < HALVINGS; t++)
+        multiply(n, sum, sum, sum);
+    for (dkm_idx k = 0; k < n * n; k++)
+        E[k] = (double)sum[k];
+}
+
 static void rotate(dkm_idx n, double *A, dkm_idx p, dkm_idx q)
 {
     double theta = 0.5 * atan2(2 * A[p * n + q], A[q * n + q] - A[p * n + p]);

@@ -24,6 +24,9 @@ double oracle_spectrum(const oracle_text *s, const oracle_text *t, dkm_idx p);
 double oracle_mismatch(const oracle_text *s, const oracle_text *t, dkm_idx p, dkm_idx k,
                        const char *alphabet);
 
+/** E = exp(A) of an n x n matrix, n <= 32, by scaling, its series and squaring. */
+void oracle_exp(dkm_idx n, const double *A, double *E);
+
 /** Smallest eigenvalue of a symmetric n x n matrix, by Jacobi rotations; @p A is spoilt. */
 double oracle_least_eigenvalue(dkm_idx n, double *A);
 

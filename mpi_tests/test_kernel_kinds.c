@@ -457,6 +457,75 @@ static void what_matrices_cannot_tell_is_refused(dkm_ctx *ctx)
     dkm_data_destroy(&X);
 }
 
+/* An undirected graph in two parts, with a loop at vertex 3 and none of the edges of vertex 5. */
+static double weight(dkm_idx i, dkm_idx k)
+{
+    uint64_t low = (uint64_t)(i < k ? i : k), high = (uint64_t)(i < k ? k : i);
+
+    if (i == 5 || k == 5 || (i < 9) != (k < 9) || (i == k && i != 3))
+        return 0;
+    return i != k && dkm_random_uniform(9, 0, low, high) < 0.5
+               ? 0
+               : dkm_random_uniform(9, 1, low, high) + 0.1;
+}
+
+static double heat[M * M];
+
+static void fill_heat(double tau)
+{
+    double degree[M] = {0}, A[M * M];
+
+    for (dkm_idx i = 0; i < M; i++)
+        for (dkm_idx k = 0; k < M; k++)
+            degree[i] += weight(i, k);
+    for (dkm_idx i = 0; i < M; i++)
+        for (dkm_idx k = 0; k < M; k++)
+            A[i * M + k] = degree[i] == 0 || degree[k] == 0
+                               ? 0
+                               : tau * (weight(i, k) / sqrt(degree[i] * degree[k]) - (i == k));
+    oracle_exp(M, A, heat);
+}
+
+static double heat_value(dkm_idx i, dkm_idx j)
+{
+    return heat[i * M + j];
+}
+
+static double one_way(dkm_idx i, dkm_idx k)
+{
+    return i == 2 && k == 1 ? 2 : i + k == 3 || i + k == 7;
+}
+
+static double negative(dkm_idx i, dkm_idx k)
+{
+    return i + k == 1 ? -1 : 0;
+}
+
+static void heat_spreads_on_graphs(dkm_ctx *ctx)
+{
+    dkm_data *G = objects_lists(ctx, DKM_GRAPH, M, M, weight);
+    dkm_data *A = objects_lists(ctx, DKM_GRAPH, M, M, one_way);
+    dkm_data *N = objects_lists(ctx, DKM_GRAPH, M, M, negative);
+    gram_case c[] = {
+        {"diffusion(tau=0.001)", G, heat_value, NULL, NULL, 1e-13},
+        {"diffusion", G, heat_value, NULL, NULL, 1e-13},
+        {"diffusion(tau=50)", G, heat_value, NULL, NULL, 1e-13},
+    };
+    const double tau[] = {0.001, 1, 50};
+
+    for (int k = 0; k < 3; k++) {
+        fill_heat(tau[k]);
+        check_gram(ctx, &c[k]);
+    }
+    prepare_fails(ctx, "diffusion", G, G, DKM_ERR_UNSUPPORTED);
+    prepare_fails(ctx, "diffusion", A, NULL, DKM_ERR_ARG);
+    CHECK(strstr(dkm_ctx_message(ctx), "vertex 1 has an edge to 2 that") != NULL);
+    prepare_fails(ctx, "diffusion", N, NULL, DKM_ERR_ARG);
+    dkm_data_destroy(&G);
+    dkm_data_destroy(&A);
+    dkm_data_destroy(&N);
+}
+
 static const char *brutal_text;
 static dkm_data *brutal_X;
 
@@ -471,8 +540,9 @@ static dkm_status gram_once(dkm_ctx *ctx)
     DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
     DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
     DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
-    DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
-    DKM_TRY(dkm_gram_cross(grid, k, Q, P, 3, 3, DKM_F64, &K));
+    if (dkm_data_type(brutal_X) != DKM_GRAPH)
+        DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
+    DKM_TRY(dkm_gram_cross(grid, k, Q ? Q : P, P, 3, 3, DKM_F64, &K));
 out:
     dkm_dmat_destroy(&K);
     dkm_prepared_destroy(&Q);
@@ -497,6 +567,7 @@ static void any_failed_allocation_is_survived(dkm_ctx *ctx)
     brutal(ctx, "normalize(set)", objects_texts(ctx, DKM_SETS, 7, words));
     brutal(ctx, "class", objects_values(ctx, DKM_LABELS, 7, 1, label));
     brutal(ctx, "distance", objects_values(ctx, DKM_DISTANCE, 7, 7, distance_element));
+    brutal(ctx, "diffusion", objects_lists(ctx, DKM_GRAPH, 7, 7, weight));
     brutal(ctx, "gram", objects_values(ctx, DKM_GRAM, 7, 7, gram_element));
 }
 
@@ -506,6 +577,7 @@ static const check_case cases[] = {
     CASE(big_sets_need_normalize),
     CASE(precomputed_matrices_are_kernels),
     CASE(what_matrices_cannot_tell_is_refused),
+    CASE(heat_spreads_on_graphs),
     CASE(any_failed_allocation_is_survived),
 };
 

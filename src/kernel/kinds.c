@@ -17,6 +17,7 @@
     X(ssk)                                                                                         \
     X(gram)                                                                                        \
     X(distance)                                                                                    \
+    X(diffusion)                                                                                   \
     X(sum)                                                                                         \
     X(product)                                                                                     \
     X(scale)                                                                                       \

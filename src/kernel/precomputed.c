@@ -4,14 +4,15 @@
  *   distance  the values are distances D; k = -1/2 (I - 1 c') D^2 (I - c 1') with c = 1/m, that is
  *             k(x, x') = (s(x) + s(x') - D(x, x')^2) / 2 with s(x) = mean of D(x, t)^2 - g / 2,
  *             g being the mean of all D^2; s(x) is k(x, x), also for new objects */
+#include "kernel/precomputed.h"
+
 #include <math.h>
 
-#include "kernel/panel.h"
 #include "kernel/prepare.h"
 
-enum { SELF, INDEX, EXTRAS };
+enum { SELF = DKM_ROW_SELF, INDEX = DKM_ROW_INDEX, EXTRAS = DKM_ROW_EXTRAS };
 
-static dkm_local check_square(const dkm_prepared *P)
+dkm_local dkm_rows_check_square(const dkm_prepared *P)
 {
     const dkm_data *X = P->X;
 
@@ -22,21 +23,28 @@ static dkm_local check_square(const dkm_prepared *P)
                     dkm_type_name(X->mine.type), (long long)X->m, (long long)X->mine.d);
 }
 
-/* The rows as they are; training ones with k(x, x) and their index. */
-static dkm_local make_rows(const dkm_prepared *P, dkm_objs *out)
+dkm_local dkm_rows_add_extras(const dkm_prepared *P, dkm_objs *rows)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const dkm_objs *X = &P->X->mine;
 
-    *out = *X;
-    out->extra = NULL;
-    DKM_STEP(dkm_objs_add_extra(out, EXTRAS));
-    DKM_STEP(check_square(P));
-    for (dkm_idx i = 0; i < X->n; i++) {
+    DKM_STEP(dkm_objs_add_extra(rows, EXTRAS));
+    for (dkm_idx i = 0; i < rows->n; i++) {
         dkm_idx index = P->X->first + i;
-        out->extra[i * EXTRAS + INDEX] = P->training ? -1.0 : (double)index;
-        out->extra[i * EXTRAS + SELF] = P->training ? NAN : X->values[i * X->d + index];
+        rows->extra[i * EXTRAS + INDEX] = P->training ? -1.0 : (double)index;
+        rows->extra[i * EXTRAS + SELF] = P->training ? NAN : rows->values[i * rows->d + index];
     }
+out:
+    return local;
+}
+
+static dkm_local borrow_rows(const dkm_prepared *P, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_rows_check_square(P));
+    *out = P->X->mine;
+    out->extra = NULL;
+    DKM_STEP(dkm_rows_add_extras(P, out));
 out:
     return local;
 }
@@ -58,19 +66,19 @@ static dkm_status gram_train(const dkm_node *node, dkm_prepared *P)
 {
     dkm_status status = DKM_OK;
 
-    DKM_TRY(fill_rows(node, P, make_rows));
+    DKM_TRY(fill_rows(node, P, borrow_rows));
     DKM_TRY(dkm_slot_thin(P, node->slot));
 out:
     return status;
 }
 
-static void precomputed_self(const dkm_node *node, dkm_panel *panel)
+void dkm_rows_self(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_self(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i * EXTRAS + SELF];
 }
 
-static dkm_local gram_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+dkm_local dkm_rows_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
     const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
 
@@ -87,7 +95,7 @@ static dkm_local make_distances(const dkm_prepared *P, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(make_rows(P, out));
+    DKM_STEP(borrow_rows(P, out));
     for (dkm_idx i = 0; i < out->n; i++) {
         double sum = 0, own = out->extra[i * EXTRAS + SELF];
         if (own != 0 && !P->training)
@@ -146,11 +154,11 @@ static dkm_local distance_tile(const dkm_node *node, const dkm_job *job, const d
 const dkm_kind dkm_kind_gram = {.name = "gram",
                                 .types = DKM_TYPE_BIT(DKM_GRAM),
                                 .train = gram_train,
-                                .self = precomputed_self,
-                                .tile = gram_tile};
+                                .self = dkm_rows_self,
+                                .tile = dkm_rows_tile};
 
 const dkm_kind dkm_kind_distance = {.name = "distance",
                                     .types = DKM_TYPE_BIT(DKM_DISTANCE),
                                     .train = distance_train,
-                                    .self = precomputed_self,
+                                    .self = dkm_rows_self,
                                     .tile = distance_tile};
