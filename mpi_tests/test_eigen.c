@@ -115,7 +115,7 @@ static void check_leading(dkm_ctx *ctx, dkm_grid *grid, int kind, int center,
     memcpy(b, a, sizeof a);
     oracle_eigen(N, b, want, NULL);
     rank = rank_of(want);
-    CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, &info));
+    CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, NULL, &info));
     CHECK(solver != DKM_EIGEN_BLOCK || strcmp(info.solver, "block") == 0);
     CHECK(info.components == (p < rank ? p : rank));
     CHECK(dkm_data_cols(vectors) == info.components && dkm_data_rows(vectors) == N);
@@ -171,7 +171,7 @@ static void a_share_of_the_trace_is_met_and_no_more(dkm_ctx *ctx)
         s.solver = (dkm_eigen_solver)solver;
         CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 16, 16, DKM_F64, &K));
         dkm_dmat_fill(K, kind_of_matrix, &kind);
-        CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, &info));
+        CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, NULL, &info));
         CHECK(info.explained >= 0.95);
         CHECK(info.explained - values[info.components - 1] / info.trace < 0.95);
         dkm_eigen_values_free(&values);
@@ -191,11 +191,11 @@ static void wrong_settings_are_refused(dkm_ctx *ctx)
 
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
     CHECK_OK(ctx, dkm_dmat_create(grid, 9, 9, 2, 2, DKM_F64, &K));
-    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL) == DKM_ERR_ARG);
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL, NULL) == DKM_ERR_ARG);
     s.share = 1.5;
-    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL) == DKM_ERR_ARG);
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL, NULL) == DKM_ERR_ARG);
     s.components = -1;
-    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL) == DKM_ERR_ARG);
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL, NULL) == DKM_ERR_ARG);
     CHECK(values == NULL && vectors == NULL);
     dkm_dmat_destroy(&K);
     dkm_grid_destroy(&grid);
@@ -218,7 +218,7 @@ static dkm_status lead(dkm_ctx *ctx)
     DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
     DKM_TRY(dkm_dmat_create(grid, 40, 40, 7, 7, DKM_F64, &K));
     dkm_dmat_fill(K, kind_of_matrix, &kind);
-    DKM_TRY(dkm_eigen_leading(K, &s, &values, &vectors, NULL));
+    DKM_TRY(dkm_eigen_leading(K, &s, &values, &vectors, NULL, NULL));
 out:
     dkm_eigen_values_free(&values);
     dkm_data_destroy(&vectors);

@@ -9,6 +9,7 @@
 #include <dkmap/eigen.h>
 #include <dkmap/grid.h>
 #include <dkmap/kernel.h>
+#include <dkmap/kpca.h>
 #include <dkmap/krr.h>
 #include <dkmap/model.h>
 #include <dkmap/random.h>

@@ -43,12 +43,14 @@ dkm_eigen_settings dkm_eigen_settings_default(void);
  *  @param[in,out] K        double, lower triangle read, square blocks; destroyed
  *  @param[out]    values   new array, the same on every rank; dkm_eigen_values_free() frees it
  *  @param[out]    vectors  m x components, new, owned by the caller; NULL on failure
+ *  @param[out]    means    may be NULL; room for m numbers: the means of the rows of K, where it is
+ *                          centred
  *  @param[out]    info     may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */
 DKM_NODISCARD
 dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
-                             dkm_data **vectors, dkm_eigen_info *info);
+                             dkm_data **vectors, double *means, dkm_eigen_info *info);
 
 /** Free the values of dkm_eigen_leading(). Local; takes NULL and nulls. */
 void dkm_eigen_values_free(double **values);

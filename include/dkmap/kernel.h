@@ -57,6 +57,16 @@ DKM_NODISCARD
 dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                     dkm_precision precision, dkm_dmat **K);
 
+/** K from the rows of a Gram matrix at hand, dense and in slabs.
+ *
+ *  Collective.
+ *
+ *  @param[out] K  new m x m matrix in blocks of nb, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG when it is not square, or not symmetric (the worst pair is named)
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_given(dkm_grid *grid, const dkm_data *G, dkm_idx nb, dkm_dmat **K);
+
 /** K(i, j) = k(a_i, b_j) for all i, j, in blocks of mb x nb.
  *
  *  Collective. Where the kernel looks at training objects, B are those.

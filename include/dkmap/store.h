@@ -21,6 +21,12 @@ DKM_NODISCARD
 dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
                           dkm_model **model);
 
+/** Write eigenpairs as the datasets /eigenvalues and /vectors/values. Collective.
+ *  @param[in] vectors  m x count, dense; stays the caller's */
+DKM_NODISCARD
+dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
+                               const char *path, const char *command);
+
 /** Describe a model, data or record file for a person, line by line.
  *
  *  Collective; @p line is called on rank 0 only. */

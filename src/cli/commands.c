@@ -1,4 +1,4 @@
 #include "commands.h"
 
-const command *const commands[] = {&command_fit,  &command_predict, &command_score,
-                                   &command_gram, &command_info,    0};
+const command *const commands[] = {&command_fit,  &command_predict, &command_encode, &command_score,
+                                   &command_gram, &command_eig,     &command_info,   0};

@@ -182,7 +182,7 @@ static dkm_status predict(void *state, const dkm_data *X, dkm_data **Y)
     *Y = NULL;
     dkm_phase_begin(s->ctx, "predict");
     DKM_AGREE(s->ctx, check_inputs(s, X));
-    DKM_TRY(dkm_kernel_prepare(s->kernel, X, &prepared));
+    DKM_TRY(dkm_kernel_prepare_new(s->prepared, X, &prepared));
     DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(X), s->targets.cols, &numbers));
     DKM_TRY(evaluate(s, prepared, numbers));
     DKM_TRY(dkm_targets_decode(&s->targets, &numbers, Y));

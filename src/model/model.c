@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 
-static const dkm_method *const methods[] = {&dkm_method_krr};
+static const dkm_method *const methods[] = {&dkm_method_krr, &dkm_method_kpca};
 
 static const dkm_method *find_method(const char *name)
 {

@@ -39,6 +39,6 @@ DKM_NODISCARD
 dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *bundle,
                                  const dkm_layout *layout, dkm_model **model);
 
-extern const dkm_method dkm_method_krr;
+extern const dkm_method dkm_method_krr, dkm_method_kpca;
 
 #endif

@@ -289,7 +289,7 @@ out:
 }
 
 dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
-                             dkm_data **vectors, dkm_eigen_info *info)
+                             dkm_data **vectors, double *means, dkm_eigen_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
@@ -302,6 +302,8 @@ dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, do
     r.info.wanted = settings->components;
     dkm_la_mirror('L', K);
     DKM_TRY(find_trace(&r));
+    if (means && r.row_means)
+        memcpy(means, r.row_means, (size_t)r.m * sizeof *means);
     DKM_TRY(solve(&r));
     trim(&r);
     DKM_TRY(hand_over(&r, values, vectors));

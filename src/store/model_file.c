@@ -34,3 +34,18 @@ out:
     dkm_bundle_clear(&bundle);
     return status;
 }
+
+dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
+                               const char *path, const char *command)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(vectors);
+    dkm_bundle bundle = dkm_bundle_empty(ctx);
+
+    DKM_AGREE(ctx, dkm_bundle_put_reals(&bundle, "eigenvalues", count, values));
+    DKM_AGREE(ctx, dkm_bundle_lend_data(&bundle, "vectors", vectors));
+    DKM_TRY(dkm_bundle_save(&bundle, path, "eigenpairs", command));
+out:
+    dkm_bundle_clear(&bundle);
+    return status;
+}

@@ -1,0 +1,82 @@
+#include <dkmap/eigen.h>
+#include <dkmap/kernel.h>
+#include <dkmap/store.h>
+
+#include "commands.h"
+#include "components.h"
+#include "rows.h"
+#include "run.h"
+
+/* The matrix of --gram, block-cyclic on a grid of its own. */
+static dkm_status read_gram(run *r, dkm_grid **grid, dkm_dmat **K)
+{
+    const char *path = args_text(r->args, "gram");
+    dkm_layout layout = run_layout(r);
+    dkm_status status = DKM_OK;
+    dkm_data *G = NULL;
+
+    dkm_phase_begin(r->ctx, "read");
+    DKM_TRY(dkm_data_read(r->ctx, path, DKM_INPUTS, "gram", &G));
+    DKM_TRY(dkm_grid_create(r->ctx, layout.P, layout.Q, grid));
+    DKM_TRY(run_blame(
+        r, path,
+        dkm_gram_given(*grid, G,
+                       layout.block ? layout.block : dkm_grid_block(*grid, dkm_data_rows(G)), K)));
+out:
+    dkm_phase_end(r->ctx);
+    dkm_data_destroy(&G);
+    return status;
+}
+
+static dkm_status eig(run *r)
+{
+    const char *path = args_text(r->args, "output");
+    dkm_status status = DKM_OK;
+    dkm_eigen_settings settings = dkm_eigen_settings_default();
+    dkm_eigen_info info;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    dkm_data *vectors = NULL;
+    double *values = NULL;
+
+    settings.center = args_flag(r->args, "center");
+    DKM_TRY(components_settings(r, &settings));
+    DKM_TRY(dkm_path_check(r->ctx, path));
+    DKM_TRY(read_gram(r, &grid, &K));
+    DKM_TRY(run_blame(r, args_text(r->args, "gram"),
+                      dkm_eigen_leading(K, &settings, &values, &vectors, NULL, &info)));
+    DKM_TRY(dkm_eigenpairs_save(vectors, info.components, values, path, r->args->line));
+    run_tell_int(r, "m", dkm_dmat_rows(K));
+    run_tell_grid(r, dkm_grid_rows(grid), dkm_grid_cols(grid));
+    components_tell(r, &info);
+    run_tell_real(r, "largest", info.components > 0 ? values[0] : 0.0);
+    run_tell_real(r, "smallest", info.components > 0 ? values[info.components - 1] : 0.0);
+    run_tell_seconds(r);
+    run_tell_text(r, "output", path);
+out:
+    dkm_eigen_values_free(&values);
+    dkm_data_destroy(&vectors);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "gram",
+     .kind = OPT_TEXT,
+     .flags = OPT_REQUIRED,
+     .hint = "FILE",
+     .help = "symmetric matrix, dense"},
+    ROW_COMPONENTS,
+    ROW_EIGENSOLVER,
+    {.name = "center", .kind = OPT_FLAG, .help = "decompose the centred matrix H G H"},
+    ROW_OUTPUT("eigenpairs to write, .h5: /eigenvalues and /vectors/values"),
+    {0}};
+
+const command command_eig = {
+    .name = "eig",
+    .summary = "leading eigenpairs of a Gram matrix",
+    .example = "mpirun -np 4 dkmap eig --gram g.npy --components 20 -o pairs.h5",
+    .tables = {options, compute_options, report_options},
+    .run = eig,
+};

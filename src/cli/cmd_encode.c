@@ -1,0 +1,23 @@
+#include "commands.h"
+#include "rows.h"
+#include "stream.h"
+
+static dkm_status encode(run *r)
+{
+    return stream_through_model(r, "kpca");
+}
+
+static const option options[] = {ROW_X("objects to encode, of the kind the model was trained on"),
+                                 ROW_X_TYPE,
+                                 ROW_OUTPUT("coordinates to write: .npy .csv .tsv .h5 .txt"),
+                                 {0}};
+
+const command command_encode = {
+    .name = "encode",
+    .summary = "coordinates of objects along the components of a kpca model",
+    .about = "Objects stream through in stretches, as they do in predict.",
+    .example = "mpirun -np 4 dkmap encode components.h5 --x new.npy -o z.npy",
+    .operands = "MODEL",
+    .tables = {options, compute_options, report_options},
+    .run = encode,
+};

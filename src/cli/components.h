@@ -1,0 +1,28 @@
+/** @file components.h  The option --components, and what is told of an eigendecomposition. */
+#ifndef DKMAP_CLI_COMPONENTS_H
+#define DKMAP_CLI_COMPONENTS_H
+
+#include <dkmap/eigen.h>
+
+#include "run.h"
+
+#define ROW_COMPONENTS                                                                             \
+    {                                                                                              \
+        .name = "components", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "P|F%",             \
+        .help = "how many components, or the share of variance they must explain, such as 95%"     \
+    }
+#define ROW_EIGENSOLVER                                                                            \
+    {                                                                                              \
+        .name = "eigensolver", .kind = OPT_WORD, .words = "auto|block|full|", .preset = "auto",    \
+        .help = "block finds leading components by matrix products, full decomposes all"           \
+    }
+
+/** --components and --eigensolver as settings. Logically collective.
+ *  @return DKM_OK; DKM_ERR_ARG */
+DKM_NODISCARD
+dkm_status components_settings(run *r, dkm_eigen_settings *settings);
+
+/** Tell what was found. Local; rank 0 prints. */
+void components_tell(run *r, const dkm_eigen_info *info);
+
+#endif

@@ -1,0 +1,79 @@
+/* A Gram matrix that comes from a file: square and symmetric, or refused. */
+#include <math.h>
+
+#include <dkmap/kernel.h>
+
+#include "dmat/dmat_impl.h"
+#include "scalapack/linalg.h"
+
+#define ASYMMETRY 1e-8 /* of the largest element, as numbers printed with ten digits may have */
+
+static dkm_local check_square(const dkm_data *G)
+{
+    if (dkm_data_rows(G) == dkm_data_cols(G))
+        return DKM_LOCAL_OK;
+    return dkm_fail(dkm_data_ctx(G), DKM_ERR_ARG,
+                    "a Gram matrix is square and this one has %lld rows and %lld columns",
+                    (long long)dkm_data_rows(G), (long long)dkm_data_cols(G));
+}
+
+/* The worst pair of this rank: largest |A - T|, and where. */
+static double worst_gap(const dkm_dmat *A, const dkm_dmat *T, dkm_idx *i, dkm_idx *j, double *size)
+{
+    double worst = 0;
+
+    *i = *j = -1;
+    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
+        for (dkm_idx il = 0; il < A->m_loc; il++) {
+            double a = dkm_dmat_at(A, il, jl), gap = fabs(a - dkm_dmat_at(T, il, jl));
+            *size = fmax(*size, fabs(a));
+            if (gap > worst) {
+                worst = gap;
+                *i = dkm_dmat_global_row(A, il);
+                *j = dkm_dmat_global_col(A, jl);
+            }
+        }
+    return worst;
+}
+
+static dkm_status check_symmetric(const dkm_dmat *A)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(A->grid);
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_dmat *T = NULL;
+    dkm_idx i, j;
+    double size = 0, gap;
+
+    DKM_TRY(dkm_dmat_create(A->grid, A->n, A->m, A->nb, A->mb, A->precision, &T));
+    dkm_la_transpose(A, T);
+    gap = worst_gap(A, T, &i, &j, &size);
+    MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    if (gap > ASYMMETRY * size)
+        local =
+            dkm_fail(ctx, DKM_ERR_ARG,
+                     "a Gram matrix is symmetric, and elements (%lld, %lld) and (%lld, %lld) of "
+                     "this one differ by %.3g",
+                     (long long)i, (long long)j, (long long)j, (long long)i, gap);
+    DKM_AGREE(ctx, local);
+out:
+    dkm_dmat_destroy(&T);
+    return status;
+}
+
+dkm_status dkm_gram_given(dkm_grid *grid, const dkm_data *G, dkm_idx nb, dkm_dmat **K)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *A = NULL;
+
+    *K = NULL;
+    DKM_AGREE(dkm_data_ctx(G), check_square(G));
+    DKM_TRY(dkm_dmat_create(grid, dkm_data_rows(G), dkm_data_rows(G), nb, nb, DKM_F64, &A));
+    DKM_TRY(dkm_dmat_from_rows(A, dkm_data_values_const(G)));
+    DKM_TRY(check_symmetric(A));
+    *K = A;
+    A = NULL;
+out:
+    dkm_dmat_destroy(&A);
+    return status;
+}

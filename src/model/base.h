@@ -1,0 +1,50 @@
+/** @file base.h  What every kernel model stands on: a grid, a kernel and its training inputs. */
+#ifndef DKMAP_BASE_H
+#define DKMAP_BASE_H
+
+#include <dkmap/model.h>
+
+#include "data/bundle.h"
+
+typedef struct dkm_base {
+    dkm_ctx *ctx;
+    dkm_grid *grid;
+    dkm_idx nb;
+    dkm_kernel *kernel;
+    dkm_data *X;
+    dkm_prepared *prepared;
+} dkm_base;
+
+/** Set up for training inputs, which are taken over (nulled, also on failure).
+ *  Collective; dkm_base_close() frees, also after a failure. */
+DKM_NODISCARD
+dkm_status dkm_base_open(dkm_base *base, dkm_ctx *ctx, dkm_data **X, const char *kernel,
+                         const dkm_layout *layout);
+void dkm_base_close(dkm_base *base);
+
+/** k(X, training) as a distributed matrix, after checking that X is like the training inputs.
+ *  Collective. */
+DKM_NODISCARD
+dkm_status dkm_base_cross(const dkm_base *base, const dkm_data *X, dkm_dmat **K);
+
+/** How many new rows to take at a time when each makes @p outputs numbers. Local. */
+dkm_idx dkm_base_stretch(const dkm_base *base, dkm_idx outputs);
+
+/** The parts "kernel" and "inputs". Local; the inputs are lent. */
+DKM_NODISCARD
+dkm_local dkm_base_to_bundle(const dkm_base *base, dkm_bundle *bundle);
+/** A base from those parts; takes the inputs. Collective. */
+DKM_NODISCARD
+dkm_status dkm_base_from_bundle(dkm_base *base, dkm_ctx *ctx, dkm_bundle *bundle,
+                                const dkm_layout *layout);
+
+/** A distributed matrix as a part of dense rows, and back. Collective.
+ *  On the way back the part must be rows x cols; its rows lie in blocks of the base. */
+DKM_NODISCARD
+dkm_status dkm_base_put_matrix(const dkm_base *base, dkm_bundle *bundle, const char *name,
+                               const dkm_dmat *A);
+DKM_NODISCARD
+dkm_status dkm_base_take_matrix(const dkm_base *base, dkm_bundle *bundle, const char *name,
+                                dkm_idx rows, dkm_idx cols, dkm_dmat **A);
+
+#endif
