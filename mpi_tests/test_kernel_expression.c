@@ -27,6 +27,7 @@ static void every_parameter_is_written_out(dkm_ctx *ctx)
     canonical(ctx, " poly ( c = 2 ) ", "poly(degree=3, c=2)");
     canonical(ctx, "rbf", "rbf(sigma=1)");
     canonical(ctx, "rbf(sigma=0.1)", "rbf(sigma=0.1)");
+    canonical(ctx, "rbf(sigma=1200)", "rbf(sigma=1200)");
     canonical(ctx, "rbf(sigma=1e-300)", "rbf(sigma=1e-300)");
     canonical(ctx, "rbf(sigma=0.30000000000000004)", "rbf(sigma=0.30000000000000004)");
     canonical(ctx, "rbf(\n\tlinear,sigma=+2.50)", "rbf(linear, sigma=2.5)");

@@ -221,10 +221,10 @@ out:
     return local;
 }
 
-/* The fewest digits that read back as the same number. */
+/* The fewest digits that read back as the same number, from six on: 1200 is not 1.2e+03. */
 static void print_number(double x, char text[NUMBER_ROOM])
 {
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, NUMBER_ROOM, "%.*g", digits, x);
         if (strtod(text, NULL) == x)
             return;
