@@ -5,7 +5,7 @@
 #include <dkmap/data.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_STOPPED = 3 };
-enum { NAME_WIDTH = 15 };
+enum { NAME_WIDTH = 24 };
 
 void run_print(run *r, const char *text)
 {
