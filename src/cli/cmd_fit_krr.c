@@ -89,6 +89,7 @@ static const option options[] = {
      .help = "take the mean of the outputs off first: an intercept"},
     {.name = "precision",
      .kind = OPT_WORD,
+     .hint = "HOW",
      .words = "auto|double|mixed|single|",
      .preset = "auto",
      .help = "of the factor: mixed refines a single one to double accuracy, in half the time"},
