@@ -1,5 +1,8 @@
+# shellcheck shell=bash disable=SC2034
 # What the other scripts of this folder share. Sourced, not run.
-# Sets: root (the project's folder), build (where it is built), launch (how to start ranks).
+# Sets: root (the project's folder), build (where it is built), packages (what building needs on
+# Debian), launch (how ranks are started).
+# Heeds: DKMAP_BUILD (another folder to build in), DKMAP_LAUNCH (another launcher, such as "srun").
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${DKMAP_BUILD:-$root/build}
@@ -11,37 +14,58 @@ fail() {
     exit 1
 }
 
+# short PATH: as someone in the current folder would type it
+short() {
+    echo "${1#"$PWD"/}"
+}
+
+# explain: the comment at the top of the script that was started, from its second line on
+explain() {
+    sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"
+}
+
+# missing_packages NAME...: those Debian packages that are not there; all is well elsewhere
+missing_packages() {
+    local name
+    command -v dpkg-query >/dev/null || return 0
+    for name in "$@"; do
+        dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || echo "$name"
+    done
+}
+
 # install_packages NAME...: those Debian packages that are not there yet
 install_packages() {
-    local missing=() name admin=()
-    command -v dpkg-query >/dev/null ||
-        { echo "${0##*/}: not a Debian system: taking for granted that $* are there"; return 0; }
-    for name in "$@"; do
-        dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || missing+=("$name")
-    done
-    [ ${#missing[@]} -eq 0 ] && return 0
+    local missing admin=() log
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" != 0 ]; then
         command -v sudo >/dev/null ||
-            fail "missing packages, and neither root nor sudo to install them: ${missing[*]}"
+            fail "packages are missing, with neither root nor sudo to install them: ${missing[*]}"
         admin=(sudo)
     fi
     echo "Installing ${missing[*]}"
-    { "${admin[@]}" apt-get update -qq &&
+    log=$(mktemp)
+    { "${admin[@]}" apt-get update -q || echo "apt-get update failed: trying with what is known"
         "${admin[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >/dev/null ||
-        fail "could not install ${missing[*]}: see the lines above"
+            apt-get install -y -q --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+        { grep -E '^[EW]:' "$log" >&2 || tail -n 5 "$log" >&2
+            fail "could not install ${missing[*]}: the whole log is $log"; }
+    rm -f "$log"
 }
 
 # build_dkmap [CMAKE OPTION...]: configure and compile, quietly unless something is wrong
 build_dkmap() {
-    local log
-    mkdir -p "$build"
-    log=$build/build.log
-    echo "Building in $build"
+    local log=$build/build.log
+    mkdir -p "$build" || fail "cannot make the folder $build"
+    echo "Building in $(short "$build")"
     { cmake -S "$root" -B "$build" "$@" && cmake --build "$build" --parallel "$(nproc)"; } >"$log" 2>&1 ||
-        { tail -n 20 "$log" >&2; fail "the build failed: the whole log is $log"; }
+        { grep -E -A 3 'CMake Error|error:' "$log" >&2 || tail -n 20 "$log" >&2
+            fail "the build failed: the whole log is $log"; }
 }
 
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-[ "$(id -u)" = 0 ] && export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+if [ "$(id -u)" = 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+# Ranks may share cores here: they are not bound to any, and give way while they wait.
 launch=${DKMAP_LAUNCH:-mpirun --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1}

@@ -1,10 +1,19 @@
 #!/usr/bin/env bash
-# Installs what is missing (Debian), builds, and runs every test.   usage: jobs/test.sh [ctest options]
+# Installs what is missing (Debian), builds dkmap and runs every test.
+#
+# usage: jobs/test.sh [options of ctest, such as -R krr]
+# DKMAP_WERROR=ON makes warnings of the compiler errors.
 set -euo pipefail
+# shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+case ${1:-} in -h | --help)
+    explain
+    exit
+    ;;
+esac
 
 # shellcheck disable=SC2086
 install_packages $packages
-build_dkmap -DDKMAP_WERROR=ON -DDKMAP_TESTS=ON
+build_dkmap -DDKMAP_WERROR="${DKMAP_WERROR:-OFF}" -DDKMAP_TESTS=ON
 cd "$build"
 ctest --output-on-failure "$@"
