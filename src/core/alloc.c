@@ -11,6 +11,7 @@
 typedef struct header {
     dkm_ctx *ctx;
     int64_t bytes;
+    void *raw; /* what the system gave */
 } header;
 
 static header *header_of(void *block)
@@ -26,31 +27,39 @@ static void count_block(dkm_ctx *ctx, int64_t bytes)
         ctx->peak_bytes = ctx->live_bytes;
 }
 
-static void *take(dkm_ctx *ctx, size_t bytes)
+/* The first aligned place that leaves room for a header before it. */
+static void *place_in(void *raw)
 {
-    size_t padded = (bytes + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *raw;
+    return (void *)(((uintptr_t)raw + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+/* Zeros come from the system where it has them: pages never written to then cost nothing. */
+static void *take(dkm_ctx *ctx, size_t bytes, int zeros)
+{
+    size_t padded = bytes + 2 * ALIGNMENT;
+    void *raw, *block;
 
     if (ctx->budget == 0)
         return NULL;
-    raw = aligned_alloc(ALIGNMENT, padded);
+    raw = zeros ? calloc(1, padded) : malloc(padded);
     if (!raw)
         return NULL;
     if (ctx->budget > 0)
         ctx->budget--;
-    *(header *)(void *)raw = (header){ctx, (int64_t)bytes};
+    block = place_in(raw);
+    *header_of(block) = (header){ctx, (int64_t)bytes, raw};
     count_block(ctx, (int64_t)bytes);
-    return raw + ALIGNMENT;
+    return block;
 }
 
-dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
-                       void *block)
+static dkm_local allocate(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                          int zeros, void *block)
 {
     void **out = block;
 
     *out = NULL;
     if (count >= 0 && (uint64_t)count <= ((uint64_t)INT64_MAX - 4 * ALIGNMENT) / (size ? size : 1))
-        *out = take(ctx, (size_t)count * size);
+        *out = take(ctx, (size_t)count * size, zeros);
     if (!*out)
         return dkm_fail_at(ctx, file, line, DKM_ERR_MEMORY,
                            "cannot allocate %lld x %zu bytes (%.1f MiB held): use more ranks or "
@@ -59,15 +68,16 @@ dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, 
     return DKM_LOCAL_OK;
 }
 
+dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                       void *block)
+{
+    return allocate(ctx, file, line, count, size, 0, block);
+}
+
 dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
                         void *block)
 {
-    void **out = block;
-    dkm_local local = dkm_alloc_at(ctx, file, line, count, size, block);
-
-    if (*out)
-        memset(*out, 0, (size_t)count * size);
-    return local;
+    return allocate(ctx, file, line, count, size, 1, block);
 }
 
 dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
@@ -106,5 +116,5 @@ void dkm_free_block(void *block)
     h = header_of(block);
     h->ctx->live_blocks--;
     h->ctx->live_bytes -= h->bytes;
-    free(h);
+    free(h->raw);
 }

@@ -14,9 +14,10 @@
 
 #define COLS_BYTES (32 << 20) /* a panel of columns may always take this much */
 #define ROWS_BYTES (16 << 20)
-#define ROWS_MOST  1024
+#define ROWS_MOST  2048
 #define ROWS_LEAST 16
-#define STRIP      128 /* columns of a tile, about: few, so that little is done above the diagonal */
+#define WIDE       512 /* columns of a tile, about */
+#define NARROW     128 /* of one that crosses the diagonal, above which all work is for nothing */
 
 typedef struct assembly {
     dkm_ctx *ctx;
@@ -25,7 +26,8 @@ typedef struct assembly {
     int lower; /* only what is not above the diagonal */
     int p, P, Q;
     dkm_idx rows_each, cols_each; /* objects of a panel */
-    dkm_idx strip;
+    dkm_idx wide, narrow;         /* columns of a tile */
+    dkm_idx i0, c0;               /* local row and column of the first objects at hand */
     dkm_panel rows, cols;
     dkm_idx *wanted, *first;
     void *scratch;
@@ -73,7 +75,8 @@ static void plan(assembly *s)
     s->cols_each = least(within(room / size_b, 1, INT64_MAX), most(cols_in_all(s), 1));
     s->rows_each = within(ROWS_BYTES / size_a, ROWS_LEAST, ROWS_MOST);
     s->rows_each = least(s->rows_each, most(rows_in_all(s), 1));
-    s->strip = least(nb * most(1, STRIP / nb), s->cols_each);
+    s->narrow = least(nb * most(1, NARROW / nb), s->cols_each);
+    s->wide = least(s->narrow * most(1, WIDE / s->narrow), s->cols_each);
 }
 
 static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_prepared *B,
@@ -92,12 +95,12 @@ static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_pre
     DKM_STEP(dkm_panel_open(&s->rows, A, A->kernel->node, DKM_ROWS, precision, s->rows_each));
     DKM_STEP(dkm_panel_open(&s->cols, B, B->kernel->node, DKM_COLS, precision, s->cols_each));
     DKM_STEP(dkm_alloc(s->ctx, most(s->rows_each, s->cols_each), &s->wanted));
-    DKM_STEP(dkm_alloc(s->ctx, s->strip, &s->first));
+    DKM_STEP(dkm_alloc(s->ctx, s->wide, &s->first));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
-                          s->rows_each * s->strip * dkm_node_scratch(A->kernel->node),
-                          (size_t)bytes, &s->scratch));
+                          s->rows_each * s->wide * dkm_node_scratch(A->kernel->node), (size_t)bytes,
+                          &s->scratch));
     if (visitor)
-        DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->rows_each * s->strip, (size_t)bytes,
+        DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->rows_each * s->wide, (size_t)bytes,
                               &s->dropped));
     dkm_blas_use_threads(s->ctx);
 out:
@@ -126,18 +129,19 @@ static dkm_status fill_cols(assembly *s, dkm_idx c0)
 {
     dkm_idx end = least(c0 + s->cols_each, dkm_dmat_local_cols(s->K)), n = 0;
 
+    s->c0 = c0;
     for (dkm_idx jl = c0; jl < end; jl++)
         s->wanted[n++] = dkm_dmat_global_col(s->K, jl);
     return dkm_panel_fill(&s->cols, n, s->wanted);
 }
 
-/* Bring the objects of local rows [*i0, i1), which are those of a panel that any tile needs. */
-static dkm_status fill_rows(assembly *s, dkm_idx c0, dkm_idx r0, dkm_idx *i0)
+/* Bring those objects of the rows from r0 on that some tile needs. */
+static dkm_status fill_rows(assembly *s, dkm_idx r0)
 {
     dkm_idx end = least(r0 + s->rows_each, dkm_dmat_local_rows(s->K)), n = 0;
 
-    *i0 = s->cols.n > 0 ? most(r0, first_row(s, c0)) : end;
-    for (dkm_idx il = *i0; il < end; il++)
+    s->i0 = s->cols.n > 0 ? most(r0, first_row(s, s->c0)) : end;
+    for (dkm_idx il = s->i0; il < end; il++)
         s->wanted[n++] = dkm_dmat_global_row(s->K, il);
     return dkm_panel_fill(&s->rows, n, s->wanted);
 }
@@ -168,26 +172,40 @@ static void finish_tile(const assembly *s, const dkm_tile *C, dkm_idx il, dkm_id
     }
 }
 
-/* All tiles of the panels at hand: rows from local row i0 on, columns from c0 on. */
-static dkm_local do_tiles(assembly *s, dkm_idx i0, dkm_idx c0)
+/* Local rows [il, end), columns [b, b + nb) of the panel at hand. */
+static dkm_local do_tile(assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dkm_idx nb)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_job job = {.A = &s->rows, .B = &s->cols, .first = s->first, .scratch = s->scratch};
+    dkm_job job = {&s->rows, &s->cols, il - s->i0, b, s->first, s->scratch};
+    dkm_tile C;
 
-    for (job.b = 0; job.b < s->cols.n; job.b += s->strip) {
-        dkm_idx il = most(i0, first_row(s, c0 + job.b));
-        dkm_idx na = i0 + s->rows.n - il, nb = least(s->strip, s->cols.n - job.b);
-        if (na <= 0)
-            break;
-        dkm_tile C = tile_at(s, il, c0 + job.b, na, nb);
-        job.a = il - i0;
-        for (dkm_idx j = 0; j < nb; j++)
-            s->first[j] = most(0, first_row(s, c0 + job.b + j) - il);
-        DKM_STEP(dkm_node_tile(s->A->kernel->node, &job, &C));
-        if (s->lower)
-            finish_tile(s, &C, il, c0 + job.b, job.b);
-        if (s->visitor)
-            s->visitor->visit(s->visitor, s->K, il, c0 + job.b, &C);
+    if (il >= end)
+        return local;
+    C = tile_at(s, il, s->c0 + b, end - il, nb);
+    for (dkm_idx j = 0; j < nb; j++)
+        s->first[j] = most(0, first_row(s, s->c0 + b + j) - il);
+    DKM_STEP(dkm_node_tile(s->A->kernel->node, &job, &C));
+    if (s->lower)
+        finish_tile(s, &C, il, s->c0 + b, b);
+    if (s->visitor)
+        s->visitor->visit(s->visitor, s->K, il, s->c0 + b, &C);
+out:
+    return local;
+}
+
+/* All tiles of the panels at hand: wide ones below the diagonal, narrow ones across it. */
+static dkm_local do_tiles(assembly *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx end = s->i0 + s->rows.n;
+
+    for (dkm_idx b = 0, nb; s->rows.n > 0 && b < s->cols.n; b += nb) {
+        nb = least(s->wide, s->cols.n - b);
+        dkm_idx below = most(s->i0, first_row(s, s->c0 + b + nb - 1));
+        for (dkm_idx c = b; c < b + nb; c += s->narrow)
+            DKM_STEP(do_tile(s, most(s->i0, first_row(s, s->c0 + c)), least(below, end), c,
+                             least(s->narrow, b + nb - c)));
+        DKM_STEP(do_tile(s, below, end, b, nb));
     }
 out:
     return local;
@@ -206,14 +224,14 @@ static dkm_idx first_panel(const assembly *s, dkm_idx c0)
 static dkm_status do_panels(assembly *s)
 {
     dkm_status status = DKM_OK;
-    dkm_idx rows = rows_in_all(s), cols = cols_in_all(s), i0;
+    dkm_idx rows = rows_in_all(s), cols = cols_in_all(s);
 
     for (dkm_idx c0 = 0; c0 < cols; c0 += s->cols_each) {
         DKM_TRY(fill_cols(s, c0));
         for (dkm_idx r0 = first_panel(s, c0); r0 < rows; r0 += s->rows_each) {
-            DKM_TRY(fill_rows(s, c0, r0, &i0));
+            DKM_TRY(fill_rows(s, r0));
             if (s->local.code == DKM_OK)
-                s->local = do_tiles(s, i0, c0);
+                s->local = do_tiles(s);
             dkm_progress(s->ctx, (double)c0 * (double)rows + (double)r0 * (double)s->cols_each,
                          (double)cols * (double)rows);
         }
