@@ -1,0 +1,179 @@
+"""Kernel ridge regression of dkmap beside scikit-learn's KernelRidge. Run by compare_sklearn.sh."""
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import sklearn
+from sklearn.datasets import load_diabetes
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+
+BAR = 1e-8
+RANKS = 2
+FASHION = "/usr/share/datasets/fashion-mnist"
+
+
+def dkmap(folder, *words):
+    """Run dkmap on two ranks of one thread each; return what it put into its record."""
+    record = os.path.join(folder, "record.jsonl")
+    line = os.environ["DKMAP_LAUNCH"].split() + ["-np", str(RANKS), os.environ["DKMAP"]]
+    line += [str(word) for word in words] + ["--quiet", "--record", record]
+    env = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run(line, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(line)}\n{done.stderr}")
+    with open(record) as lines:
+        return json.loads(lines.readlines()[-1])
+
+
+# Kernels on both sides: dkmap's expression, and the arguments of KernelRidge that mean the same.
+def rbf(sigma):
+    return f"rbf(sigma={sigma})", dict(kernel="rbf", gamma=0.5 / sigma**2)
+
+
+def laplace(sigma):
+    return f"laplace(sigma={sigma})", dict(kernel="laplacian", gamma=1.0 / sigma)
+
+
+def poly(degree, c):
+    return f"poly(degree={degree}, c={c})", dict(kernel="poly", degree=degree, gamma=1, coef0=c)
+
+
+LINEAR = "linear", dict(kernel="linear")
+COSINE = "cosine", dict(kernel="cosine")
+
+
+def usps(data):
+    """2000 training digits of 256 pixels, ten outputs: 1 for the digit and 0 for the others."""
+    load = lambda name: np.load(os.path.join(data, "usps", name))
+    labels = load("train_labels.npy")[:2000].astype(int)
+    one_hot = (labels[:, None] == np.unique(labels)).astype(float)
+    return load("train_x.npy")[:2000].astype(float), one_hot, load("test_x.npy").astype(float)
+
+
+def diabetes():
+    """342 patients of 10 measurements, one output; the other 100 are predicted."""
+    X, y = load_diabetes(return_X_y=True)
+    return X[:342], y[:342, None], X[342:]
+
+
+def predict_with_dkmap(folder, X, Y, Z, kernel, alpha, precision):
+    path = lambda name: os.path.join(folder, name)
+    for name, rows in (("x.npy", X), ("y.npy", Y), ("z.npy", Z)):
+        np.save(path(name), rows)
+    dkmap(folder, "fit", "krr", "--x", path("x.npy"), "--y", path("y.npy"), "--kx", kernel,
+          "--gamma", alpha, "--precision", precision, "-o", path("model.h5"))
+    dkmap(folder, "predict", path("model.h5"), "--x", path("z.npy"), "-o", path("p.npy"))
+    return np.load(path("p.npy"))
+
+
+def compare_set(folder, name, sets, trials):
+    X, Y, Z = sets
+    worst = 0.0
+    for (expression, arguments), alpha in trials:
+        theirs = KernelRidge(alpha=alpha, **arguments).fit(X, Y).predict(Z)
+        for precision in ("double", "mixed"):
+            ours = predict_with_dkmap(folder, X, Y, Z, expression, alpha, precision)
+            apart = np.linalg.norm(ours - theirs) / np.linalg.norm(theirs)
+            worst = max(worst, apart)
+            print(f"| {name} | {X.shape[0]} x {X.shape[1]} | {Y.shape[1]} | {expression} | {alpha:g} "
+                  f"| {precision} | {apart:.1e} |", flush=True)
+    return worst
+
+
+def compare_predictions(data):
+    worst = 0.0
+    print("| data | inputs | outputs | kernel | gamma | precision | relative difference |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        if data:
+            trials = [(rbf(4), 1e-3), (rbf(8), 1e-6), (laplace(50), 1e-3), (poly(3, 1), 1.0),
+                      (LINEAR, 1e-2), (COSINE, 1e-2)]
+            worst = compare_set(folder, "USPS", usps(data), trials)
+        trials = [(rbf(0.1), 1e-2), (laplace(0.5), 1e-2), (poly(2, 1), 1e-3), (LINEAR, 1e-2)]
+        worst = max(worst, compare_set(folder, "diabetes", diabetes(), trials))
+    if not data:
+        print("\nUSPS was left out: name the folder that holds usps/ with --data or DKMAP_DATA")
+    print(f"\nLargest relative difference {worst:.1e}: {'within' if worst <= BAR else 'ABOVE'} {BAR:g}")
+    return 0 if worst <= BAR else 1
+
+
+def read_idx(name, header, count, width):
+    with gzip.open(os.path.join(FASHION, name)) as file:
+        raw = file.read(header + count * width)[header:]
+    return np.frombuffer(raw, np.uint8).reshape(count, width).astype(float)
+
+
+def time_sklearn(X, Y, sigma, alpha):
+    """Seconds of KernelRidge.fit on arrays in memory, and its relative residual."""
+    begun = time.perf_counter()
+    model = KernelRidge(kernel="rbf", gamma=0.5 / sigma**2, alpha=alpha).fit(X, Y)
+    seconds = time.perf_counter() - begun
+    left = rbf_kernel(X, gamma=0.5 / sigma**2) @ model.dual_coef_ + alpha * model.dual_coef_ - Y
+    return seconds, np.linalg.norm(left) / np.linalg.norm(Y)
+
+
+def time_dkmap(folder, m, sigma, alpha):
+    """Seconds of the phases that compute, of the whole run from files to model, and the residual."""
+    record = dkmap(folder, "fit", "krr", "--x", f"{FASHION}/train-images-idx3-ubyte.gz[0:{m}]", "--y",
+                   f"{FASHION}/train-labels-idx1-ubyte.gz[0:{m}]", "--kx", f"rbf(sigma={sigma * 255})",
+                   "--gamma", alpha, "--precision", "mixed", "-o", os.path.join(folder, "model.h5"))
+    phases = record["phases"]
+    computing = sum(phases[name]["seconds"]["max"] for name in ("prepare", "gram", "factor", "refine"))
+    return computing, record["seconds"], record["residual"]
+
+
+def two_cores():
+    """Everything from here on shares the same two cores."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    os.sched_setaffinity(0, cores)
+    return len(cores)
+
+
+def compare_speed(m, repeat):
+    sigma, alpha = 7, 1e-3
+    if not os.path.isdir(FASHION):
+        sys.exit(f"no {FASHION}: on Debian: apt-get install dataset-fashion-mnist")
+    print(f"Kernel ridge on Fashion-MNIST, m = {m}, d = 784, 10 outputs, rbf, gamma = {alpha:g}; "
+          f"{two_cores()} cores, fastest of {repeat}\n", flush=True)
+    X = read_idx("train-images-idx3-ubyte.gz", 16, m, 784) / 255
+    labels = read_idx("train-labels-idx1-ubyte.gz", 8, m, 1)
+    Y = (labels == np.arange(10)).astype(float)
+    with tempfile.TemporaryDirectory() as folder:
+        turns = [(time_sklearn(X, Y, sigma, alpha), time_dkmap(folder, m, sigma, alpha))
+                 for _ in range(repeat)]
+    theirs = min(turn[0] for turn in turns)
+    ours = min(turn[1] for turn in turns)
+    print("| what | seconds | ratio | relative residual |")
+    print("|---|---|---|---|")
+    print(f"| scikit-learn {sklearn.__version__} KernelRidge.fit, arrays in memory "
+          f"| {theirs[0]:.2f} | 1 | {theirs[1]:.1e} |")
+    print(f"| dkmap, {RANKS} ranks, mixed: prepare + gram + factor + refine "
+          f"| {ours[0]:.2f} | {theirs[0] / ours[0]:.2f} | {ours[2]:.1e} |")
+    print(f"| dkmap, {RANKS} ranks, mixed: the whole run, from reading files to the saved model "
+          f"| {ours[1]:.2f} | {theirs[0] / ours[1]:.2f} | {ours[2]:.1e} |")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="compare_sklearn.sh")
+    parser.add_argument("--data", default=os.environ.get("DKMAP_DATA"))
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--m", type=int, default=8000)
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    if given.speed:
+        return compare_speed(given.m, given.repeat)
+    if given.data and not os.path.isfile(os.path.join(given.data, "usps", "train_x.npy")):
+        sys.exit(f"{given.data}: no usps/train_x.npy in that folder")
+    return compare_predictions(given.data)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
