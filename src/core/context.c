@@ -8,16 +8,20 @@
 #include "core/context_impl.h"
 #include "core/foreign.h"
 
-/* Cores of this process divided among the ranks of its node: at least one thread each. */
+/* The cores that the ranks of a node may use, divided among them; a rank that is bound to some
+ * takes no more threads than those. At least one. Collective on @p node. */
 static int fair_threads(MPI_Comm node)
 {
-    cpu_set_t set;
-    int cores = 1, sharers = 1;
+    cpu_set_t mine, all;
+    int sharers = 1, share;
 
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        cores = CPU_COUNT(&set);
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    MPI_Allreduce(&mine, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, node);
     MPI_Comm_size(node, &sharers);
-    return cores > sharers ? cores / sharers : 1;
+    share = CPU_COUNT(&all) / sharers;
+    share = share < CPU_COUNT(&mine) ? share : CPU_COUNT(&mine);
+    return share > 1 ? share : 1;
 }
 
 dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
@@ -35,7 +39,7 @@ dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
     MPI_Comm_rank(c->comm, &c->rank);
     MPI_Comm_size(c->comm, &c->size);
     MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &c->node);
-    c->threads = fair_threads(c->node);
+    c->threads = c->fair_threads = fair_threads(c->node);
     c->budget = -1;
     c->foreign = -1;
     *ctx = c;
@@ -54,7 +58,7 @@ void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed)
 
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads)
 {
-    ctx->threads = threads > 0 ? threads : fair_threads(ctx->node);
+    ctx->threads = threads > 0 ? threads : ctx->fair_threads;
 }
 
 int dkm_ctx_rank(const dkm_ctx *ctx)

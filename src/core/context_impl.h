@@ -16,7 +16,7 @@ typedef struct phase {
 
 struct dkm_ctx {
     MPI_Comm comm, node;
-    int rank, size, threads;
+    int rank, size, threads, fair_threads;
     uint64_t seed;
     dkm_listener listener;
     char message[DKM_MESSAGE_LENGTH];
