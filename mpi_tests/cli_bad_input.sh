@@ -109,6 +109,7 @@ bad "torn_model.h5" predict torn_model.h5 --x x.csv -o made/p.npy
 bad "nowhere" info nowhere.npy
 
 # Places that cannot be written.
+bad "m.npy|.h5" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o made/m.npy
 bad "no/such" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o no/such/m.h5
 bad "no/such" predict m.h5 --x x.csv -o no/such/p.npy
 bad "no/such" gram --x x.csv --kx linear -o no/such/g.npy

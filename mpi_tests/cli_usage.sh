@@ -23,7 +23,7 @@ helps() { # TEXT ARGUMENTS...
     awk 'length > 100 { exit 1 }' out || fail "dkmap $*: a line is too long"
 }
 
-commands="predict score gram info"
+commands="predict encode score gram eig info"
 
 helps "Commands:" help
 helps "Commands:" --help
@@ -88,6 +88,17 @@ wrong "--seed expects a whole number" fit krr --seed 99999999999999999999
 wrong "--x-type expects one of dense" fit krr --x-type potatoes
 wrong "--loss expects one of mse" score --loss mse,mes
 wrong "-o needs a value" predict m.h5 -o
+
+# An option that takes a value has a word for it.
+for command in "fit krr" "fit kpca" $commands; do
+    # shellcheck disable=SC2086
+    on 0 help $command
+    for name in $(grep -oE -- '--[a-z-]+' out | sort -u); do
+        # shellcheck disable=SC2086
+        on 0 $command "$name"
+        grep -q null out err && fail "dkmap $command $name: $(cat err)"
+    done
+done
 
 # On several ranks the complaint is heard once and all of them fail.
 on 3 fit krr --gama 1

@@ -41,7 +41,7 @@ static dkm_status eig(run *r)
 
     settings.center = args_flag(r->args, "center");
     DKM_TRY(components_settings(r, &settings));
-    DKM_TRY(dkm_path_check(r->ctx, path));
+    DKM_TRY(run_check_model_path(r));
     DKM_TRY(read_gram(r, &grid, &K));
     DKM_TRY(run_blame(r, args_text(r->args, "gram"),
                       dkm_eigen_leading(K, &settings, &values, &vectors, NULL, &info)));

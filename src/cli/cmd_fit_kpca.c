@@ -41,7 +41,7 @@ static dkm_status fit_kpca(run *r)
     settings.layout = run_layout(r);
     DKM_TRY(components_settings(r, &settings.eigen));
     DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "kx"), &kernel));
-    DKM_TRY(dkm_path_check(r->ctx, path));
+    DKM_TRY(run_check_model_path(r));
     DKM_TRY(read_inputs(r, &X));
     DKM_TRY(run_blame(r, args_text(r->args, "x"),
                       dkm_kpca_fit(r->ctx, &X, kernel, &settings, &model, &info)));

@@ -62,7 +62,7 @@ static dkm_status fit_krr(run *r)
     settings.ridge.precision = precision_of(args_text(r->args, "precision"));
     DKM_TRY(run_positive(r, "gamma", &settings.ridge.gamma));
     DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "kx"), &kernel));
-    DKM_TRY(dkm_path_check(r->ctx, path));
+    DKM_TRY(run_check_model_path(r));
     DKM_TRY(pair_read(r, inputs, outputs, &X, &Y));
     DKM_TRY(dkm_krr_fit(r->ctx, &X, Y, kernel, &settings, &model, &info));
     DKM_TRY(dkm_model_save(model, path, r->args->line));

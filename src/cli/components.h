@@ -13,7 +13,8 @@
     }
 #define ROW_EIGENSOLVER                                                                            \
     {                                                                                              \
-        .name = "eigensolver", .kind = OPT_WORD, .words = "auto|block|full|", .preset = "auto",    \
+        .name = "eigensolver", .kind = OPT_WORD, .hint = "HOW", .words = "auto|block|full|",       \
+        .preset = "auto",                                                                          \
         .help = "block finds leading components by matrix products, full decomposes all"           \
     }
 

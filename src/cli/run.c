@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <dkmap/data.h>
 
@@ -87,6 +88,23 @@ dkm_status run_positive(run *r, const char *name, double *out)
         local = dkm_fail(r->ctx, DKM_ERR_ARG, "--%s must be > 0, not %s", name,
                          args_text(r->args, name));
     return dkm_agree(r->ctx, local);
+}
+
+static dkm_local check_model_ending(run *r)
+{
+    const char *path = args_text(r->args, "output"), *dot = strrchr(path, '.');
+
+    if (dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "%s: this will be an HDF5 file: give it a name that ends in .h5", path);
+}
+
+dkm_status run_check_model_path(run *r)
+{
+    dkm_status status = dkm_agree(r->ctx, check_model_ending(r));
+
+    return status == DKM_OK ? dkm_path_check(r->ctx, args_text(r->args, "output")) : status;
 }
 
 dkm_status run_blame(run *r, const char *file, dkm_status status)

@@ -31,6 +31,12 @@ dkm_layout run_layout(const run *r);
 DKM_NODISCARD
 dkm_status run_positive(run *r, const char *name, double *out);
 
+/** Check, before a long run, that --output is a name for an HDF5 file of ours and can be written.
+ *  Collective.
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO */
+DKM_NODISCARD
+dkm_status run_check_model_path(run *r);
+
 /** Put the name of the file at fault before the message of a failure, where the library could not
  *  know it: arguments and objects that do not fit. Collective.
  *  @return @p status */
