@@ -12,7 +12,8 @@
 
 static void tell_header(const dkm_teller *t, const dkm_h5 *h5, const dkm_bundle_header *header)
 {
-    dkm_tell(t, "%s: a %s model of dkmap", h5->called, header->method);
+    dkm_tell(t, "%s: %s %s model of dkmap", h5->called,
+             strchr("aeiou", header->method[0]) ? "an" : "a", header->method);
     dkm_tell(t, "  made     %s by dkmap %s on %lld rank%s, seed %llu", header->created,
              header->program, (long long)header->ranks, header->ranks == 1 ? "" : "s",
              (unsigned long long)header->seed);
