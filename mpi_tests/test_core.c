@@ -126,6 +126,12 @@ static void phases_add_up(dkm_ctx *ctx)
     CHECK(count == 2 && strcmp(s[0].name, "outer") == 0 && s[0].calls == 3);
     CHECK(s[0].min <= s[0].mean && s[0].mean <= s[0].max && s[1].max <= s[0].max);
     CHECK_CLOSE(s[1].flops, 30.0 * dkm_ctx_size(ctx), 0.0);
+    dkm_phase_clear(ctx);
+    CHECK(dkm_phase_summaries(ctx, 8, s) == 0);
+    dkm_phase_begin(ctx, "inner");
+    dkm_phase_end(ctx);
+    CHECK(dkm_phase_summaries(ctx, 8, s) == 1 && s[0].calls == 1 && s[0].flops == 0);
+    dkm_phase_clear(ctx);
 }
 
 static const check_case cases[] = {

@@ -66,6 +66,9 @@ void dkm_phase_begin(dkm_ctx *ctx, const char *name);
 void dkm_phase_end(dkm_ctx *ctx);
 /** Add floating point operations of this rank to the innermost phase. Local. */
 void dkm_phase_flops(dkm_ctx *ctx, double flops);
+/** Forget all phases so far, for a run that measures several things one after the other. Local; no
+ *  phase may be open. */
+void dkm_phase_clear(dkm_ctx *ctx);
 /** Tell how far the innermost phase is. Local; rank 0's listener hears it a few times a second. */
 void dkm_progress(dkm_ctx *ctx, double done, double total);
 

@@ -17,8 +17,9 @@ void dkm_record_text(dkm_record *record, const char *name, const char *value);
 void dkm_record_real(dkm_record *record, const char *name, double value);
 void dkm_record_int(dkm_record *record, const char *name, int64_t value);
 
-/** Add the phases of the context (seconds min / mean / max, flop rate), peak memory a rank and the
- *  total time, and append the record to @p path as one line. Collective. */
+/** Add the phases of the context (seconds min / mean / max, flop rate), peak memory a rank and,
+ *  where no field is called so, the `seconds` since the record was made, and append the record to
+ * @p path as one line. Collective. */
 DKM_NODISCARD
 dkm_status dkm_record_append(dkm_record *record, const char *path);
 

@@ -1,5 +1,6 @@
 #include <dkmap/context.h>
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +62,12 @@ void dkm_phase_end(dkm_ctx *ctx)
         p->seconds += MPI_Wtime() - p->entered;
     if (ctx->depth > 0)
         ctx->depth--;
+}
+
+void dkm_phase_clear(dkm_ctx *ctx)
+{
+    assert(ctx->depth == 0);
+    ctx->phase_count = 0;
 }
 
 void dkm_phase_flops(dkm_ctx *ctx, double flops)

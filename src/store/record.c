@@ -195,7 +195,8 @@ static void put_measures(dkm_record *r)
     for (int k = 0; k < count; k++)
         put_phase(r, &phases[k]);
     put_spread(r, r->root, "peak_resident_bytes", spread);
-    dkm_record_real(r, "seconds", MPI_Wtime() - r->begun);
+    if (!json_object_get(r->root, "seconds"))
+        dkm_record_real(r, "seconds", MPI_Wtime() - r->begun);
 }
 
 /* Whether a line cut short by a full disk or a crash stands at the end of the file. */
