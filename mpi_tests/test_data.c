@@ -217,6 +217,34 @@ static void made_data_are_zero(dkm_ctx *ctx)
     CHECK(dkm_data_create_dense(ctx, -1, 3, &X) == DKM_ERR_ARG && X == NULL);
 }
 
+static void made_strings_have_their_lengths(dkm_ctx *ctx)
+{
+    enum { M = 9 };
+    dkm_idx lengths[M], wanted[] = {7, 0, 7}, first, length;
+    dkm_data *made = NULL, *chosen = NULL;
+
+    first = dkm_slab_first(M, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    for (dkm_idx i = 0; i < M; i++)
+        lengths[i] = first + i;
+    CHECK_OK(ctx, dkm_data_create_strings(ctx, M, lengths, &made));
+    CHECK(dkm_data_type(made) == DKM_STRINGS && dkm_data_rows(made) == M);
+    for (dkm_idx i = 0; i < dkm_data_local_rows(made); i++) {
+        char *text = dkm_data_string(made, i, &length);
+        CHECK(length == first + i);
+        memset(text, 'a' + (int)length, (size_t)length);
+    }
+    CHECK_OK(ctx, dkm_data_select(made, 3, wanted, &chosen));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(chosen); i++) {
+        const char *text = dkm_data_string_const(chosen, i, &length);
+        CHECK(length == wanted[dkm_data_local_first(chosen) + i]);
+        CHECK(length == 0 || (text[0] == 'h' && text[length - 1] == 'h'));
+    }
+    dkm_data_destroy(&chosen);
+    dkm_data_destroy(&made);
+    lengths[0] = -1;
+    CHECK(dkm_data_create_strings(ctx, M, lengths, &made) == DKM_ERR_ARG && made == NULL);
+}
+
 static void types_have_names(dkm_ctx *ctx)
 {
     (void)ctx;
@@ -276,6 +304,7 @@ static const check_case cases[] = {
     CASE(an_index_outside_fails_on_all_ranks),
     CASE(rows_are_selected_in_the_order_given),
     CASE(made_data_are_zero),
+    CASE(made_strings_have_their_lengths),
     CASE(types_have_names),
     CASE(every_allocation_of_a_fetch_may_fail),
 };

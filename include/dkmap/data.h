@@ -60,6 +60,13 @@ dkm_status dkm_data_create_dense(dkm_ctx *ctx, dkm_idx m, dkm_idx d, dkm_data **
 DKM_NODISCARD
 dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_data **data);
 
+/** m strings of blanks, spread in slabs, whose letters are to be set through dkm_data_string().
+ * Collective.
+ *  @param[in] lengths  of this rank's own strings, in order */
+DKM_NODISCARD
+dkm_status dkm_data_create_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths,
+                                   dkm_data **data);
+
 dkm_ctx *dkm_data_ctx(const dkm_data *data);
 dkm_type dkm_data_type(const dkm_data *data);
 dkm_idx dkm_data_rows(const dkm_data *data); /**< m, over all ranks */
@@ -69,6 +76,9 @@ dkm_idx dkm_data_local_rows(const dkm_data *data);
 /** This rank's rows of dense data, Gram rows, distances or labels: row-major, ld = d. Local. */
 double *dkm_data_values(dkm_data *data);
 const double *dkm_data_values_const(const dkm_data *data);
+/** The @p il-th of this rank's strings or sets: @p length bytes, with no zero after them. Local. */
+char *dkm_data_string(dkm_data *data, dkm_idx il, dkm_idx *length);
+const char *dkm_data_string_const(const dkm_data *data, dkm_idx il, dkm_idx *length);
 
 /** The rows named in @p rows, in that order, spread anew in slabs. Collective; every rank gives the
  *  whole list. */

@@ -76,6 +76,37 @@ dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_data **data)
     return create_zeros(ctx, DKM_LABELS, m, 1, data);
 }
 
+static dkm_local make_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx)), letters = 0;
+
+    for (dkm_idx i = 0; i < n; i++) {
+        if (lengths[i] < 0 || lengths[i] > INT64_MAX - letters)
+            return dkm_fail(ctx, DKM_ERR_ARG, "a string of %lld letters", (long long)lengths[i]);
+        letters += lengths[i];
+    }
+    DKM_STEP(dkm_objs_init(objs, ctx, DKM_STRINGS, n, 0, letters));
+    memset(objs->bytes, ' ', (size_t)letters);
+    for (dkm_idx i = 0; i < n; i++)
+        objs->start[i + 1] = objs->start[i] + lengths[i];
+out:
+    return local;
+}
+
+dkm_status dkm_data_create_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths, dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    DKM_AGREE(ctx, make_strings(ctx, m, lengths, &objs));
+    DKM_TRY(dkm_data_wrap(ctx, m, &objs, data));
+out:
+    dkm_objs_clear(&objs);
+    return status;
+}
+
 dkm_ctx *dkm_data_ctx(const dkm_data *data)
 {
     return data->ctx;
@@ -114,6 +145,22 @@ double *dkm_data_values(dkm_data *data)
 const double *dkm_data_values_const(const dkm_data *data)
 {
     return data->mine.values;
+}
+
+char *dkm_data_string(dkm_data *data, dkm_idx il, dkm_idx *length)
+{
+    const dkm_idx *start = data->mine.start + il;
+
+    *length = start[1] - start[0];
+    return data->mine.bytes + start[0];
+}
+
+const char *dkm_data_string_const(const dkm_data *data, dkm_idx il, dkm_idx *length)
+{
+    const dkm_idx *start = data->mine.start + il;
+
+    *length = start[1] - start[0];
+    return data->mine.bytes + start[0];
 }
 
 dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *rows,
