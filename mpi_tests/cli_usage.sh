@@ -23,7 +23,7 @@ helps() { # TEXT ARGUMENTS...
     awk 'length > 100 { exit 1 }' out || fail "dkmap $*: a line is too long"
 }
 
-commands="predict encode score gram eig info"
+commands="predict encode score gram eig bench info"
 
 helps "Commands:" help
 helps "Commands:" --help

@@ -16,7 +16,7 @@ void run_print(run *r, const char *text)
     puts(text);
 }
 
-static void print_pair(run *r, const char *name, const char *text)
+void run_show(run *r, const char *name, const char *text)
 {
     if (dkm_ctx_rank(r->ctx) != 0)
         return;
@@ -26,7 +26,7 @@ static void print_pair(run *r, const char *name, const char *text)
 
 void run_tell_text(run *r, const char *name, const char *text)
 {
-    print_pair(r, name, text);
+    run_show(r, name, text);
     if (r->record)
         dkm_record_text(r->record, name, text);
 }
@@ -36,7 +36,7 @@ void run_tell_real(run *r, const char *name, double number)
     char text[40];
 
     snprintf(text, sizeof text, "%.6g", number);
-    print_pair(r, name, text);
+    run_show(r, name, text);
     if (r->record)
         dkm_record_real(r->record, name, number);
 }
@@ -46,7 +46,7 @@ void run_tell_int(run *r, const char *name, int64_t number)
     char text[40];
 
     snprintf(text, sizeof text, "%lld", (long long)number);
-    print_pair(r, name, text);
+    run_show(r, name, text);
     if (r->record)
         dkm_record_int(r->record, name, number);
 }
@@ -64,7 +64,7 @@ void run_tell_seconds(run *r)
     char text[40];
 
     snprintf(text, sizeof text, "%.3f", MPI_Wtime() - r->started);
-    print_pair(r, "seconds", text);
+    run_show(r, "seconds", text);
 }
 
 dkm_layout run_layout(const run *r)
@@ -159,6 +159,37 @@ static void record_settings(run *r)
     }
 }
 
+static dkm_status begin_record(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_record_create(r->ctx, r->args->command->name, &r->record));
+    dkm_record_text(r->record, "line", r->args->line);
+    record_settings(r);
+out:
+    return status;
+}
+
+static dkm_status end_record(run *r)
+{
+    dkm_status status = dkm_record_append(r->record, args_text(r->args, "record"));
+
+    dkm_record_destroy(&r->record);
+    return status;
+}
+
+dkm_status run_next_record(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    if (!r->record)
+        return DKM_OK;
+    DKM_TRY(end_record(r));
+    DKM_TRY(begin_record(r));
+out:
+    return status;
+}
+
 /* Common options that need the context; only commands that compute have them. */
 static dkm_status begin(run *r)
 {
@@ -171,9 +202,7 @@ static dkm_status begin(run *r)
     DKM_AGREE(r->ctx, check_grid(r));
     if (args_text(r->args, "record")) {
         DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "record")));
-        DKM_TRY(dkm_record_create(r->ctx, r->args->command->name, &r->record));
-        dkm_record_text(r->record, "line", r->args->line);
-        record_settings(r);
+        DKM_TRY(begin_record(r));
     }
 out:
     return status;
@@ -193,7 +222,7 @@ static dkm_status perform(run *r)
     DKM_TRY(begin(r));
     DKM_TRY(r->args->command->run(r));
     if (r->record)
-        DKM_TRY(dkm_record_append(r->record, args_text(r->args, "record")));
+        DKM_TRY(end_record(r));
     DKM_AGREE(r->ctx, flush_results(r));
 out:
     dkm_record_destroy(&r->record);

@@ -54,6 +54,14 @@ void run_tell_grid(run *r, int P, int Q);
 /** Tell the seconds since the command began; the record has its own. Local; rank 0 prints. */
 void run_tell_seconds(run *r);
 
+/** Append the record so far and begin another one: a command that measures the same thing several
+ *  times leaves one line each. Collective; without --record nothing is done. */
+DKM_NODISCARD
+dkm_status run_next_record(run *r);
+
+/** Print a `name value` line that is not meant for the record. Local; rank 0 prints. */
+void run_show(run *r, const char *name, const char *text);
+
 /** Put a line on standard output. Local; rank 0 prints. */
 void run_print(run *r, const char *text);
 

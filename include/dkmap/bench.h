@@ -1,0 +1,36 @@
+/** @file bench.h  What measured rates are held against: this machine's own matrix products, and the
+ *  eigensolvers of the libraries that dkmap calls. */
+#ifndef DKMAP_BENCH_H
+#define DKMAP_BENCH_H
+
+#include <dkmap/dmat.h>
+
+/** Rate at which the ranks multiply matrices when each works on its own.
+ *
+ *  Collective. All ranks multiply two n x n matrices at once, a few times; the best time counts.
+ *
+ *  @param[in]  n     order of the matrices, > 0
+ *  @param[out] rate  floating point operations a second of all ranks together
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n, double *rate);
+
+/** Whether dkmap was built with an eigensolver: "scalapack" or "elpa". Local. */
+int dkm_eigen_built_in(const char *library);
+
+/** All eigenpairs by one direct call of a library's full solver, timed; the vectors are dropped.
+ *
+ *  Collective on the grid of @p K.
+ *
+ *  @param[in,out] K        double, lower triangle read, square blocks; destroyed
+ *  @param[in]     library  "scalapack" or "elpa"
+ *  @param[out]    values   room for n numbers: the eigenvalues in ascending order
+ *  @param[out]    seconds  of the slowest rank
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC; DKM_ERR_UNSUPPORTED
+ *          when dkmap was built without the library
+ */
+DKM_NODISCARD
+dkm_status dkm_eigen_direct(dkm_dmat *K, const char *library, double *values, double *seconds);
+
+#endif

@@ -1,0 +1,133 @@
+#include <dkmap/bench.h>
+
+#include <limits.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "scalapack/blas.h"
+#include "scalapack/eigen.h"
+
+#define GEMM_TURNS 3
+
+typedef struct product {
+    dkm_precision precision;
+    dkm_idx n;
+    void *A, *B, *C;
+} product;
+
+/* Numbers of about 1 in A and B: nothing that a processor is slow or quick with. */
+static void fill(const product *w)
+{
+    for (dkm_idx k = 0; k < w->n * w->n; k++) {
+        double value = 1.0 + 1e-3 * (double)(k % 101);
+        if (w->precision == DKM_F64)
+            ((double *)w->A)[k] = ((double *)w->B)[k] = value;
+        else
+            ((float *)w->A)[k] = ((float *)w->B)[k] = (float)value;
+    }
+}
+
+static dkm_local open_product(dkm_ctx *ctx, dkm_precision precision, dkm_idx n, product *w)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    size_t bytes = precision == DKM_F64 ? sizeof(double) : sizeof(float);
+
+    *w = (product){.precision = precision, .n = n};
+    if (n < 1 || n > INT_MAX)
+        return dkm_fail(ctx, DKM_ERR_ARG, "matrices of order %lld cannot be multiplied",
+                        (long long)n);
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, n * n, bytes, &w->A));
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, n * n, bytes, &w->B));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, n * n, bytes, &w->C));
+    fill(w);
+out:
+    return local;
+}
+
+static void close_product(product *w)
+{
+    DKM_FREE(w->A);
+    DKM_FREE(w->B);
+    DKM_FREE(w->C);
+}
+
+/* Seconds since @p begun, of the slowest rank. */
+static double elapsed(dkm_ctx *ctx, double begun)
+{
+    double seconds = MPI_Wtime() - begun;
+
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    return seconds;
+}
+
+static double time_product(dkm_ctx *ctx, const product *w)
+{
+    double begun;
+
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    begun = MPI_Wtime();
+    dkm_blas_gemm(w->precision, 'N', 'N', w->n, w->n, w->n, 1.0, w->A, w->n, w->B, w->n, 0.0, w->C,
+                  w->n);
+    return elapsed(ctx, begun);
+}
+
+dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n, double *rate)
+{
+    dkm_status status = DKM_OK;
+    double order = (double)n, best = 0;
+    product w = {0};
+
+    *rate = 0;
+    DKM_AGREE(ctx, open_product(ctx, precision, n, &w));
+    dkm_blas_use_threads(ctx);
+    for (int turn = 0; turn < GEMM_TURNS; turn++) {
+        double seconds = time_product(ctx, &w);
+        best = turn == 0 || seconds < best ? seconds : best;
+    }
+    *rate = 2.0 * order * order * order * dkm_ctx_size(ctx) / best;
+out:
+    close_product(&w);
+    return status;
+}
+
+static dkm_eigen_library library_of(const char *name)
+{
+    return strcmp(name, "elpa") == 0 ? DKM_EIGEN_ELPA : DKM_EIGEN_SCALAPACK;
+}
+
+int dkm_eigen_built_in(const char *library)
+{
+    return (strcmp(library, "elpa") == 0 || strcmp(library, "scalapack") == 0) &&
+           dkm_la_eigen_has(library_of(library));
+}
+
+static dkm_local check_direct(dkm_ctx *ctx, const dkm_dmat *K, const char *library)
+{
+    if (dkm_dmat_rows(K) != dkm_dmat_cols(K) || dkm_dmat_row_block(K) != dkm_dmat_col_block(K) ||
+        dkm_dmat_precision(K) != DKM_F64)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "eigenpairs need a square double matrix in square blocks");
+    if (!dkm_eigen_built_in(library))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "dkmap was built without an eigensolver '%s'",
+                        library);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_eigen_direct(dkm_dmat *K, const char *library, double *values, double *seconds)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
+    dkm_dmat *Z = NULL;
+    double begun;
+
+    DKM_AGREE(ctx, check_direct(ctx, K, library));
+    DKM_TRY(
+        dkm_memory_check(ctx, dkm_la_eigen_bytes(K, library_of(library)), "the full eigensolve"));
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    begun = MPI_Wtime();
+    DKM_TRY(dkm_la_eigen(K, library_of(library), values, &Z));
+    *seconds = elapsed(ctx, begun);
+out:
+    dkm_dmat_destroy(&Z);
+    return status;
+}
