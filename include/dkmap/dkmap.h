@@ -9,10 +9,12 @@
 #include <dkmap/dmat.h>
 #include <dkmap/eigen.h>
 #include <dkmap/grid.h>
+#include <dkmap/kde.h>
 #include <dkmap/kernel.h>
 #include <dkmap/kpca.h>
 #include <dkmap/krr.h>
 #include <dkmap/model.h>
+#include <dkmap/preimage.h>
 #include <dkmap/random.h>
 #include <dkmap/record.h>
 #include <dkmap/ridge.h>

@@ -5,6 +5,7 @@
 
 #include <dkmap/data.h>
 #include <dkmap/kernel.h>
+#include <dkmap/preimage.h>
 
 typedef struct dkm_model dkm_model;
 
@@ -19,6 +20,12 @@ const char *dkm_model_method(const dkm_model *model);
 /** What predictions are: their type and columns. Local. */
 dkm_type dkm_model_output_type(const dkm_model *model);
 dkm_idx dkm_model_output_cols(const dkm_model *model);
+
+/** Choose how predictions are turned into objects. Collective; takes the candidates over, also on
+ *  failure.
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */
+DKM_NODISCARD
+dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);
 
 /** How many rows to predict at a time, so that working memory stays bounded whatever their number.
  *  Local; the same on every rank. */

@@ -4,7 +4,7 @@
 
 static dkm_status encode(run *r)
 {
-    return stream_through_model(r, "kpca");
+    return stream_through_model(r, "kpca", NULL);
 }
 
 static const option options[] = {ROW_X("objects to encode, of the kind the model was trained on"),

@@ -1,6 +1,6 @@
 #include "commands.h"
 
-static const command *const methods[] = {&command_fit_krr, &command_fit_kpca, 0};
+static const command *const methods[] = {&command_fit_krr, &command_fit_kpca, &command_fit_kde, 0};
 
 const command command_fit = {
     .name = "fit",

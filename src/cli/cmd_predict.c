@@ -4,13 +4,30 @@
 
 static dkm_status predict(run *r)
 {
-    return stream_through_model(r, NULL);
+    return stream_through_model(r, NULL, stream_choose_preimage);
 }
 
-static const option options[] = {ROW_X("new inputs, of the kind the model was trained on"),
-                                 ROW_X_TYPE,
-                                 ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt"),
-                                 {0}};
+static const option options[] = {
+    ROW_X("new inputs, of the kind the model was trained on"),
+    ROW_X_TYPE,
+    {.name = "preimage",
+     .kind = OPT_WORD,
+     .words = "auto|candidates|linear|coordinates|",
+     .preset = "auto",
+     .help = "how predicted coordinates become objects (kde): the nearest candidate, the closed "
+             "form of a linear kernel, or not at all; auto takes what suits the output kernel"},
+    {.name = "candidates",
+     .kind = OPT_TEXT,
+     .hint = "FILE",
+     .help = "outputs to choose from; the training outputs where none are given"},
+    ROW_Y_TYPE,
+    {.name = "top",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .hint = "N",
+     .help = "write the indices of the best N candidates and their squared distances, alternating"},
+    ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt"),
+    {0}};
 
 const command command_predict = {
     .name = "predict",

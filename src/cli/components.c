@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "64" or "95%"; nonzero when it is neither. */
+/* "64", "95%" or "all"; nonzero when it is none of them. */
 static int read_components(const char *text, dkm_eigen_settings *settings)
 {
     char *end;
     double number;
 
+    if (strcmp(text, "all") == 0) {
+        settings->components = INT64_MAX;
+        return 0;
+    }
     errno = 0;
     number = strtod(text, &end);
     if (end == text || errno != 0 || !(number > 0))
@@ -39,15 +43,15 @@ dkm_status components_settings(run *r, dkm_eigen_settings *settings)
     if (read_components(text, settings) == 0)
         return DKM_OK;
     return dkm_agree(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG,
-                                      "--components %s: give a number of at least 1, or a share of "
-                                      "variance up to 100%%",
+                                      "--components %s: give a number of at least 1, a share of "
+                                      "variance up to 100%%, or all",
                                       text));
 }
 
 void components_tell(run *r, const dkm_eigen_info *info)
 {
     run_tell_int(r, "components", info->components);
-    if (info->wanted > info->components)
+    if (info->wanted > info->components && info->wanted < INT64_MAX)
         dkm_say(r->ctx, DKM_WARN, "%lld components were asked for and only %lld are not zero",
                 (long long)info->wanted, (long long)info->components);
     run_tell_real(r, "explained", info->explained);

@@ -51,7 +51,35 @@ static dkm_status check_method(run *r, const dkm_model *model, const char *only)
                                       r->args->operands[0], dkm_model_method(model), only));
 }
 
-dkm_status stream_through_model(run *r, const char *only)
+static dkm_preimage_method method_of(const char *word)
+{
+    return strcmp(word, "candidates") == 0    ? DKM_PREIMAGE_CANDIDATES
+           : strcmp(word, "linear") == 0      ? DKM_PREIMAGE_LINEAR
+           : strcmp(word, "coordinates") == 0 ? DKM_PREIMAGE_NONE
+                                              : DKM_PREIMAGE_AUTO;
+}
+
+dkm_status stream_choose_preimage(run *r, dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+    dkm_preimage_settings settings = {.method = method_of(args_text(r->args, "preimage"))};
+    const char *candidates = args_text(r->args, "candidates");
+
+    settings.top = args_text(r->args, "top") ? args_whole(r->args, "top") : 0;
+    if (settings.method == DKM_PREIMAGE_AUTO && !candidates && settings.top == 0)
+        return DKM_OK;
+    if (candidates)
+        DKM_TRY(dkm_data_read(r->ctx, candidates, DKM_OUTPUTS, args_text(r->args, "y-type"),
+                              &settings.candidates));
+    DKM_TRY(run_blame(r, candidates ? candidates : r->args->operands[0],
+                      dkm_model_configure(model, &settings)));
+out:
+    dkm_data_destroy(&settings.candidates);
+    return status;
+}
+
+dkm_status stream_through_model(run *r, const char *only,
+                                dkm_status (*prepare)(run *r, dkm_model *model))
 {
     const char *path = args_text(r->args, "output");
     dkm_layout layout = run_layout(r);
@@ -65,6 +93,8 @@ dkm_status stream_through_model(run *r, const char *only)
                             args_text(r->args, "x-type"), &source));
     DKM_TRY(dkm_model_load(r->ctx, r->args->operands[0], &layout, &model));
     DKM_TRY(check_method(r, model, only));
+    if (prepare)
+        DKM_TRY(prepare(r, model));
     DKM_TRY(dkm_sink_open(r->ctx, path, dkm_model_output_type(model), dkm_source_rows(source),
                           dkm_model_output_cols(model), &sink));
     DKM_TRY(predict_all(r, model, source, sink));

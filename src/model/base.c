@@ -3,6 +3,19 @@
 #define STRETCH_BYTES 67108864.0 /* of cross-Gram a rank */
 #define STRETCH_MOST  65536.0
 
+const dkm_base_names dkm_input_names = {"kernel", "inputs"};
+const dkm_base_names dkm_output_names = {"output_kernel", "outputs"};
+
+static dkm_status prepare(dkm_base *base, const char *kernel)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_kernel_parse(base->ctx, kernel, &base->kernel));
+    DKM_TRY(dkm_kernel_prepare(base->kernel, base->X, &base->prepared));
+out:
+    return status;
+}
+
 dkm_status dkm_base_open(dkm_base *base, dkm_ctx *ctx, dkm_data **X, const char *kernel,
                          const dkm_layout *layout)
 {
@@ -12,10 +25,18 @@ dkm_status dkm_base_open(dkm_base *base, dkm_ctx *ctx, dkm_data **X, const char 
     *X = NULL;
     DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &base->grid));
     base->nb = layout->block ? layout->block : dkm_grid_block(base->grid, dkm_data_rows(base->X));
-    DKM_TRY(dkm_kernel_parse(ctx, kernel, &base->kernel));
-    DKM_TRY(dkm_kernel_prepare(base->kernel, base->X, &base->prepared));
+    DKM_TRY(prepare(base, kernel));
 out:
     return status;
+}
+
+dkm_status dkm_base_open_beside(dkm_base *base, const dkm_base *other, dkm_data **X,
+                                const char *kernel)
+{
+    *base = (dkm_base){.ctx = other->ctx, .grid = other->grid, .shares_grid = 1, .nb = other->nb};
+    base->X = *X;
+    *X = NULL;
+    return prepare(base, kernel);
 }
 
 void dkm_base_close(dkm_base *base)
@@ -23,7 +44,8 @@ void dkm_base_close(dkm_base *base)
     dkm_prepared_destroy(&base->prepared);
     dkm_data_destroy(&base->X);
     dkm_kernel_destroy(&base->kernel);
-    dkm_grid_destroy(&base->grid);
+    if (!base->shares_grid)
+        dkm_grid_destroy(&base->grid);
 }
 
 static dkm_local check_inputs(const dkm_base *base, const dkm_data *X)
@@ -63,24 +85,28 @@ dkm_idx dkm_base_stretch(const dkm_base *base, dkm_idx outputs)
     return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
 }
 
-dkm_local dkm_base_to_bundle(const dkm_base *base, dkm_bundle *bundle)
+dkm_local dkm_base_to_bundle(const dkm_base *base, dkm_base_names names, dkm_bundle *bundle)
 {
-    dkm_local local = dkm_bundle_put_text(bundle, "kernel", dkm_kernel_text(base->kernel));
+    dkm_local local = dkm_bundle_put_text(bundle, names.kernel, dkm_kernel_text(base->kernel));
 
-    return local.code == DKM_OK ? dkm_bundle_lend_data(bundle, "inputs", base->X) : local;
+    return local.code == DKM_OK ? dkm_bundle_lend_data(bundle, names.objects, base->X) : local;
 }
 
-dkm_status dkm_base_from_bundle(dkm_base *base, dkm_ctx *ctx, dkm_bundle *bundle,
-                                const dkm_layout *layout)
+dkm_status dkm_base_from_bundle(dkm_base *base, const dkm_base *other, dkm_base_names names,
+                                dkm_bundle *bundle, const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
+    dkm_ctx *ctx = bundle->ctx;
     const char *kernel = NULL;
     dkm_data *X = NULL;
 
     *base = (dkm_base){.ctx = ctx};
-    DKM_AGREE(ctx, dkm_bundle_text(bundle, "kernel", &kernel));
-    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "inputs", &X));
-    DKM_TRY(dkm_base_open(base, ctx, &X, kernel, layout));
+    DKM_AGREE(ctx, dkm_bundle_text(bundle, names.kernel, &kernel));
+    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, names.objects, &X));
+    if (other)
+        DKM_TRY(dkm_base_open_beside(base, other, &X, kernel));
+    else
+        DKM_TRY(dkm_base_open(base, ctx, &X, kernel, layout));
 out:
     dkm_data_destroy(&X);
     return status;

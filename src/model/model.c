@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 
-static const dkm_method *const methods[] = {&dkm_method_krr, &dkm_method_kpca};
+static const dkm_method *const methods[] = {&dkm_method_krr, &dkm_method_kpca, &dkm_method_kde};
 
 static const dkm_method *find_method(const char *name)
 {
@@ -56,6 +56,21 @@ dkm_idx dkm_model_stretch(const dkm_model *model)
 dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
 {
     return model->method->predict(model->state, X, Y);
+}
+
+dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings)
+{
+    dkm_status status = DKM_OK;
+
+    if (!model->method->configure)
+        DKM_AGREE(model->ctx,
+                  dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
+                           "a model of %s predicts without pre-images", model->method->name));
+    DKM_TRY(
+        model->method->configure(model->state, settings, &model->output_type, &model->output_cols));
+out:
+    dkm_data_destroy(&settings->candidates);
+    return status;
 }
 
 dkm_status dkm_model_to_bundle(dkm_model *model, dkm_bundle *bundle)

@@ -11,6 +11,10 @@ typedef struct dkm_method {
     dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
     /** Rows to predict at a time. Local. */
     dkm_idx (*stretch)(const void *state);
+    /** Choose the pre-image of predictions, and say what they are then; takes the candidates over.
+     *  NULL for methods that need none. Collective. */
+    dkm_status (*configure)(void *state, dkm_preimage_settings *settings, dkm_type *type,
+                            dkm_idx *cols);
     /** Name every part of the model. Collective. */
     dkm_status (*to_bundle)(void *state, dkm_bundle *bundle);
     /** Make the state again from its parts, taking their data. Collective. */
@@ -39,6 +43,6 @@ DKM_NODISCARD
 dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *bundle,
                                  const dkm_layout *layout, dkm_model **model);
 
-extern const dkm_method dkm_method_krr, dkm_method_kpca;
+extern const dkm_method dkm_method_krr, dkm_method_kpca, dkm_method_kde;
 
 #endif

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Kernel dependency estimation from the command line: outputs of every type through fit, save, load,
+# predict and score, the same on any number of ranks.
+# shellcheck source=mpi_tests/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+
+# Inputs in three clumps; the output tells the clump, in five types.
+awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) {
+    c = i % 3; print 4 * c + rand() "," rand() - 3 * c > "x.csv"
+    print c > "labels.csv"; print 10 * c "," 5 - c > "dense.csv"
+    print substr("aabab" "bccbc" "cacca", 5 * c + 1, 5) > "strings.txt"
+    print (c == 0 ? "red small" : c == 1 ? "green" : "blue large") > "words.sets"
+    print c "," c + 5 " 1:1" > "sets.svm" } }'
+outputs=("labels.csv --y-type labels|class|npy|zero-one" "dense.csv|rbf(sigma=3)|npy|mse"
+    "strings.txt|normalize(ssk(r=2, lambda=0.5))|txt|edit" "words.sets|normalize(set)|txt|zero-one"
+    "sets.svm|labels|csv|hamming")
+
+for row in "${outputs[@]}"; do
+    IFS='|' read -r file kernel ending loss <<<"$row"
+    # shellcheck disable=SC2086
+    good 4 fit kde --x 'x.csv[0:48]' --y "${file%% *}[0:48]" ${file#"${file%% *}"} --ky "$kernel" \
+        --kx 'rbf(sigma=1)' --components 2 --gamma 0.01 -o "m_$loss.h5"
+    [ "$(value components)" = 2 ] || fail "components of $file: $(cat out err)"
+    good 1 predict "m_$loss.h5" --x 'x.csv[48:60]' -o "p1.$ending"
+    good 3 predict "m_$loss.h5" --x 'x.csv[48:60]' -o "p3.$ending" --grid 3x1
+    cmp -s "p1.$ending" "p3.$ending" || fail "$file: 1 and 3 ranks predict otherwise"
+    type=()
+    case $file in labels*) type=(--y-type labels) ;; words*) type=(--y-type sets) ;;
+        sets*) type=(--y-type label-sets) ;; esac
+    good 2 score --truth "${file%% *}[48:60]" --pred "p1.$ending" --loss "$loss" "${type[@]}"
+    below "$(value "$loss")" 1e-6 "$file is predicted"
+done
+
+# Pre-images: closed form, the best three, coordinates, candidates from a file.
+good 3 fit kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components all \
+    --gamma 0.01 -o lin.h5
+good 2 predict lin.h5 --x x.csv -o lin.npy
+good 2 fit krr --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --gamma 0.01 --center -o krr.h5
+good 2 predict krr.h5 --x x.csv -o krr.npy
+good 1 score --truth krr.npy --pred lin.npy --loss mse
+below "$(value rmse)" 1e-9 "a linear output kernel is ridge regression"
+good 2 predict m_mse.h5 --x 'x.csv[0:4]' --top 3 -o top.csv
+[ "$(awk -F, 'END { print NR, NF }' top.csv)" = "4 6" ] || fail "--top 3: $(cat top.csv)"
+good 2 predict m_mse.h5 --x 'x.csv[0:4]' --preimage coordinates -o z.csv
+[ "$(awk -F, 'END { print NR, NF }' z.csv)" = "4 2" ] || fail "coordinates: $(cat z.csv)"
+printf '0,5\n10,4\n20,3\n99,99\n' >cand.csv
+good 3 predict m_mse.h5 --x 'x.csv[0:3]' --candidates cand.csv -o c.csv
+[ "$(tr '\n' ' ' <c.csv)" = "0,5 10,4 20,3 " ] || fail "candidates from a file: $(cat c.csv)"
+
+# Wrong uses.
+on 2 predict m_mse.h5 --x x.csv --preimage linear -o none.npy
+expect 1 "a linear pre-image of rbf outputs"
+says err "use candidates" "a linear pre-image of rbf outputs"
+on 2 predict m_mse.h5 --x x.csv --candidates x.csv --top 100 -o none.npy
+expect 1 "more candidates than there are"
+on 2 predict m_edit.h5 --x x.csv --candidates dense.csv -o none.txt
+expect 1 "candidates of another type"
+says err "dense.csv" "candidates of another type"
+on 2 predict krr.h5 --x x.csv --top 2 -o none.npy
+expect 1 "pre-images of a ridge model"
+on 2 fit kde --x 'x.csv[0:9]' --y dense.csv --kx linear --ky linear --components 1 --gamma 1 -o none.h5
+expect 1 "lengths that differ"
+says err "9 rows" "lengths that differ"
+[ -e none.h5 ] || [ -e none.npy ] || [ -e none.txt ] && fail "a failed run left a file"
+finish

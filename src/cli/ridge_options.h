@@ -1,0 +1,27 @@
+/** @file ridge_options.h  Options of commands that solve a ridge system, and what is told of it. */
+#ifndef DKMAP_CLI_RIDGE_OPTIONS_H
+#define DKMAP_CLI_RIDGE_OPTIONS_H
+
+#include <dkmap/ridge.h>
+
+#include "run.h"
+
+#define ROW_GAMMA                                                                                  \
+    {                                                                                              \
+        .name = "gamma", .kind = OPT_REAL, .flags = OPT_REQUIRED, .hint = "G",                     \
+        .help = "ridge > 0 that is added to the diagonal of the kernel matrix"                     \
+    }
+#define ROW_PRECISION                                                                              \
+    {                                                                                              \
+        .name = "precision", .kind = OPT_WORD, .words = "auto|double|mixed|single|",               \
+        .preset = "auto",                                                                          \
+        .help = "of the factor: mixed refines a single one to double accuracy, in half the time"   \
+    }
+
+/** --precision. Local. */
+dkm_ridge_precision ridge_precision(const run *r);
+
+/** Tell how the system was solved. Local; rank 0 prints. */
+void ridge_tell(run *r, const dkm_ridge_info *ridge);
+
+#endif

@@ -1,0 +1,55 @@
+/** @file embedding.h  Objects as coordinates along leading directions of their feature space.
+ *
+ *  With H K H = V diag(l) V' for the training objects, the coordinates of an object are
+ *  z = diag(l)^-1/2 V' k_c, k_c its kernel values to the training objects, centred by their means.
+ *  Kernel PCA is this; kernel dependency estimation predicts such coordinates of outputs.
+ */
+#ifndef DKMAP_EMBEDDING_H
+#define DKMAP_EMBEDDING_H
+
+#include <dkmap/eigen.h>
+
+#include "model/base.h"
+
+typedef struct dkm_embedding {
+    dkm_base base;
+    dkm_idx p;
+    double *values; /**< p eigenvalues l */
+    double *means;  /**< m means of the rows of K */
+    dkm_dmat *W;    /**< m x p: V diag(l)^-1/2 */
+} dkm_embedding;
+
+/** Find the directions, with the base open. Collective; dkm_embedding_close() frees all, also after
+ *  a failure.
+ *  @return DKM_OK; DKM_ERR_NUMERIC when all objects look alike; what the eigensolver returns */
+DKM_NODISCARD
+dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *settings,
+                             dkm_eigen_info *info);
+void dkm_embedding_close(dkm_embedding *e);
+
+/** Coordinates of new objects, in slabs. Collective.
+ *
+ *  @param[out] norms  may be NULL; for each object of this rank's slab its squared distance to the
+ *                     mean of the training objects, in the whole feature space
+ */
+DKM_NODISCARD
+dkm_status dkm_embedding_encode(const dkm_embedding *e, const dkm_data *X, dkm_data **Z,
+                                double *norms);
+
+/** Coordinates of the training objects, V diag(l)^1/2, block-cyclic. Collective. */
+DKM_NODISCARD
+dkm_status dkm_embedding_training(const dkm_embedding *e, dkm_dmat **Z);
+
+/** Squared distances of the training objects of this rank's slab to their mean. Collective. */
+DKM_NODISCARD
+dkm_status dkm_embedding_training_norms(const dkm_embedding *e, double *norms);
+
+/** The parts of the base, and "eigenvalues", "means" and "components". Collective. */
+DKM_NODISCARD
+dkm_status dkm_embedding_to_bundle(const dkm_embedding *e, dkm_base_names names,
+                                   dkm_bundle *bundle);
+DKM_NODISCARD
+dkm_status dkm_embedding_from_bundle(dkm_embedding *e, const dkm_base *other, dkm_base_names names,
+                                     dkm_bundle *bundle, const dkm_layout *layout);
+
+#endif
