@@ -1,0 +1,29 @@
+/** @file psd.h  Matrices that should be positive semidefinite and are not: distances that no points
+ *  have, similarities that no features have. */
+#ifndef DKMAP_PSD_H
+#define DKMAP_PSD_H
+
+#include <dkmap/dmat.h>
+
+typedef struct dkm_psd_info {
+    dkm_idx negative; /**< eigenvalues that were below zero by more than rounding, m eps max |l| */
+    double smallest;  /**< eigenvalue there was */
+    double largest;
+    double share; /**< of the absolute spectrum that was negative: sum |l < 0| / sum |l| */
+} dkm_psd_info;
+
+/** K <- V max(L, 0) V' for K = V L V': drop the negative eigenvalues, which gives the positive
+ *  semidefinite matrix nearest to K.
+ *
+ *  Collective on the grid of @p K. Takes a full eigensolve. A matrix that is positive semidefinite
+ *  already comes back as it was, to rounding.
+ *
+ *  @param[in,out] K     symmetric, double, square blocks; lower triangle read and written, the
+ *                       strict upper one is spoilt; all of it is on failure
+ *  @param[out]    info  may be NULL
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
+ */
+DKM_NODISCARD
+dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
+
+#endif
