@@ -3,6 +3,7 @@
 #ifndef DKMAP_H
 #define DKMAP_H
 
+#include <dkmap/align.h>
 #include <dkmap/bench.h>
 #include <dkmap/context.h>
 #include <dkmap/data.h>
@@ -11,10 +12,12 @@
 #include <dkmap/grid.h>
 #include <dkmap/kde.h>
 #include <dkmap/kernel.h>
+#include <dkmap/kmeans.h>
 #include <dkmap/kpca.h>
 #include <dkmap/krr.h>
 #include <dkmap/model.h>
 #include <dkmap/preimage.h>
+#include <dkmap/psd.h>
 #include <dkmap/random.h>
 #include <dkmap/record.h>
 #include <dkmap/ridge.h>

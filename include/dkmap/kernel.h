@@ -97,6 +97,14 @@ DKM_NODISCARD
 dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
                          dkm_idx nb, int centered, dkm_data **rows);
 
+/** A symmetric double matrix, given by its lower triangle, as dense rows in slabs. Collective.
+ *
+ *  @param[in,out] K     in square blocks; the strict upper triangle is filled as well
+ *  @param[out]    rows  new, owned by the caller; NULL on failure
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows);
+
 /** values[i] = k(a_i, b_i) for the objects of this rank's slab. Collective.
  *  @param[in] A, B  as many objects each, prepared for the same kernel */
 DKM_NODISCARD
@@ -106,6 +114,11 @@ dkm_status dkm_kernel_pairs(const dkm_prepared *A, const dkm_prepared *B, double
  *  rows of a precomputed Gram matrix). Collective. */
 DKM_NODISCARD
 dkm_status dkm_kernel_selves(const dkm_prepared *X, double *values);
+
+/** Means of the rows of a symmetric matrix given by its lower triangle. Collective.
+ *  @param[out] means  m numbers, the same on every rank */
+DKM_NODISCARD
+dkm_status dkm_gram_means(const dkm_dmat *K, double *means);
 
 /** K <- H K H, H = I - 1 1'/m: the Gram matrix of objects whose mean in feature space is zero.
  *

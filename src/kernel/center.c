@@ -39,11 +39,10 @@ static void add_to_sums(const dkm_dmat *K, double *sums)
     }
 }
 
-dkm_status dkm_gram_center(dkm_dmat *K, double *means)
+dkm_status dkm_gram_means(const dkm_dmat *K, double *means)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(K->grid);
-    double g;
 
     DKM_AGREE(ctx, check_square(K));
     memset(means, 0, (size_t)K->n * sizeof *means);
@@ -51,6 +50,16 @@ dkm_status dkm_gram_center(dkm_dmat *K, double *means)
     MPI_Allreduce(MPI_IN_PLACE, means, (int)K->n, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx j = 0; j < K->n; j++)
         means[j] /= (double)K->n;
+out:
+    return status;
+}
+
+dkm_status dkm_gram_center(dkm_dmat *K, double *means)
+{
+    dkm_status status = DKM_OK;
+    double g;
+
+    DKM_TRY(dkm_gram_means(K, means));
     g = mean(means, K->n);
     for (dkm_idx jl = 0; jl < K->n_loc; jl++)
         for (dkm_idx il = 0; il < K->m_loc; il++) {

@@ -19,24 +19,35 @@ out:
     return status;
 }
 
-dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
-                         dkm_idx nb, int centered, dkm_data **rows)
+dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows)
 {
     dkm_status status = DKM_OK;
-    dkm_dmat *K = NULL;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
     dkm_data *made = NULL;
 
     *rows = NULL;
-    DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, &K));
-    if (centered)
-        DKM_TRY(center(K));
     dkm_la_mirror('L', K);
-    DKM_TRY(dkm_data_create_dense(X->ctx, X->X->m, X->X->m, &made));
+    DKM_TRY(dkm_data_create_dense(ctx, dkm_dmat_rows(K), dkm_dmat_cols(K), &made));
     DKM_TRY(dkm_dmat_to_rows(K, dkm_data_values(made)));
     *rows = made;
     made = NULL;
 out:
     dkm_data_destroy(&made);
+    return status;
+}
+
+dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
+                         dkm_idx nb, int centered, dkm_data **rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *K = NULL;
+
+    *rows = NULL;
+    DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, &K));
+    if (centered)
+        DKM_TRY(center(K));
+    DKM_TRY(dkm_gram_to_rows(K, rows));
+out:
     dkm_dmat_destroy(&K);
     return status;
 }
