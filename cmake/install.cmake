@@ -14,5 +14,8 @@ write_basic_package_version_file(dkmapConfigVersion.cmake COMPATIBILITY SameMajo
 install(FILES ${PROJECT_BINARY_DIR}/dkmapConfig.cmake ${PROJECT_BINARY_DIR}/dkmapConfigVersion.cmake
   DESTINATION ${package_dir})
 
+# The file finds its prefix from where it stands, so that an installed tree can be moved.
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_to_prefix /prefix/${pc_dir} /prefix)
 configure_file(cmake/dkmap.pc.in dkmap.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/dkmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/dkmap.pc DESTINATION ${pc_dir})
