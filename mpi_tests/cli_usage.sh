@@ -90,7 +90,7 @@ wrong "--loss expects one of mse" score --loss mse,mes
 wrong "-o needs a value" predict m.h5 -o
 
 # An option that takes a value has a word for it.
-for command in "fit krr" "fit kpca" $commands; do
+for command in "fit krr" "fit kpca" "fit kde" $commands; do
     # shellcheck disable=SC2086
     on 0 help $command
     for name in $(grep -oE -- '--[a-z-]+' out | sort -u); do

@@ -52,8 +52,8 @@ static void explain_option(FILE *out, const option *o)
         snprintf(text + used, sizeof text - used, " [%s]", o->preset);
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->hint ? " " : "",
-             o->hint ? o->hint : "");
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, *option_hint(o) ? " " : "",
+             option_hint(o));
     explain(out, left, text);
 }
 
@@ -70,7 +70,8 @@ static void print_usage_line(FILE *out, const command *c)
     for (int k = 0; (o = option_at(c, k)) && used < sizeof line; k++) {
         option_label(o, label, sizeof label);
         if (o->flags & OPT_REQUIRED)
-            used += (size_t)snprintf(line + used, sizeof line - used, " %s %s", label, o->hint);
+            used +=
+                (size_t)snprintf(line + used, sizeof line - used, " %s %s", label, option_hint(o));
     }
     if (used < sizeof line)
         snprintf(line + used, sizeof line - used, " [options]");

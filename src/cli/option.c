@@ -83,6 +83,13 @@ const command *command_find(const command *const *list, const char *word)
     return NULL;
 }
 
+const char *option_hint(const option *o)
+{
+    if (o->hint)
+        return o->hint;
+    return o->kind == OPT_FLAG ? "" : o->kind == OPT_WORD ? "WORD" : "VALUE";
+}
+
 void option_label(const option *o, char *out, size_t size)
 {
     if (o->letter && o->kind != OPT_FLAG)

@@ -29,7 +29,7 @@ typedef struct option {
     char letter;      /**< of the short form, or 0 */
     option_kind kind;
     int flags;
-    const char *hint; /**< stands for the value in the help */
+    const char *hint; /**< stands for the value in the help; option_hint() has one for all */
     const char *help;
     const char *preset;  /**< the value when none is given, or NULL */
     const char *words;   /**< of OPT_WORD, each followed by '|' */
@@ -65,6 +65,9 @@ const option *option_by_letter(const command *c, char letter);
 
 /** The k-th option of a command, through all its tables; NULL past the end. */
 const option *option_at(const command *c, int k);
+
+/** What stands for the value of an option; "" for one that takes none. */
+const char *option_hint(const option *o);
 
 /** How an option is written: "-o" where a letter stands for a value, else "--name". */
 void option_label(const option *o, char *out, size_t size);

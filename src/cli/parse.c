@@ -100,7 +100,7 @@ static args_outcome read_option(reader *r)
     if (!given && r->at < r->argc && strncmp(r->argv[r->at], "--", 2) != 0)
         given = r->argv[r->at++];
     if (!given)
-        return wrong(r->a, "%s needs a value: %s %s", text, text, o->hint);
+        return wrong(r->a, "%s needs a value: %s %s", text, text, option_hint(o));
     return add_values(r->a, o, text, given);
 }
 
@@ -139,7 +139,7 @@ static args_outcome complete(args *a)
             continue;
         if (o->flags & OPT_REQUIRED)
             outcome = wrong(a, "%s needs %s %s; see: dkmap help %s", a->command->name, label,
-                            o->hint, a->command->name);
+                            option_hint(o), a->command->name);
         else if (o->preset)
             outcome = add_value(a, o, label, o->preset);
     }

@@ -110,6 +110,6 @@ void value_expected(const option *o, char *out, size_t size)
         snprintf(out, size, "rows x columns of ranks, such as 2x3");
         break;
     default:
-        snprintf(out, size, "%s", o->hint ? o->hint : "nothing");
+        snprintf(out, size, "%s", option_hint(o));
     }
 }
