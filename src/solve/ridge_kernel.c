@@ -33,7 +33,7 @@ static dkm_status solve_double(const dkm_kernel *kernel, const dkm_prepared *X, 
     dkm_dmat *K = NULL;
 
     DKM_TRY(dkm_memory_check(dkm_grid_ctx(grid), SPARE * 8.0 * local_elements(Y, nb),
-                             "the kernel matrix in double precision"));
+                             "the kernel matrix in double precision (mixed takes half)"));
     DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, &K));
     DKM_TRY(dkm_ridge_solve(K, gamma, Y, B, info));
 out:

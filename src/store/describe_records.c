@@ -85,7 +85,8 @@ dkm_local dkm_describe_records(const dkm_teller *teller, const char *path)
     dkm_idx runs, others, from;
 
     DKM_STEP(walk(teller, path, INT64_MAX, &runs, &others));
-    dkm_tell(teller, "%s: run records of dkmap, %lld runs", path, (long long)runs);
+    dkm_tell(teller, "%s: run records of dkmap, %lld run%s", path, (long long)runs,
+             runs == 1 ? "" : "s");
     if (others > 0)
         dkm_tell(teller, "  %lld lines are no records", (long long)others);
     from = runs > SHOWN ? runs - SHOWN : 0;
