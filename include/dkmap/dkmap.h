@@ -13,6 +13,7 @@
 #include <dkmap/kde.h>
 #include <dkmap/kernel.h>
 #include <dkmap/kmeans.h>
+#include <dkmap/knn.h>
 #include <dkmap/kpca.h>
 #include <dkmap/krr.h>
 #include <dkmap/model.h>

@@ -1,6 +1,7 @@
 #include "commands.h"
 
-static const command *const methods[] = {&command_fit_krr, &command_fit_kpca, &command_fit_kde, 0};
+static const command *const methods[] = {&command_fit_krr, &command_fit_kpca, &command_fit_kde,
+                                         &command_fit_knn, 0};
 
 const command command_fit = {
     .name = "fit",
