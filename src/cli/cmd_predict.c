@@ -14,6 +14,7 @@ static const option options[] = {
      .kind = OPT_WORD,
      .words = "auto|candidates|linear|coordinates|",
      .preset = "auto",
+     .hint = "METHOD",
      .help = "how predicted coordinates become objects (kde): the nearest candidate, the closed "
              "form of a linear kernel, or not at all; auto takes what suits the output kernel"},
     {.name = "candidates",

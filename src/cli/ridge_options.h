@@ -13,8 +13,8 @@
     }
 #define ROW_PRECISION                                                                              \
     {                                                                                              \
-        .name = "precision", .kind = OPT_WORD, .words = "auto|double|mixed|single|",               \
-        .preset = "auto",                                                                          \
+        .name = "precision", .kind = OPT_WORD, .hint = "WORD",                                     \
+        .words = "auto|double|mixed|single|", .preset = "auto",                                    \
         .help = "of the factor: mixed refines a single one to double accuracy, in half the time"   \
     }
 
