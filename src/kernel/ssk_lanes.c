@@ -6,8 +6,8 @@
  * is ever subtracted, so that small values keep all their digits.
  *
  * t is taken in stretches that stay in the first cache. At the end of a row a stretch hands on its
- * run and its last S_l: edges. Within a row levels go from r down, so that S_(l-1) is still that of
- * the row before when S_l needs it. */
+ * run and its last S_l: edges. Within a row levels go from r down, two at a time while registers
+ * last, so that S_(l-1) is still that of the row before when S_l needs it. */
 #include "kernel/ssk_lanes.h"
 
 #include <string.h>
@@ -22,14 +22,15 @@
 #define STRETCH 64
 #define WIDE    4 /* numbers of a vector */
 #define VECTORS (LANES / WIDE)
-
-/* How many vectors are in use is a constant in each copy of the loops. */
-#define INLINE static inline __attribute__((always_inline))
+#define LEVELS  2
 
 typedef double vec __attribute__((vector_size(WIDE * sizeof(double))));
 typedef int64_t mask __attribute__((vector_size(WIDE * sizeof(double))));
 
 #define WHERE(m, x) ((vec)((m) & (mask)(x)))
+
+/* How many vectors and levels there are is a constant in each copy of the loops. */
+#define INLINE static inline __attribute__((always_inline))
 
 dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda, dkm_idx s_most,
                        dkm_idx t_most)
@@ -61,7 +62,7 @@ void dkm_ssk_close(dkm_ssk *k)
 
 void dkm_ssk_use(dkm_ssk *k, dkm_idx count)
 {
-    k->lanes = count <= WIDE ? WIDE : count <= 2 * WIDE ? 2 * WIDE : LANES;
+    k->lanes = count <= WIDE ? WIDE : LANES;
 }
 
 void dkm_ssk_put(const dkm_ssk *k, double *letters, dkm_idx lane, const char *text, dkm_idx length,
@@ -73,86 +74,103 @@ void dkm_ssk_put(const dkm_ssk *k, double *letters, dkm_idx lane, const char *te
         letters[i * k->lanes + lane] = i < length ? (double)(unsigned char)text[i] : filler;
 }
 
-/* total += sum of M_r(i, j) over a stretch of n letters of t; before points at S_(r-1)(i - 1, j -
- * 1).
- */
-INLINE void add_matches(dkm_idx n, int vectors, const vec *letter, const vec *restrict t,
-                        const vec *restrict before, vec *restrict total)
-{
-    vec sum[VECTORS], c[VECTORS];
+/* Where one row of a stretch of t begins. */
+typedef struct place {
+    dkm_idx i, s_length; /* the row, of how many */
+    dkm_idx n;           /* letters of the stretch */
+    const vec *t;
+} place;
 
-    for (int v = 0; v < vectors; v++) {
-        sum[v] = total[v];
-        c[v] = letter[v];
-    }
-    for (dkm_idx j = 0; j < n; j++)
-        for (int v = 0; v < vectors; v++)
-            sum[v] += WHERE(t[j * vectors + v] == c[v], before[j * vectors + v]);
-    for (int v = 0; v < vectors; v++)
-        total[v] = sum[v];
+/* S_l of the row at hand: entry 0 is the letter of t before the stretch. */
+static vec *sums_of(const dkm_ssk *k, dkm_idx level)
+{
+    double *sums = level == 0 ? k->ones : k->sums + (level - 1) * (STRETCH + 1) * k->lanes;
+
+    return (vec *)(void *)sums;
 }
 
-/* Turn S_l of the row before into that of this row. */
-INLINE void next_row(dkm_idx n, int vectors, double lambda, const vec *letter,
-                     const vec *restrict t, const vec *restrict before, vec *restrict S,
-                     vec *restrict edge)
+static vec *edge_of(const dkm_ssk *k, double *edges, dkm_idx level, const place *at)
 {
-    vec run[VECTORS], c[VECTORS], decay = {lambda, lambda, lambda, lambda};
+    return (vec *)(void *)(edges + ((level - 1) * at->s_length + at->i) * k->lanes);
+}
 
+/* Turn S of `levels` levels from `top` down from that of the row before into that of this row;
+ * where there is a total, add M_r to it first, `top` being r - 1. */
+INLINE void do_levels(const dkm_ssk *k, int vectors, int levels, dkm_idx top, const place *at,
+                      vec *total)
+{
+    vec run[LEVELS][VECTORS], old[LEVELS][VECTORS], sum[VECTORS], letter[VECTORS], *S[LEVELS];
+    const vec *below = sums_of(k, top - levels), *t = at->t;
+    vec decay = {k->lambda, k->lambda, k->lambda, k->lambda};
+
+    for (int l = 0; l < levels; l++)
+        S[l] = sums_of(k, top - l);
     for (int v = 0; v < vectors; v++) {
-        run[v] = edge[v];
-        c[v] = letter[v];
-    }
-    for (dkm_idx j = 0; j < n; j++)
-        for (int v = 0; v < vectors; v++) {
-            dkm_idx at = j * vectors + v;
-            run[v] = WHERE(t[at] == c[v], before[at]) + decay * run[v];
-            S[at] = run[v] + decay * S[at];
+        letter[v] = ((const vec *)(const void *)k->s)[at->i * vectors + v];
+        sum[v] = total ? total[v] : letter[v];
+        for (int l = 0; l < levels; l++) {
+            run[l][v] = edge_of(k, k->run_edge, top - l, at)[v];
+            old[l][v] = S[l][v];
         }
-    for (int v = 0; v < vectors; v++)
-        edge[v] = run[v];
-}
-
-/* S_l(i, j) of the row at hand: entry 0 is the letter of t before the stretch. */
-static double *sums_of(const dkm_ssk *k, dkm_idx level)
-{
-    return level == 0 ? k->ones : k->sums + (level - 1) * (STRETCH + 1) * k->lanes;
-}
-
-/* Row i against a stretch of n letters of t. */
-INLINE void do_row(const dkm_ssk *k, int vectors, dkm_idx i, dkm_idx s_length, const double *t,
-                   dkm_idx n, double *total)
-{
-    dkm_idx lanes = vectors * WIDE;
-    const vec *c = (const vec *)(const void *)(k->s + i * lanes);
-    const vec *tv = (const vec *)(const void *)t;
-
-    add_matches(n, vectors, c, tv, (const vec *)(const void *)sums_of(k, k->r - 1),
-                (vec *)(void *)total);
-    for (dkm_idx l = k->r - 1; l > 0; l--)
-        next_row(n, vectors, k->lambda, c, tv, (const vec *)(const void *)sums_of(k, l - 1),
-                 (vec *)(void *)(sums_of(k, l) + lanes),
-                 (vec *)(void *)(k->run_edge + ((l - 1) * s_length + i) * lanes));
-    for (dkm_idx l = 1; l < k->r; l++) {
-        double *S = sums_of(k, l), *edge = k->s_edge + ((l - 1) * s_length + i) * lanes;
-        memcpy(S, edge, (size_t)lanes * sizeof *S);
-        memcpy(edge, S + n * lanes, (size_t)lanes * sizeof *S);
     }
+    for (dkm_idx j = 0; j < at->n; j++)
+        for (int v = 0; v < vectors; v++) {
+            mask match = t[j * vectors + v] == letter[v];
+            if (total)
+                sum[v] += WHERE(match, levels > 0 ? old[0][v] : below[j * vectors + v]);
+            for (int l = 0; l < levels; l++) {
+                vec *next = &S[l][(j + 1) * vectors + v];
+                vec before = l + 1 < levels ? old[l + 1][v] : below[j * vectors + v];
+                run[l][v] = WHERE(match, before) + decay * run[l][v];
+                old[l][v] = *next;
+                *next = run[l][v] + decay * old[l][v];
+            }
+        }
+    for (int v = 0; v < vectors; v++) {
+        if (total)
+            total[v] = sum[v];
+        for (int l = 0; l < levels; l++)
+            edge_of(k, k->run_edge, top - l, at)[v] = run[l][v];
+    }
+}
+
+INLINE void do_row(const dkm_ssk *k, int vectors, const place *at, vec *total)
+{
+    dkm_idx l = k->r - 1;
+
+    if (l == 0)
+        do_levels(k, vectors, 0, l, at, total);
+    else if (l == 1)
+        do_levels(k, vectors, 1, l, at, total);
+    else
+        do_levels(k, vectors, 2, l, at, total);
+    for (l -= 2; l > 1; l -= 2)
+        do_levels(k, vectors, 2, l, at, NULL);
+    if (l == 1)
+        do_levels(k, vectors, 1, l, at, NULL);
+    for (l = 1; l < k->r; l++)
+        for (int v = 0; v < vectors; v++) {
+            vec *S = sums_of(k, l), *edge = edge_of(k, k->s_edge, l, at);
+            S[v] = edge[v];
+            edge[v] = S[at->n * vectors + v];
+        }
 }
 
 INLINE void do_stretches(const dkm_ssk *k, int vectors, dkm_idx s_length, dkm_idx t_length,
-                         double *total)
+                         vec *total)
 {
     dkm_idx lanes = vectors * WIDE;
     size_t edges = (size_t)((k->r - 1) * s_length * lanes) * sizeof(double);
+    place at = {.s_length = s_length};
 
     memset(k->run_edge, 0, edges);
     memset(k->s_edge, 0, edges);
     for (dkm_idx j = 0; j < t_length; j += STRETCH) {
-        dkm_idx n = t_length - j < STRETCH ? t_length - j : STRETCH;
+        at.n = t_length - j < STRETCH ? t_length - j : STRETCH;
+        at.t = (const vec *)(const void *)(k->t + j * lanes);
         memset(k->sums, 0, (size_t)((k->r - 1) * (STRETCH + 1) * lanes) * sizeof(double));
-        for (dkm_idx i = 0; i < s_length; i++)
-            do_row(k, vectors, i, s_length, k->t + j * lanes, n, total);
+        for (at.i = 0; at.i < s_length; at.i++)
+            do_row(k, vectors, &at, total);
     }
 }
 
@@ -180,20 +198,18 @@ static void restore(unsigned before)
 
 void dkm_ssk_run(const dkm_ssk *k, dkm_idx s_length, dkm_idx t_length, double *values)
 {
-    _Alignas(64) double total[LANES] = {0};
+    vec total[VECTORS] = {{0}};
     unsigned before;
 
     if (s_length >= k->r && t_length >= k->r) {
         before = flush_subnormals();
         if (k->lanes == WIDE)
             do_stretches(k, 1, s_length, t_length, total);
-        else if (k->lanes == 2 * WIDE)
-            do_stretches(k, 2, s_length, t_length, total);
         else
             do_stretches(k, VECTORS, s_length, t_length, total);
         restore(before);
-        dkm_phase_flops(k->ctx,
-                        (double)(5 * k->r - 4) * (double)s_length * (double)t_length * LANES);
+        dkm_phase_flops(k->ctx, (double)(5 * k->r - 4) * (double)s_length * (double)t_length *
+                                    (double)k->lanes);
     }
     memcpy(values, total, (size_t)k->lanes * sizeof *values);
 }

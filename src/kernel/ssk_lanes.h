@@ -5,7 +5,7 @@
  * is the kernel weighted by full lengths with lambda^(2 r) taken out: what matches without gaps
  * counts 1, and small lambda does not drive all values towards zero.
  *
- *  Each lane is one pair, and there are 4, 8 or 16 of them. Time O(r |s| |t|) for all of them
+ *  Each lane is one pair, and there are 4 or 8 of them. Time O(r |s| |t|) for all of them
  *  together, memory O(r (|s| + |t|)).
  */
 #ifndef DKMAP_SSK_LANES_H
@@ -13,7 +13,7 @@
 
 #include <dkmap/context.h>
 
-#define DKM_SSK_LANES 16 /* at most */
+#define DKM_SSK_LANES 8 /* at most */
 
 typedef struct dkm_ssk {
     dkm_ctx *ctx;
