@@ -414,6 +414,11 @@ static double far_from_itself(dkm_idx i, dkm_idx k)
     return i == 1 && k == 1 ? 2 : i != k;
 }
 
+static double lopsided(dkm_idx i, dkm_idx k)
+{
+    return (i == k) + (i == 3 && k == 1 ? 0.01 : 0);
+}
+
 static double indefinite(dkm_idx i, dkm_idx k)
 {
     return i + k == 1 || i == k ? -1 : 3;
@@ -425,6 +430,7 @@ static void what_matrices_cannot_tell_is_refused(dkm_ctx *ctx)
     dkm_data *H = objects_values(ctx, DKM_GRAM, NEW, M, gram_new_element);
     dkm_data *E = objects_values(ctx, DKM_DISTANCE, 4, 4, far_from_itself);
     dkm_data *I = objects_values(ctx, DKM_GRAM, 4, 4, indefinite);
+    dkm_data *S = objects_values(ctx, DKM_GRAM, 9, 9, lopsided);
     dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, element);
     dkm_kernel *k = NULL;
     dkm_prepared *A = NULL, *B = NULL;
@@ -434,6 +440,8 @@ static void what_matrices_cannot_tell_is_refused(dkm_ctx *ctx)
     prepare_fails(ctx, "gram", H, NULL, DKM_ERR_ARG);
     prepare_fails(ctx, "gram", G, E, DKM_ERR_UNSUPPORTED);
     prepare_fails(ctx, "gram", G, I, DKM_ERR_ARG);
+    prepare_fails(ctx, "gram", S, NULL, DKM_ERR_ARG);
+    CHECK(strcmp(dkm_ctx_message(ctx), "the gram matrix is not symmetric") == 0);
     prepare_fails(ctx, "normalize(gram)", G, H, DKM_ERR_UNSUPPORTED);
     prepare_fails(ctx, "rbf(gram)", G, H, DKM_ERR_UNSUPPORTED);
     prepare_fails(ctx, "distance", E, NULL, DKM_ERR_ARG);
@@ -454,6 +462,7 @@ static void what_matrices_cannot_tell_is_refused(dkm_ctx *ctx)
     dkm_data_destroy(&H);
     dkm_data_destroy(&E);
     dkm_data_destroy(&I);
+    dkm_data_destroy(&S);
     dkm_data_destroy(&X);
 }
 

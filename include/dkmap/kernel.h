@@ -3,6 +3,35 @@
  *  An expression such as `rbf(normalize(ssk(r=3)), sigma=1)` is parsed once into a tree, checked
  *  against the objects, and evaluated tile by tile. Before evaluation each rank works out what the
  *  kernel needs of its own objects (norms, self-kernels, counts): the prepared objects travel.
+ *
+ *  Rows of numbers, dense or sparse
+ *    linear                   <x, x'>
+ *    poly(degree=3, c=1)      (<x, x'> + c)^degree
+ *    rbf(sigma=1)             exp(-||x - x'||^2 / (2 sigma^2))
+ *    laplace(sigma=1)         exp(-||x - x'||_1 / sigma)
+ *    expdot(sigma=1)          exp(<x, x'> / sigma^2)
+ *    cosine                   <x, x'> / (||x|| ||x'||); zero rows: 1 among themselves, else 0
+ *  Labels and sets
+ *    class                    1/2 for equal labels, else 0
+ *    labels                   how many labels two sets share (a label is a set of one)
+ *    set                      2^(how many members two sets share)
+ *  Strings of bytes
+ *    ssk(r=3, lambda=0.01)    pairs of equal subsequences of r letters, times lambda for each
+ *                             letter skipped inside them
+ *    spectrum(p=3)            pairs of equal stretches of p letters
+ *    mismatch(p=5, k=1)       for each pair of stretches, the words that differ in at most k
+ *                             places from both; their alphabet is that of the training strings
+ *  Precomputed
+ *    gram                     rows of kernel values to the training objects
+ *    distance                 rows of distances to them, embedded about their mean
+ *    diffusion(tau=1)         exp(-tau L), L the normalised Laplacian of a graph
+ *  Made from others
+ *    sum(A, ...)  product(A, ...)  scale(A, by=2)  power(A, degree=2)  exp(A)
+ *    rbf(A, sigma=1)          exp(-||x - x'||^2 / (2 sigma^2)) in the space of A
+ *    normalize(A)             A(x, x') / sqrt(A(x, x) A(x', x')); an object with A(x, x) = 0
+ *                             is 1 to its equals and 0 to all others
+ *    rownorm(A)               A(x, x') / (D(x) D(x')), D(x) the sum of A(x, t) over the
+ *                             training objects t
  */
 #ifndef DKMAP_KERNEL_H
 #define DKMAP_KERNEL_H

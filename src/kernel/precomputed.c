@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+#include <dkmap/random.h>
+
+#include "core/alloc.h"
 #include "kernel/prepare.h"
 
 enum { SELF = DKM_ROW_SELF, INDEX = DKM_ROW_INDEX, EXTRAS = DKM_ROW_EXTRAS };
@@ -37,6 +40,45 @@ out:
     return local;
 }
 
+/* This rank's part of u'A v - v'A u for random u and v, which is about ||A - A'||, and of ||A||^2.
+ */
+static dkm_local measure_symmetry(const dkm_prepared *P, double part[2])
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_objs *A = &P->X->mine;
+    double *u = NULL, *v;
+
+    DKM_STEP(dkm_alloc(P->ctx, 2 * A->d, &u));
+    v = u + A->d;
+    for (dkm_idx k = 0; k < A->d; k++) {
+        u[k] = dkm_random_normal(0, 0, (uint64_t)k, 0);
+        v[k] = dkm_random_normal(0, 1, (uint64_t)k, 0);
+    }
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx k = 0; k < A->d; k++) {
+            double a = A->values[i * A->d + k];
+            part[0] += a * (u[P->X->first + i] * v[k] - v[P->X->first + i] * u[k]);
+            part[1] += a * a;
+        }
+out:
+    DKM_FREE(u);
+    return local;
+}
+
+static dkm_status check_symmetric(const dkm_prepared *P)
+{
+    dkm_status status = DKM_OK;
+    double part[2] = {0, 0}, all[2];
+
+    DKM_AGREE(P->ctx, measure_symmetry(P, part));
+    MPI_Allreduce(part, all, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
+    if (fabs(all[0]) > 1e-5 * sqrt(all[1]))
+        status = dkm_agree(P->ctx, dkm_fail(P->ctx, DKM_ERR_ARG, "the %s matrix is not symmetric",
+                                            dkm_type_name(P->X->mine.type)));
+out:
+    return status;
+}
+
 static dkm_local borrow_rows(const dkm_prepared *P, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -56,6 +98,8 @@ static dkm_status fill_rows(const dkm_node *node, dkm_prepared *P,
     dkm_objs objs = {0};
 
     DKM_AGREE(P->ctx, make(P, &objs));
+    if (!P->training)
+        DKM_TRY(check_symmetric(P));
     DKM_TRY(dkm_slot_fill(P, node->slot, &objs));
 out:
     dkm_slot_drop(P, &objs);

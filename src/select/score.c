@@ -53,11 +53,11 @@ static dkm_status kernel_rows(const dkm_data *truth, const dkm_data *pred, const
     double *selves = NULL;
 
     DKM_TRY(dkm_kernel_prepare(ky, truth, &Y));
-    DKM_TRY(dkm_kernel_prepare(ky, pred, &P));
+    DKM_TRY(dkm_kernel_prepare_new(Y, pred, &P));
     DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, 2 * n, &selves));
     DKM_TRY(dkm_kernel_selves(Y, selves));
     DKM_TRY(dkm_kernel_selves(P, selves + n));
-    DKM_TRY(dkm_kernel_pairs(Y, P, losses));
+    DKM_TRY(dkm_kernel_pairs(P, Y, losses));
     for (dkm_idx i = 0; i < n; i++)
         losses[i] = fmax(0.0, selves[i] - 2.0 * losses[i] + selves[n + i]);
 out:
