@@ -31,6 +31,10 @@ static void every_parameter_is_written_out(dkm_ctx *ctx)
     canonical(ctx, "rbf(sigma=1e-300)", "rbf(sigma=1e-300)");
     canonical(ctx, "rbf(sigma=0.30000000000000004)", "rbf(sigma=0.30000000000000004)");
     canonical(ctx, "rbf(\n\tlinear,sigma=+2.50)", "rbf(linear, sigma=2.5)");
+    canonical(ctx, "rbf(normalize(ssk(lambda=0.010)), sigma=1)",
+              "rbf(normalize(ssk(r=3, lambda=0.01)), sigma=1)");
+    canonical(ctx, "sum(spectrum,mismatch( p=4 ),scale(class))",
+              "sum(spectrum(p=3), mismatch(p=4, k=1), scale(class, by=2))");
     canonical(ctx, "rbf(rbf(rbf(sigma=3),sigma=2))", "rbf(rbf(rbf(sigma=3), sigma=2), sigma=1)");
 }
 
@@ -70,6 +74,10 @@ static void mistakes_are_told_with_a_caret(dkm_ctx *ctx)
     refused(ctx, "poly(c=-1)", "c must be 0 or more", 7);
     refused(ctx, "linear(rbf)", "linear takes no kernel inside it", 0);
     refused(ctx, "rbf(linear, poly)", "rbf takes 1 kernel inside it, not 2", 0);
+    refused(ctx, "sum", "sum takes at least 1 kernel inside it, not 0", 0);
+    refused(ctx, "product(sum(linear), rownorm)", "rownorm takes 1 kernel inside it, not 0", 21);
+    refused(ctx, "sum(mismatch(p=3, k=3))", "k must be less than p", 4);
+    refused(ctx, "ssk(lambda=1.5)", "lambda must be greater than 0 and at most 1", 11);
     refused(ctx, "rbf(sigma=2) # x", "should end here", 13);
 }
 
