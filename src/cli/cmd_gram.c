@@ -3,6 +3,7 @@
 #include <dkmap/data.h>
 #include <dkmap/grid.h>
 #include <dkmap/kernel.h>
+#include <dkmap/psd.h>
 
 #include "commands.h"
 #include "rows.h"
@@ -19,8 +20,8 @@ typedef struct gram {
     dkm_prepared *prepared;
     dkm_source *Z; /* NULL: X itself */
     dkm_idx m, nb;
-    double *means; /* of the rows of the square matrix; NULL when nothing is
-                      centred */
+    double *means;         /* of the rows of the square matrix; NULL when nothing is centred */
+    dkm_psd_info spectrum; /* before it was clipped */
 } gram;
 
 static void close_gram(gram *g)
@@ -55,20 +56,6 @@ out:
     return status;
 }
 
-/* G(i, j) = k(x_i, x_j) */
-static dkm_status write_square(gram *g)
-{
-    dkm_status status = DKM_OK;
-    dkm_data *G = NULL;
-
-    DKM_TRY(
-        dkm_gram_rows(g->grid, g->kernel, g->prepared, g->nb, args_flag(g->r->args, "center"), &G));
-    DKM_TRY(dkm_data_write(G, args_text(g->r->args, "output")));
-out:
-    dkm_data_destroy(&G);
-    return status;
-}
-
 static dkm_local take_means(gram *g)
 {
     g->means = calloc((size_t)g->m + 1, sizeof *g->means);
@@ -77,16 +64,35 @@ static dkm_local take_means(gram *g)
     return DKM_LOCAL_OK;
 }
 
-/* What new rows are centred by: it takes the square matrix to find it. */
-static dkm_status find_means(gram *g)
+/* The square matrix, centred where asked: its means are then at hand. */
+static dkm_status make_square(gram *g, dkm_dmat **K)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_gram(g->grid, g->kernel, g->prepared, g->nb, DKM_F64, K));
+    if (args_flag(g->r->args, "center")) {
+        DKM_AGREE(g->r->ctx, take_means(g));
+        DKM_TRY(dkm_gram_center(*K, g->means));
+    }
+out:
+    return status;
+}
+
+/* G(i, j) = k(x_i, x_j) */
+static dkm_status write_square(gram *g)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *K = NULL;
+    dkm_data *G = NULL;
 
-    DKM_AGREE(g->r->ctx, take_means(g));
-    DKM_TRY(dkm_gram(g->grid, g->kernel, g->prepared, g->nb, DKM_F64, &K));
-    DKM_TRY(dkm_gram_center(K, g->means));
+    DKM_TRY(make_square(g, &K));
+    if (args_flag(g->r->args, "clip"))
+        DKM_TRY(dkm_psd_clip(K, &g->spectrum));
+    DKM_TRY(dkm_gram_to_rows(K, &G));
+    dkm_dmat_destroy(&K);
+    DKM_TRY(dkm_data_write(G, args_text(g->r->args, "output")));
 out:
+    dkm_data_destroy(&G);
     dkm_dmat_destroy(&K);
     return status;
 }
@@ -129,11 +135,13 @@ static dkm_status write_cross(gram *g)
     dkm_ctx *ctx = g->r->ctx;
     dkm_status status = DKM_OK;
     dkm_sink *sink = NULL;
+    dkm_dmat *K = NULL;
     dkm_idx n = dkm_source_rows(g->Z), step = stretch_rows(g);
 
     DKM_TRY(dkm_sink_open(ctx, args_text(a, "output"), DKM_DENSE, n, g->m, &sink));
     if (args_flag(a, "center"))
-        DKM_TRY(find_means(g));
+        DKM_TRY(make_square(g, &K));
+    dkm_dmat_destroy(&K);
     dkm_phase_begin(ctx, "stream");
     for (dkm_idx first = 0; first < n; first += step) {
         dkm_idx count = n - first < step ? n - first : step;
@@ -143,8 +151,24 @@ static dkm_status write_cross(gram *g)
     dkm_phase_end(ctx);
     DKM_TRY(dkm_sink_commit(sink));
 out:
+    dkm_dmat_destroy(&K);
     dkm_sink_close(&sink);
     return status;
+}
+
+static dkm_local check_options(run *r)
+{
+    if (args_flag(r->args, "clip") && args_text(r->args, "z"))
+        return dkm_fail(r->ctx, DKM_ERR_ARG, "--clip is for the square matrix: leave --z out");
+    return DKM_LOCAL_OK;
+}
+
+static void tell_clipped(run *r, const dkm_psd_info *spectrum)
+{
+    run_tell_int(r, "clipped", spectrum->negative);
+    run_tell_real(r, "clipped_share", spectrum->share);
+    run_tell_real(r, "smallest", spectrum->smallest);
+    run_tell_real(r, "largest", spectrum->largest);
 }
 
 static dkm_status run_gram(run *r)
@@ -152,11 +176,14 @@ static dkm_status run_gram(run *r)
     gram g = {.r = r};
     dkm_status status = DKM_OK;
 
+    DKM_AGREE(r->ctx, check_options(r));
     DKM_TRY(open_gram(&g));
     DKM_TRY(g.Z ? write_cross(&g) : write_square(&g));
     run_tell_int(r, "rows", g.Z ? dkm_source_rows(g.Z) : g.m);
     run_tell_int(r, "cols", g.m);
     run_tell_text(r, "kernel", dkm_kernel_text(g.kernel));
+    if (args_flag(r->args, "clip"))
+        tell_clipped(r, &g.spectrum);
     run_tell_seconds(r);
     run_tell_text(r, "output", args_text(r->args, "output"));
 out:
@@ -171,6 +198,10 @@ static const option options[] = {
     {.name = "center",
      .kind = OPT_FLAG,
      .help = "take the mean of the objects --x off, in the space of the kernel"},
+    {.name = "clip",
+     .kind = OPT_FLAG,
+     .help = "drop negative eigenvalues, after centring, and tell how many there were, their share "
+             "of the absolute spectrum, and its smallest and largest"},
     ROW_X_TYPE,
     ROW_OUTPUT("matrix to write: .npy .csv .tsv .h5"),
     {0}};
