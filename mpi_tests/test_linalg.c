@@ -124,6 +124,44 @@ static void cholesky_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision 
     dkm_dmat_destroy(&B);
 }
 
+/* With L the factor of A: L^-1, then L^-T L^-1 = A^-1, and C A^-1 by solves from the right. */
+static void inverse_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    dkm_dmat *A = NULL, *C = NULL, *L = NULL;
+    double shift = 0.5;
+    dkm_idx minor = -1;
+    static double a[N * N], inverse[N * N], l[N * N], c[N * N], x[N * N], want[N * N];
+
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, N, nb, nb, precision, &A));
+    dkm_dmat_fill(A, definite_lower, &shift);
+    dkm_la_cholesky(A, &minor);
+    make(ctx, grid, nb, precision, 6, &C);
+    oracle_gather(A, l);
+    oracle_gather(C, c);
+    for (int i = 0; i < N * N; i++) {
+        a[i] = definite(i % N, i / N, shift);
+        inverse[i] = i % (N + 1) == 0;
+    }
+    oracle_solve(N, N, a, inverse);
+    dkm_la_lower_solve_right(A, C);
+    oracle_gather(C, x);
+    oracle_multiply(N, 0, 1, x, l, want); /* C L^-T L' */
+    CHECK_CLOSE(largest_gap(c, want, N * N), 0.0, 10.0 * product_tolerance(precision));
+    CHECK_OK(ctx, dkm_dmat_convert(A, precision, &L));
+    dkm_la_lower_invert(L);
+    oracle_gather(L, x);
+    oracle_multiply(N, 0, 0, x, l, want);
+    for (int i = 0; i < N * N; i++)
+        CHECK_CLOSE(want[i], i % (N + 1) == 0, product_tolerance(precision));
+    dkm_la_lower_square(L);
+    oracle_gather(L, x);
+    for (int i = 0; i < N * N; i++)
+        CHECK_CLOSE(x[i], i % N >= i / N ? inverse[i] : 0.0, product_tolerance(precision));
+    dkm_dmat_destroy(&A);
+    dkm_dmat_destroy(&C);
+    dkm_dmat_destroy(&L);
+}
+
 static void on_every_grid(dkm_ctx *ctx, void (*body)(dkm_ctx *, dkm_grid *, dkm_idx, dkm_precision))
 {
     for (int P = 1; P <= dkm_ctx_size(ctx); P++) {
@@ -149,6 +187,11 @@ static void a_triangle_is_mirrored_exactly(dkm_ctx *ctx)
 static void cholesky_solves_what_elimination_solves(dkm_ctx *ctx)
 {
     on_every_grid(ctx, cholesky_on);
+}
+
+static void factors_are_inverted_in_place(dkm_ctx *ctx)
+{
+    on_every_grid(ctx, inverse_on);
 }
 
 /* Wider than a strip, so that elimination between strips is run through. */
@@ -210,6 +253,7 @@ static const check_case cases[] = {
     CASE(products_match_the_oracle),
     CASE(a_triangle_is_mirrored_exactly),
     CASE(cholesky_solves_what_elimination_solves),
+    CASE(factors_are_inverted_in_place),
     CASE(a_matrix_of_several_strips_is_factored),
     CASE(the_bad_minor_is_named_on_all_ranks),
 };

@@ -145,3 +145,30 @@ void dkm_la_lower_solve(char trans, const dkm_dmat *L, dkm_dmat *B)
     if (B->m > 0 && B->n > 0)
         ON_GRID(B, lower_solve, trans, L, B);
 }
+
+void dkm_la_lower_solve_right(const dkm_dmat *L, dkm_dmat *B)
+{
+    assert(L->m == L->n && L->n == B->n && B->nb == L->nb);
+    if (B->m > 0 && B->n > 0)
+        ON_GRID(B, right_solve, L, B);
+}
+
+void dkm_la_lower_invert(dkm_dmat *L)
+{
+    double n = (double)L->n;
+
+    assert(L->m == L->n && L->mb == L->nb);
+    if (L->n > 0)
+        ON_GRID(L, invert, L);
+    dkm_phase_flops(dkm_grid_ctx(L->grid), n * n * n / 3.0 / dkm_ctx_size(dkm_grid_ctx(L->grid)));
+}
+
+void dkm_la_lower_square(dkm_dmat *L)
+{
+    double n = (double)L->n;
+
+    assert(L->m == L->n && L->mb == L->nb);
+    if (L->n > 0)
+        ON_GRID(L, square, L);
+    dkm_phase_flops(dkm_grid_ctx(L->grid), n * n * n / 3.0 / dkm_ctx_size(dkm_grid_ctx(L->grid)));
+}

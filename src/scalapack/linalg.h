@@ -37,4 +37,14 @@ void dkm_la_cholesky(dkm_dmat *A, dkm_idx *minor);
 /** B = op(L)^-1 B with L the lower triangle of A, op by 'N' or 'T'. */
 void dkm_la_lower_solve(char trans, const dkm_dmat *L, dkm_dmat *B);
 
+/** B = B L^-T with L the lower triangle of A; the columns of B are in blocks like those of L. */
+void dkm_la_lower_solve_right(const dkm_dmat *L, dkm_dmat *B);
+
+/** L <- L^-1 in place, lower triangle; the strict upper one is neither read nor written. Its
+ *  diagonal has no zeros. */
+void dkm_la_lower_invert(dkm_dmat *L);
+
+/** The lower triangle of L'L in place of the lower triangle L; the strict upper one stays. */
+void dkm_la_lower_square(dkm_dmat *L);
+
 #endif

@@ -10,6 +10,7 @@
 #include "scalapack/linalg.h"
 #include "solve/condition.h"
 #include "solve/pcg.h"
+#include "solve/product.h"
 
 #define MAX_STEPS   60
 #define SHIFT_START 1e-8 /* of the largest eigenvalue; single precision rounds at 6e-8 */
@@ -80,36 +81,17 @@ static void unpack(const double *rows, dkm_slab *slab)
         memcpy(slab->a + i * slab->ld, rows + i * slab->cols, (size_t)slab->cols * sizeof *rows);
 }
 
-/* rows <- K rows from the kept matrix. */
-static dkm_status multiply_kept(mixed *s, dkm_idx p, double *rows)
-{
-    dkm_status status = DKM_OK;
-    dkm_dmat *V = NULL, *W = NULL;
-
-    DKM_TRY(dkm_dmat_create_beside(s->K, p, s->nb, DKM_F64, &V));
-    DKM_TRY(dkm_dmat_create_beside(s->K, p, s->nb, DKM_F64, &W));
-    DKM_TRY(dkm_dmat_from_rows(V, rows));
-    dkm_la_symm('L', 1.0, s->K, V, 0.0, W);
-    DKM_TRY(dkm_dmat_to_rows(W, rows));
-out:
-    dkm_dmat_destroy(&V);
-    dkm_dmat_destroy(&W);
-    return status;
-}
-
 /* out = (K + gamma I) in */
 static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
 {
     mixed *s = user;
     dkm_status status = DKM_OK;
+    dkm_product K = {s->grid, s->X, s->nb, s->K};
     double *rows = NULL;
 
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * in->cols, &rows));
     pack(in, rows);
-    if (s->K)
-        DKM_TRY(multiply_kept(s, in->cols, rows));
-    else
-        DKM_TRY(dkm_gram_apply(s->grid, s->X, s->nb, in->cols, rows));
+    DKM_TRY(dkm_product_rows(&K, in->cols, rows));
     out->cols = in->cols;
     unpack(rows, out);
     for (dkm_idx i = 0; i < in->n; i++)
