@@ -22,6 +22,7 @@
 #include <dkmap/random.h>
 #include <dkmap/record.h>
 #include <dkmap/ridge.h>
+#include <dkmap/ridge_path.h>
 #include <dkmap/score.h>
 #include <dkmap/status.h>
 #include <dkmap/store.h>

@@ -23,8 +23,8 @@ static double wave(void *user, dkm_idx ig, dkm_idx jg)
            (ig == jg ? (double)(ig % 7) : 0.0);
 }
 
-static dkm_status time_library(dkm_grid *grid, dkm_idx n, dkm_idx nb, dkm_eigen_library library,
-                               double *seconds)
+dkm_status dkm_eigen_time(dkm_grid *grid, dkm_idx n, dkm_idx nb, dkm_eigen_library library,
+                          double *seconds)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(grid);
@@ -58,8 +58,8 @@ dkm_status dkm_eigen_choose_library(const dkm_dmat *K, dkm_eigen_library *librar
         return DKM_OK;
     /* the first call of a library sets it up: measured the second time */
     for (int turn = 0; turn < 2; turn++) {
-        DKM_TRY(time_library(grid, probe, nb, DKM_EIGEN_SCALAPACK, &seconds[0]));
-        DKM_TRY(time_library(grid, probe, nb, DKM_EIGEN_ELPA, &seconds[1]));
+        DKM_TRY(dkm_eigen_time(grid, probe, nb, DKM_EIGEN_SCALAPACK, &seconds[0]));
+        DKM_TRY(dkm_eigen_time(grid, probe, nb, DKM_EIGEN_ELPA, &seconds[1]));
     }
     if (seconds[1] < seconds[0])
         *library = DKM_EIGEN_ELPA;

@@ -10,6 +10,12 @@
 /** Whether the block method is worth trying for p of m components. Local. */
 int dkm_eigen_block_pays(dkm_eigen_solver solver, dkm_idx m, dkm_idx p);
 
+/** Seconds that a full solve of order @p n takes on this grid, the same on every rank. Collective.
+ */
+DKM_NODISCARD
+dkm_status dkm_eigen_time(dkm_grid *grid, dkm_idx n, dkm_idx nb, dkm_eigen_library library,
+                          double *seconds);
+
 /** The faster full solver for matrices like K.
  *
  *  Collective. Both libraries solve a small problem on the same grid; the faster one is taken. A

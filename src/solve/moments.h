@@ -1,0 +1,29 @@
+/** @file moments.h  Sums over rows of numbers, dense or sparse: X'X and X'T. */
+#ifndef DKMAP_MOMENTS_H
+#define DKMAP_MOMENTS_H
+
+#include <dkmap/data.h>
+
+#include "solve/slab.h"
+
+/** C = X'X, d x d, lower triangle; the strict upper one is left zero.
+ *
+ *  Collective. Each rank multiplies its own rows; panels of bounded size are added up. Sparse rows
+ *  take as many operations as they have pairs of entries.
+ *
+ *  @param[out] C  new double matrix in blocks of nb, owned by the caller; NULL on failure
+ */
+DKM_NODISCARD
+dkm_status dkm_moments_square(dkm_grid *grid, const dkm_data *X, dkm_idx nb, dkm_dmat **C);
+
+/** R = X'T for T of as many rows as X. Collective.
+ *  @param[out] R  slab of d rows with room for the columns of T */
+DKM_NODISCARD
+dkm_status dkm_moments_product(const dkm_data *X, const dkm_slab *T, dkm_slab *R);
+
+/** Rows [first, first + count) of this rank's slab as dense rows of @p d numbers. Rows past the
+ *  slab are zero, and so are columns that X does not have; columns past d are left out. Local.
+ *  @param[out] rows  count x d numbers, row-major */
+void dkm_moments_rows(const dkm_data *X, dkm_idx first, dkm_idx count, dkm_idx d, double *rows);
+
+#endif

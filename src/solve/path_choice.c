@@ -1,0 +1,141 @@
+/* Cholesky or eigendecomposition: operations grow with the cube of the order in both, so a small
+ * system of each on the same grid tells what large ones take. */
+#include "core/alloc.h"
+#include "scalapack/eigen.h"
+#include "solve/eigen_choice.h"
+#include "solve/factor.h"
+#include "solve/path_impl.h"
+
+#define PROBE_MOST    640 /* order of the measured systems, times the rows of the grid */
+#define PROBE_LEAST   64  /* smaller ones tell nothing */
+#define WORTH_PROBING 4   /* orders a system must be larger than the probe */
+#define TURNS         2   /* the first use of a library sets it up: the fastest counts */
+#define SPARE         1.1
+
+/* Seconds a cube of the order: Cholesky, the inverse of its factor, an eigensolve. Those that are
+ * not measured were, on two ranks; only their ratios matter. */
+typedef struct rates {
+    double cholesky, inverse, eigen;
+} rates;
+
+static double probe_value(void *user, dkm_idx ig, dkm_idx jg)
+{
+    dkm_idx apart = ig > jg ? ig - jg : jg - ig;
+
+    (void)user;
+    return 1.0 / (1.0 + (double)apart) + (apart == 0 ? 2.0 : 0.0);
+}
+
+/* Seconds since @p start on the slowest rank. */
+static double since(dkm_ctx *ctx, double start)
+{
+    double seconds = MPI_Wtime() - start;
+
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    return seconds;
+}
+
+static void keep_least(double seconds, double *least)
+{
+    if (!(*least > 0) || seconds < *least)
+        *least = seconds;
+}
+
+static dkm_status time_cholesky(dkm_grid *grid, dkm_idx n, dkm_idx nb, rates *r)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(grid);
+    dkm_factor factor = {0};
+    dkm_dmat *A = NULL;
+    double start, *p = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &p));
+    DKM_TRY(dkm_dmat_create(grid, n, n, nb, nb, DKM_F64, &A));
+    dkm_dmat_fill(A, probe_value, NULL);
+    DKM_TRY(dkm_factor_open(&factor, A, "the probe"));
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    start = MPI_Wtime();
+    DKM_TRY(dkm_factor_at(&factor, 1.0));
+    keep_least(since(ctx, start), &r->cholesky);
+    start = MPI_Wtime();
+    dkm_factor_diagonals(&factor, NULL, p, NULL);
+    keep_least(since(ctx, start), &r->inverse);
+out:
+    dkm_factor_close(&factor);
+    dkm_dmat_destroy(&A);
+    DKM_FREE(p);
+    return status;
+}
+
+static dkm_status measure(const dkm_path_run *run, dkm_idx n, rates *r)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx nb = dkm_grid_block(run->grid, n);
+    dkm_eigen_library library = DKM_EIGEN_SCALAPACK;
+    double cube = (double)n * (double)n * (double)n, seconds;
+
+    *r = (rates){0};
+    dkm_phase_begin(run->ctx, "calibrate");
+    DKM_TRY(dkm_eigen_choose_library(run->A, &library));
+    for (int turn = 0; turn < TURNS; turn++) {
+        DKM_TRY(time_cholesky(run->grid, n, nb, r));
+        DKM_TRY(dkm_eigen_time(run->grid, n, nb, library, &seconds));
+        keep_least(seconds, &r->eigen);
+    }
+    r->cholesky /= cube;
+    r->inverse /= cube;
+    r->eigen /= cube;
+out:
+    dkm_phase_end(run->ctx);
+    return status;
+}
+
+/* Seconds of the whole list by either. A product is told by Cholesky's rate of k^3 / 3 operations:
+ * fits and squares in the primal are 2 m k^2 and m k^2 of them, the square of K is m^3. */
+static void predict(const dkm_path_run *run, const rates *r, double *cholesky, double *eigen)
+{
+    double k = (double)run->k, cube = k * k * k, count = (double)run->settings->count;
+    double rows = 3.0 * (double)run->m * k * k * r->cholesky;
+
+    *eigen = r->eigen * cube;
+    *cholesky = count * r->cholesky * cube;
+    if (run->X) {
+        *eigen += run->errors ? 2.0 * rows : 0.0;
+        *cholesky += run->errors ? count * rows : 0.0;
+    } else if (dkm_path_squared(run)) {
+        *cholesky += 3.0 * r->cholesky * cube + (run->errors ? 2.0 * count * r->inverse * cube : 0);
+    } else {
+        *cholesky += run->errors ? count * r->inverse * cube : 0.0;
+    }
+}
+
+dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx most = PROBE_MOST * dkm_grid_rows(run->grid), probe = run->k / WORTH_PROBING;
+    rates r = {1.0, 1.3, 20.0};
+    double cholesky, eigen;
+
+    if (*solver != DKM_PATH_AUTO)
+        return DKM_OK;
+    *solver = DKM_PATH_CHOLESKY;
+    if (run->settings->count == 1)
+        return DKM_OK;
+    if (!dkm_memory_fits(run->ctx, SPARE * dkm_la_eigen_bytes(run->A, DKM_EIGEN_SCALAPACK))) {
+        dkm_say(run->ctx, DKM_INFO,
+                "a full eigensolve does not fit in memory: taking a Cholesky factor for each "
+                "gamma");
+        return DKM_OK;
+    }
+    if (probe >= PROBE_LEAST)
+        DKM_TRY(measure(run, probe < most ? probe : most, &r));
+    predict(run, &r, &cholesky, &eigen);
+    if (eigen < cholesky)
+        *solver = DKM_PATH_EIGEN;
+    dkm_say(run->ctx, DKM_DEBUG,
+            "%lld gammas: one eigendecomposition would take %.2g times as long as a Cholesky "
+            "factor for each",
+            (long long)run->settings->count, eigen / cholesky);
+out:
+    return status;
+}
