@@ -100,7 +100,9 @@ dkm_status stream_through_model(run *r, const char *only,
     DKM_TRY(predict_all(r, model, source, sink));
     run_tell_text(r, "method", dkm_model_method(model));
     run_tell_int(r, "rows", dkm_source_rows(source));
-    run_tell_int(r, "outputs", dkm_model_output_cols(model));
+    run_tell_text(r, "type", dkm_type_name(dkm_model_output_type(model)));
+    if (dkm_model_output_cols(model) > 0)
+        run_tell_int(r, "outputs", dkm_model_output_cols(model));
     run_tell_seconds(r);
     run_tell_text(r, "output", path);
 out:
