@@ -53,12 +53,14 @@ install_packages() {
     rm -f "$log"
 }
 
-# build_dkmap [CMAKE OPTION...]: configure and compile, quietly unless something is wrong
+# build_dkmap TARGET [CMAKE OPTION...]: configure and compile, quietly unless something is wrong
 build_dkmap() {
-    local log=$build/build.log
+    local target=$1 log=$build/build.log
+    shift
     mkdir -p "$build" || fail "cannot make the folder $build"
     echo "Building in $(short "$build")"
-    { cmake -S "$root" -B "$build" "$@" && cmake --build "$build" --parallel "$(nproc)"; } >"$log" 2>&1 ||
+    { cmake -S "$root" -B "$build" "$@" &&
+        cmake --build "$build" --target "$target" --parallel "$(nproc)"; } >"$log" 2>&1 ||
         { grep -E -A 3 'CMake Error|error:' "$log" >&2 || tail -n 20 "$log" >&2
             fail "the build failed: the whole log is $log"; }
 }

@@ -15,8 +15,7 @@ if ! Rscript -e 'library(kernlab)' >/dev/null 2>&1; then
     echo "${0##*/}: nothing to compare with; on Debian: apt-get install r-base-core r-cran-kernlab"
     exit 0
 fi
-# shellcheck disable=SC2119
-[ -x "$build/dkmap" ] || build_dkmap
+build_dkmap dkmap_command
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -25,6 +25,6 @@ if ! "$python" -c 'import numpy, sklearn' 2>/dev/null; then
 fi
 # shellcheck disable=SC2086
 install_packages $packages
-build_dkmap -DDKMAP_TESTS=OFF
+build_dkmap dkmap_command
 DKMAP=$build/dkmap DKMAP_LAUNCH=$launch OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 \
     exec "$python" "$root/jobs/compare_sklearn.py" "$@"

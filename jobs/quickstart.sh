@@ -118,7 +118,7 @@ test_y=$data/t10k-labels-idx1-ubyte.gz
 for file in "$test_x" "$test_y" "${train_x%[*}" "${train_y%[*}"; do
     [ -r "$file" ] || fail "no $file: it is part of Debian's package dataset-fashion-mnist"
 done
-build_dkmap -DDKMAP_TESTS=OFF
+build_dkmap dkmap_command
 mkdir -p "$out" || fail "cannot make the folder $out: name another with --out"
 record=$out/runs.jsonl
 cat <<TEXT

@@ -14,6 +14,6 @@ esac
 
 # shellcheck disable=SC2086
 install_packages $packages
-build_dkmap -DDKMAP_WERROR="${DKMAP_WERROR:-OFF}" -DDKMAP_TESTS=ON
+build_dkmap all -DDKMAP_WERROR="${DKMAP_WERROR:-OFF}" -DDKMAP_TESTS=ON
 cd "$build"
 ctest --output-on-failure "$@"
