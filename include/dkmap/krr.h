@@ -1,14 +1,23 @@
-/** @file krr.h  Dual kernel ridge regression: f(x) = k(x, X) B + b, B = (K + gamma I)^-1 (Y - 1
- * b'). */
+/** @file krr.h  Kernel ridge regression: f(x) = k(x, X) B + b, B = (K + gamma I)^-1 (Y - 1 b'); for
+ *  the linear kernel on few columns the same as f(x) = x'W + b, W = (X'X + gamma I)^-1 X'(Y - 1
+ * b').
+ */
 #ifndef DKMAP_KRR_H
 #define DKMAP_KRR_H
 
 #include <dkmap/model.h>
-#include <dkmap/ridge.h>
+#include <dkmap/ridge_path.h>
 
 typedef struct dkm_krr_settings {
-    dkm_ridge_settings ridge; /**< gamma, and how the system is solved */
-    int center;               /**< take the mean of the outputs as intercept b, else b = 0 */
+    dkm_ridge_settings ridge; /**< gamma where there is no list, and how its system is solved */
+    dkm_idx count;            /**< of gammas to choose from; 0: there is no list */
+    const double *gammas;     /**< borrowed */
+    int loo;                  /**< tell the errors of a single gamma too */
+    dkm_path_select select;   /**< the error that decides between gammas */
+    dkm_path_solver solver;
+    dkm_penalty penalty;
+    int primal; /**< solve for the weights of a linear kernel where they are fewer than examples */
+    int center; /**< take the mean of the outputs as intercept b, else b = 0 */
     dkm_layout layout;
 } dkm_krr_settings;
 
@@ -16,7 +25,9 @@ typedef struct dkm_krr_info {
     dkm_idx m, outputs;
     int P, Q;
     dkm_idx block;
-    dkm_ridge_info ridge;
+    const char *form;   /**< "dual" or "primal" */
+    double gamma;       /**< the one taken */
+    dkm_path_info path; /**< its points are there when errors were wanted */
 } dkm_krr_info;
 
 dkm_krr_settings dkm_krr_settings_default(void);
@@ -27,15 +38,20 @@ dkm_krr_settings dkm_krr_settings_default(void);
  *  predictions are then labels again, the class of the largest column.
  *
  *  @param[in]  X, Y    as many rows each; dense outputs or labels. X is taken over (nulled)
- *                      because the model keeps the training inputs
+ *                      because a model in dual form keeps the training inputs
  *  @param[in]  kernel  copied into the model
- *  @param[out] model   new, owned by the caller; NULL on failure
- *  @param[out] info    may be NULL
+ *  @param[out] model   new, owned by the caller; NULL on failure. Its method is "krr" in dual form
+ *                      and "krr-primal" in primal form
+ *  @param[out] info    may be NULL; else dkm_krr_info_free() frees what it holds, also after a
+ *                      failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no jitter
  *          made the matrix positive definite
  */
 DKM_NODISCARD
 dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
                        const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info);
+
+/** Free what the info holds. Local. */
+void dkm_krr_info_free(dkm_krr_info *info);
 
 #endif

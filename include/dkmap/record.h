@@ -16,6 +16,8 @@ dkm_status dkm_record_create(dkm_ctx *ctx, const char *command, dkm_record **rec
 void dkm_record_text(dkm_record *record, const char *name, const char *value);
 void dkm_record_real(dkm_record *record, const char *name, double value);
 void dkm_record_int(dkm_record *record, const char *name, int64_t value);
+/** Add a list of numbers; what is not finite becomes null. */
+void dkm_record_reals(dkm_record *record, const char *name, dkm_idx count, const double *values);
 
 /** Add the phases of the context (seconds min / mean / max, flop rate), peak memory a rank and,
  *  where no field is called so, the `seconds` since the record was made, and append the record to

@@ -4,8 +4,8 @@
 
 #include "core/alloc.h"
 
-static const dkm_method *const methods[] = {&dkm_method_krr, &dkm_method_kpca, &dkm_method_kde,
-                                            &dkm_method_knn};
+static const dkm_method *const methods[] = {&dkm_method_krr, &dkm_method_krr_primal,
+                                            &dkm_method_kpca, &dkm_method_kde, &dkm_method_knn};
 
 static const dkm_method *find_method(const char *name)
 {

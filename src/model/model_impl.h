@@ -43,6 +43,7 @@ DKM_NODISCARD
 dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *bundle,
                                  const dkm_layout *layout, dkm_model **model);
 
-extern const dkm_method dkm_method_krr, dkm_method_kpca, dkm_method_kde, dkm_method_knn;
+extern const dkm_method dkm_method_krr, dkm_method_krr_primal, dkm_method_kpca, dkm_method_kde,
+    dkm_method_knn;
 
 #endif

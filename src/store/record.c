@@ -94,6 +94,18 @@ void dkm_record_int(dkm_record *record, const char *name, int64_t value)
         put(record, record->root, name, json_integer(value));
 }
 
+void dkm_record_reals(dkm_record *record, const char *name, dkm_idx count, const double *values)
+{
+    json_t *list = record->root ? json_array() : NULL;
+
+    if (!record->root)
+        return;
+    for (dkm_idx k = 0; k < count; k++)
+        if (json_array_append_new(list, real_value(values[k])) != 0)
+            record->lost++;
+    put(record, record->root, name, list);
+}
+
 static int count_nodes(dkm_ctx *ctx)
 {
     MPI_Comm node;
