@@ -64,25 +64,28 @@ percent() {
     awk -v share="$1" 'BEGIN { printf "%.1f %%", 100 * share }'
 }
 
-# row NAME KERNEL GAMMA: fit, predict, score; the line of the table appears as it comes to be known
+# row NAME TITLE OPTIONS OF FIT...: fit, predict, score; the line appears as it comes to be known
 row() {
+    local name=$1 residual
     printf '  %-32s' "$2"
-    run "fit $1" fit krr --x "$train_x" --y "$train_y" --kx "$2" --gamma "$3" -o "$out/$1.h5"
-    printf '%9.1f %10.1e' "$(told seconds)" "$(told residual)"
-    run "predict $1" predict "$out/$1.h5" --x "$test_x" -o "$out/$1.npy"
+    shift 2
+    run "fit $name" fit "$@" --x "$train_x" --y "$train_y" -o "$out/$name.h5"
+    residual=$(told residual)
+    printf '%9.1f %10s' "$(told seconds)" "${residual:+$(printf %.1e "$residual")}"
+    run "predict $name" predict "$out/$name.h5" --x "$test_x" -o "$out/$name.npy"
     printf ' %11.1f' "$(told seconds)"
-    run "score $1" score --truth "$test_y" --pred "$out/$1.npy" --loss zero-one
+    run "score $name" score --truth "$test_y" --pred "$out/$name.npy" --loss zero-one
     printf ' %11s\n' "$(percent "$(told zero-one)")"
 }
 
 table() {
-    printf '\n  %-32s%9s %10s %11s %11s\n' kernel 'fit, s' residual 'predict, s' 'test error'
+    printf '\n  %-32s%9s %10s %11s %11s\n' method 'fit, s' residual 'predict, s' 'test error'
     run "score baseline" score --truth "$test_y" --pred "$test_y" --loss zero-one --baseline mean
-    printf '  %-32s%9s %10s %11s %11s\n' '(always the commonest garment)' - - - \
+    printf '  %-32s%9s %10s %11s %11s\n' 'always the commonest garment' '' '' '' \
         "$(percent "$(told baseline_zero-one)")"
-    row linear linear 1e6
-    row rbf 'rbf(sigma=1200)' 0.05
-    row laplace 'laplace(sigma=50000)' 0.01
+    row knn '5 nearest neighbours' knn --kx linear --k 5
+    row rbf 'ridge, rbf(sigma=1200)' krr --kx 'rbf(sigma=1200)' --gamma 0.05
+    row laplace 'ridge, laplace(sigma=50000)' krr --kx 'laplace(sigma=50000)' --gamma 0.01
     printf '\n  residual: ||(K + gamma I) B - Y|| / ||Y|| of the %s x %s system, measured in double\n' \
         "$images" "$images"
 }
