@@ -126,6 +126,7 @@ static void both_forms_predict_alike(dkm_ctx *ctx)
         }
         compare(P[0], P[1]);
         CHECK(info[0].gamma == info[1].gamma && info[0].path.best == info[1].path.best);
+        CHECK((info[0].path.points != NULL) == (way & 1));
         CHECK((info[1].path.points != NULL) == (way & 1));
         for (int k = 0; k < 2; k++) {
             dkm_data_destroy(&P[k]);

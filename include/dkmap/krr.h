@@ -27,7 +27,7 @@ typedef struct dkm_krr_info {
     dkm_idx block;
     const char *form;   /**< "dual" or "primal" */
     double gamma;       /**< the one taken */
-    dkm_path_info path; /**< its points are there when errors were wanted */
+    dkm_path_info path; /**< its points are NULL where errors were not wanted */
 } dkm_krr_info;
 
 dkm_krr_settings dkm_krr_settings_default(void);

@@ -54,9 +54,11 @@ static void tell_table(run *r, const dkm_path_info *path, int labels)
                     : "gamma        loo          gcv");
     for (dkm_idx g = 0; g < path->count; g++) {
         const dkm_path_point *p = &path->points[g];
-        int used = snprintf(line, sizeof line, "%-12.6g %-12.6g %-12.6g", p->gamma, p->loo, p->gcv);
-        if (labels && used > 0)
-            snprintf(line + used, sizeof line - (size_t)used, " %-12.6g", p->wrong);
+        if (labels)
+            snprintf(line, sizeof line, "%-12.6g %-12.6g %-12.6g %.6g", p->gamma, p->loo, p->gcv,
+                     p->wrong);
+        else
+            snprintf(line, sizeof line, "%-12.6g %-12.6g %.6g", p->gamma, p->loo, p->gcv);
         run_show(r, "path", line);
     }
     if (!r->record)
@@ -73,7 +75,7 @@ static void tell_path(run *r, const dkm_path_info *path)
     const dkm_path_point *best = path->points ? &path->points[path->best] : NULL;
     int labels = best && !isnan(best->wrong);
 
-    if (!best || isnan(best->loo))
+    if (!best)
         return;
     if (path->count > 1)
         tell_table(r, path, labels);

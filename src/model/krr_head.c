@@ -1,5 +1,6 @@
 #include "model/krr_head.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -55,6 +56,8 @@ void dkm_krr_head_tell(const dkm_krr_head *head, const dkm_base *base, dkm_idx m
 {
     if (!info)
         return;
+    if (path->points && isnan(path->points[path->best].loo))
+        dkm_path_info_free(path);
     *info = (dkm_krr_info){.m = m,
                            .outputs = head->targets.cols,
                            .P = dkm_grid_rows(base->grid),

@@ -23,7 +23,8 @@ void dkm_krr_head_clear(dkm_krr_head *head);
 /** Settings of the solver for these outputs; they point into @p settings and @p head. Local. */
 dkm_path_settings dkm_krr_head_path(const dkm_krr_head *head, const dkm_krr_settings *settings);
 
-/** Tell all about a fit of @p m examples. Local; the points of the path move to @p info. */
+/** Tell all about a fit of @p m examples. Local; the points of the path move to @p info where
+ *  they hold errors. */
 void dkm_krr_head_tell(const dkm_krr_head *head, const dkm_base *base, dkm_idx m,
                        dkm_path_info *path, dkm_krr_info *info);
 
