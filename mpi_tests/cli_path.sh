@@ -6,7 +6,7 @@
 
 # same A B WHAT: two prediction files agree to 1e-9.
 same() {
-    good 1 score --truth "$1" --pred "$2" --loss mse
+    good 0 score --truth "$1" --pred "$2" --loss mse
     below "$(value rmse)" 1e-9 "$3"
 }
 
@@ -45,7 +45,7 @@ for solver in cholesky eigen; do
     good 2 fit krr "${rbf[@]}" --gamma 1e-4,0.01,1,100,1e6 --center --solver $solver -o $solver.h5
     [ "$(value solver)" = $solver ] || fail "--solver $solver: $(cat out)"
     [ "$(grep '^path' out)" = "$(grep '^path' list)" ] || fail "the table by $solver"
-    good 1 predict $solver.h5 --x new.csv -o $solver.npy
+    good 0 predict $solver.h5 --x new.csv -o $solver.npy
     same list.npy $solver.npy "the best of a list by $solver"
 done
 good 3 fit krr "${rbf[@]}" --gamma 0.01 --center --loo -o loo.h5
@@ -72,7 +72,7 @@ echo 2 >third.csv
 for solver in cholesky eigen; do
     good 2 fit krr --x one.csv --y six.csv --kx 'scale(linear, by=2)' --gamma 8 \
         --penalty coefficients --solver $solver -o c.h5
-    good 1 predict c.h5 --x one.csv -o c.csv
+    good 0 predict c.h5 --x one.csv -o c.csv
     same third.csv c.csv "the penalty on coefficients by $solver"
 done
 
@@ -99,7 +99,7 @@ for kind in csv svm; do
     good 3 predict dual.h5 --x new.$kind -o dual.npy
     same primal.npy dual.npy "primal and dual of $kind"
 done
-good 1 info primal.h5
+good 0 info primal.h5
 says out krr-primal "info on a primal model"
 says out weights "info on a primal model"
 on 2 predict primal.h5 --x new.csv -o wrong.npy
