@@ -13,7 +13,7 @@ import sklearn
 from sklearn.datasets import load_diabetes
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
 BAR = 1e-8
@@ -90,6 +90,22 @@ def compare_set(folder, name, sets, trials):
     return worst
 
 
+def compare_grams(folder, X):
+    """Kernel matrices, to rounding and symmetric to the last bit."""
+    path = lambda name: os.path.join(folder, name)
+    print(f"\nKernel matrices of {len(X)} of these\n")
+    print("| kernel | largest difference / largest element | symmetric |")
+    print("|---|---|---|")
+    np.save(path("x.npy"), X)
+    for expression, arguments in (LINEAR, poly(3, 1), rbf(8), laplace(50), COSINE):
+        named = dict(arguments)
+        theirs = pairwise_kernels(X, metric=named.pop("kernel"), **named)
+        dkmap(folder, "gram", "--x", path("x.npy"), "--kx", expression, "-o", path("g.npy"))
+        ours = np.load(path("g.npy"))
+        print(f"| {expression} | {abs(ours - theirs).max() / abs(theirs).max():.1e} "
+              f"| {'yes' if (ours == ours.T).all() else 'NO'} |", flush=True)
+
+
 def compare_predictions(data):
     worst = 0.0
     print("| data | inputs | outputs | kernel | gamma | precision | relative difference |")
@@ -101,6 +117,7 @@ def compare_predictions(data):
             worst = compare_set(folder, "USPS", usps(data), trials)
         trials = [(rbf(0.1), 1e-2), (laplace(0.5), 1e-2), (poly(2, 1), 1e-3), (LINEAR, 1e-2)]
         worst = max(worst, compare_set(folder, "diabetes", diabetes(), trials))
+        compare_grams(folder, usps(data)[0][:300] if data else diabetes()[0])
     if not data:
         print("\nUSPS was left out: name the folder that holds usps/ with --data or DKMAP_DATA")
     print(f"\nLargest relative difference {worst:.1e}: {'within' if worst <= BAR else 'ABOVE'} {BAR:g}")
