@@ -296,16 +296,11 @@ static void fetching_holds_little_beside_the_objects(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(fetching_holds_little_beside_the_objects),
-    CASE(objects_of_every_type_are_fetched),
-    CASE(tight_bounds_give_the_same_objects),
-    CASE(fewer_objects_than_ranks_are_fetched),
-    CASE(nothing_can_be_fetched_from_nothing),
-    CASE(an_index_outside_fails_on_all_ranks),
-    CASE(rows_are_selected_in_the_order_given),
-    CASE(made_data_are_zero),
-    CASE(made_strings_have_their_lengths),
-    CASE(types_have_names),
+    CASE(fetching_holds_little_beside_the_objects), CASE(objects_of_every_type_are_fetched),
+    CASE(tight_bounds_give_the_same_objects),       CASE(fewer_objects_than_ranks_are_fetched),
+    CASE(nothing_can_be_fetched_from_nothing),      CASE(an_index_outside_fails_on_all_ranks),
+    CASE(rows_are_selected_in_the_order_given),     CASE(made_data_are_zero),
+    CASE(made_strings_have_their_lengths),          CASE(types_have_names),
     CASE(every_allocation_of_a_fetch_may_fail),
 };
 
