@@ -79,6 +79,26 @@ static void products_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision 
     dkm_dmat_destroy(&C);
 }
 
+static void columns_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    dkm_dmat *A = NULL, *B = NULL;
+    static double a[N * N], b[N * N];
+    const dkm_idx counts[] = {N, 1, N / 2, N - 1};
+
+    make(ctx, grid, nb, precision, 1, &A);
+    oracle_gather(A, a);
+    for (int k = 0; k < 4; k++) {
+        dkm_idx first = k == 2 ? 3 : N - counts[k];
+        CHECK_OK(ctx, dkm_dmat_create_beside(A, counts[k], nb, precision, &B));
+        dkm_la_columns(A, first, B);
+        oracle_gather(B, b);
+        for (dkm_idx i = 0; i < N * counts[k]; i++)
+            CHECK(b[i] == a[first * N + i]);
+        dkm_dmat_destroy(&B);
+    }
+    dkm_dmat_destroy(&A);
+}
+
 static void mirror_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
 {
     dkm_dmat *A = NULL;
@@ -179,6 +199,11 @@ static void products_match_the_oracle(dkm_ctx *ctx)
     on_every_grid(ctx, products_on);
 }
 
+static void columns_are_copied_exactly(dkm_ctx *ctx)
+{
+    on_every_grid(ctx, columns_on);
+}
+
 static void a_triangle_is_mirrored_exactly(dkm_ctx *ctx)
 {
     on_every_grid(ctx, mirror_on);
@@ -251,6 +276,7 @@ static void the_bad_minor_is_named_on_all_ranks(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(products_match_the_oracle),
+    CASE(columns_are_copied_exactly),
     CASE(a_triangle_is_mirrored_exactly),
     CASE(cholesky_solves_what_elimination_solves),
     CASE(factors_are_inverted_in_place),

@@ -28,6 +28,9 @@ void Cblacs_gridexit(int context);
     void p##tran_(const int *m, const int *n, const REAL *alpha, const REAL *A, const int *ia,     \
                   const int *ja, const int *descA, const REAL *beta, REAL *C, const int *ic,       \
                   const int *jc, const int *descC);                                                \
+    void p##geadd_(const char *trans, const int *m, const int *n, const REAL *alpha,               \
+                   const REAL *A, const int *ia, const int *ja, const int *descA,                  \
+                   const REAL *beta, REAL *C, const int *ic, const int *jc, const int *descC);     \
     void p##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,         \
                   const int *m, const int *n, const REAL *alpha, const REAL *A, const int *ia,     \
                   const int *ja, const int *descA, REAL *B, const int *ib, const int *jb,          \

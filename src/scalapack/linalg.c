@@ -73,6 +73,13 @@ void dkm_la_transpose(const dkm_dmat *A, dkm_dmat *B)
         ON_GRID(A, tran, A, 0, 0, B, 0, 0, A->m, A->n);
 }
 
+void dkm_la_columns(const dkm_dmat *A, dkm_idx first, dkm_dmat *B)
+{
+    assert(A->m == B->m && first >= 0 && first + B->n <= A->n);
+    if (B->m > 0 && B->n > 0)
+        ON_GRID(A, columns, A, first, B);
+}
+
 /* The diagonal block that starts at global place jg lies whole on one process. */
 static void mirror_diagonal_block(char from, dkm_dmat *A, dkm_idx jg)
 {

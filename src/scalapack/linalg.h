@@ -23,6 +23,9 @@ void dkm_la_syrk(char trans, double alpha, const dkm_dmat *A, double beta, dkm_d
 /** B = A'. B has the shape of A' and blocks nb x mb. */
 void dkm_la_transpose(const dkm_dmat *A, dkm_dmat *B);
 
+/** B = the columns of A from @p first on, as many as B has. Rows are in the same blocks. */
+void dkm_la_columns(const dkm_dmat *A, dkm_idx first, dkm_dmat *B);
+
 /** Make a square matrix symmetric in place: copy its strict triangle @p from ('L' or 'U') to the
  *  other side. Blocks must be square. */
 void dkm_la_mirror(char from, dkm_dmat *A);

@@ -143,29 +143,31 @@ out:
     return status;
 }
 
-/* Pick columns n-1, n-2, ... of Z: a product with a matrix of zeros and ones. */
-static double last_column(void *user, dkm_idx ig, dkm_idx jg)
+static void swap_numbers(double *a, double *b)
 {
-    return ig == *(dkm_idx *)user - 1 - jg;
+    double kept = *a;
+
+    *a = *b;
+    *b = kept;
 }
 
+/* The last p columns of Z and their eigenvalues, the last of them first. */
 static dkm_status take_leading(run *r, const dkm_dmat *Z, const double *ascending, dkm_idx p)
 {
     dkm_status status = DKM_OK;
-    dkm_idx nb = dkm_dmat_row_block(Z);
-    dkm_dmat *E = NULL, *V = NULL;
+    dkm_dmat *V = NULL;
 
     DKM_AGREE(r->ctx, room_for(r, p));
-    DKM_TRY(dkm_dmat_create_beside(Z, p, nb, DKM_F64, &E));
-    DKM_TRY(dkm_dmat_create_beside(Z, p, nb, DKM_F64, &V));
-    dkm_dmat_fill(E, last_column, &r->m);
-    dkm_la_gemm('N', 'N', 1.0, Z, E, 0.0, V);
+    DKM_TRY(dkm_dmat_create_beside(Z, p, dkm_dmat_row_block(Z), DKM_F64, &V));
+    dkm_la_columns(Z, r->m - p, V);
     DKM_TRY(dkm_dmat_to_rows(V, r->vectors.a));
     r->vectors.cols = p;
+    for (dkm_idx i = 0; i < r->vectors.n; i++)
+        for (dkm_idx j = 0; j < p / 2; j++)
+            swap_numbers(&r->vectors.a[i * p + j], &r->vectors.a[i * p + p - 1 - j]);
     for (dkm_idx j = 0; j < p; j++)
         r->values[j] = ascending[r->m - 1 - j];
 out:
-    dkm_dmat_destroy(&E);
     dkm_dmat_destroy(&V);
     return status;
 }
