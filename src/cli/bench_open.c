@@ -32,20 +32,34 @@ dkm_status bench_count(bench *b, dkm_idx rows)
     return dkm_agree(b->ctx, check_count(b, rows));
 }
 
+static double harmonic(dkm_idx d)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 1; k <= d; k++)
+        sum += 1.0 / (double)k;
+    return sum;
+}
+
+/* Normal numbers whose variance falls as 1 / k from column to column, as that of the components of
+ * natural images does about; it is 1 on the mean. */
 static dkm_status generate_rows(bench *b)
 {
     dkm_status status = DKM_OK;
-    double *x;
+    uint64_t seed = dkm_ctx_seed(b->ctx);
+    double scale, *x;
 
     DKM_TRY(bench_count(b, -1));
     b->d = args_whole(b->r->args, "d");
+    scale = sqrt((double)b->d / harmonic(b->d));
     DKM_TRY(dkm_data_create_dense(b->ctx, b->n, b->d, &b->X));
     x = dkm_data_values(b->X);
-    for (dkm_idx il = 0; il < dkm_data_local_rows(b->X); il++)
+    for (dkm_idx il = 0; il < dkm_data_local_rows(b->X); il++) {
+        uint64_t ig = (uint64_t)(dkm_data_local_first(b->X) + il);
         for (dkm_idx k = 0; k < b->d; k++)
-            x[il * b->d + k] =
-                dkm_random_normal(dkm_ctx_seed(b->ctx), STREAM_ROWS,
-                                  (uint64_t)(dkm_data_local_first(b->X) + il), (uint64_t)k);
+            *x++ = scale / sqrt((double)(k + 1)) *
+                   dkm_random_normal(seed, STREAM_ROWS, ig, (uint64_t)k);
+    }
 out:
     return status;
 }
