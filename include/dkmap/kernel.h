@@ -41,6 +41,7 @@
 
 typedef struct dkm_kernel dkm_kernel;
 typedef struct dkm_prepared dkm_prepared;
+typedef struct dkm_cross dkm_cross;
 
 /** Read an expression. Logically collective.
  *
@@ -104,6 +105,23 @@ DKM_NODISCARD
 dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *A,
                           const dkm_prepared *B, dkm_idx mb, dkm_idx nb, dkm_precision precision,
                           dkm_dmat **K);
+
+/** Make ready for rows k(new, training) in many stretches: the training objects of a rank's columns
+ *  are brought to it once, where they take no more than twice its share of the data.
+ *
+ *  Collective.
+ *
+ *  @param[in]  B      training objects, borrowed until dkm_cross_destroy()
+ *  @param[in]  nb     block size of the columns
+ *  @param[out] cross  new, owned by the caller; NULL on failure
+ */
+DKM_NODISCARD
+dkm_status dkm_cross_create(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *B,
+                            dkm_idx nb, dkm_precision precision, dkm_cross **cross);
+/** K(i, j) = k(a_i, b_j) in blocks of mb x nb, as dkm_gram_cross() would make it. Collective. */
+DKM_NODISCARD
+dkm_status dkm_cross_rows(dkm_cross *cross, const dkm_prepared *A, dkm_idx mb, dkm_dmat **K);
+void dkm_cross_destroy(dkm_cross **cross);
 
 /** V <- K V with K = k(X, X) in double, tile by tile, never stored.
  *

@@ -18,6 +18,7 @@ typedef struct gram {
     dkm_kernel *kernel;
     dkm_data *X;
     dkm_prepared *prepared;
+    dkm_cross *cross;
     dkm_source *Z; /* NULL: X itself */
     dkm_idx m, nb;
     double *means;         /* of the rows of the square matrix; NULL when nothing is centred */
@@ -28,6 +29,7 @@ static void close_gram(gram *g)
 {
     free(g->means);
     dkm_source_close(&g->Z);
+    dkm_cross_destroy(&g->cross);
     dkm_prepared_destroy(&g->prepared);
     dkm_data_destroy(&g->X);
     dkm_grid_destroy(&g->grid);
@@ -107,7 +109,7 @@ static dkm_status write_stretch(gram *g, dkm_idx first, dkm_idx count, dkm_sink 
 
     DKM_TRY(dkm_source_read(g->Z, first, count, &Z));
     DKM_TRY(dkm_kernel_prepare_new(g->prepared, Z, &prepared));
-    DKM_TRY(dkm_gram_cross(g->grid, g->kernel, prepared, g->prepared, g->nb, g->nb, DKM_F64, &K));
+    DKM_TRY(dkm_cross_rows(g->cross, prepared, g->nb, &K));
     if (g->means)
         DKM_TRY(dkm_gram_center_new(K, g->means));
     DKM_TRY(dkm_data_create_dense(g->r->ctx, count, g->m, &G));
@@ -142,6 +144,7 @@ static dkm_status write_cross(gram *g)
     if (args_flag(a, "center"))
         DKM_TRY(make_square(g, &K));
     dkm_dmat_destroy(&K);
+    DKM_TRY(dkm_cross_create(g->grid, g->kernel, g->prepared, g->nb, DKM_F64, &g->cross));
     dkm_phase_begin(ctx, "stream");
     for (dkm_idx first = 0; first < n; first += step) {
         dkm_idx count = n - first < step ? n - first : step;

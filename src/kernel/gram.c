@@ -28,7 +28,8 @@ typedef struct assembly {
     dkm_idx rows_each, cols_each; /* objects of a panel */
     dkm_idx wide, narrow;         /* columns of a tile */
     dkm_idx i0, c0;               /* local row and column of the first objects at hand */
-    dkm_panel rows, cols;
+    dkm_panel rows, own;
+    dkm_panel *cols; /* `own`, or one that was filled before */
     dkm_idx *wanted, *first;
     void *scratch;
     dkm_visitor *visitor; /* sees each tile, which is then dropped; NULL: tiles stay in K */
@@ -80,7 +81,7 @@ static void plan(assembly *s)
 }
 
 static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_prepared *B,
-                               dkm_dmat *K, dkm_visitor *visitor)
+                               dkm_dmat *K, dkm_visitor *visitor, dkm_panel *kept)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_precision precision = dkm_dmat_precision(K);
@@ -89,11 +90,13 @@ static dkm_local open_assembly(assembly *s, const dkm_prepared *A, const dkm_pre
 
     *s = (assembly){.ctx = A->ctx, .A = A, .B = B, .K = K, .p = dkm_grid_row(grid)};
     s->visitor = visitor;
+    s->cols = kept ? kept : &s->own;
     s->P = dkm_grid_rows(grid);
     s->Q = dkm_grid_cols(grid);
     plan(s);
     DKM_STEP(dkm_panel_open(&s->rows, A, A->kernel->node, DKM_ROWS, precision, s->rows_each));
-    DKM_STEP(dkm_panel_open(&s->cols, B, B->kernel->node, DKM_COLS, precision, s->cols_each));
+    if (!kept)
+        DKM_STEP(dkm_panel_open(&s->own, B, B->kernel->node, DKM_COLS, precision, s->cols_each));
     DKM_STEP(dkm_alloc(s->ctx, most(s->rows_each, s->cols_each), &s->wanted));
     DKM_STEP(dkm_alloc(s->ctx, s->wide, &s->first));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
@@ -111,7 +114,7 @@ static void close_assembly(assembly *s)
 {
     DKM_FREE(s->dropped);
     dkm_panel_close(&s->rows);
-    dkm_panel_close(&s->cols);
+    dkm_panel_close(&s->own);
     DKM_FREE(s->wanted);
     DKM_FREE(s->first);
     DKM_FREE(s->scratch);
@@ -130,9 +133,11 @@ static dkm_status fill_cols(assembly *s, dkm_idx c0)
     dkm_idx end = least(c0 + s->cols_each, dkm_dmat_local_cols(s->K)), n = 0;
 
     s->c0 = c0;
+    if (s->cols != &s->own)
+        return DKM_OK;
     for (dkm_idx jl = c0; jl < end; jl++)
         s->wanted[n++] = dkm_dmat_global_col(s->K, jl);
-    return dkm_panel_fill(&s->cols, n, s->wanted);
+    return dkm_panel_fill(s->cols, n, s->wanted);
 }
 
 /* Bring those objects of the rows from r0 on that some tile needs. */
@@ -140,7 +145,7 @@ static dkm_status fill_rows(assembly *s, dkm_idx r0)
 {
     dkm_idx end = least(r0 + s->rows_each, dkm_dmat_local_rows(s->K)), n = 0;
 
-    s->i0 = s->cols.n > 0 ? most(r0, first_row(s, s->c0)) : end;
+    s->i0 = s->cols->n > 0 ? most(r0, first_row(s, s->c0)) : end;
     for (dkm_idx il = s->i0; il < end; il++)
         s->wanted[n++] = dkm_dmat_global_row(s->K, il);
     return dkm_panel_fill(&s->rows, n, s->wanted);
@@ -160,7 +165,7 @@ static dkm_tile tile_at(const assembly *s, dkm_idx il, dkm_idx jl, dkm_idx na, d
 /* What a tile has above the diagonal is cleared; on it goes k(x, x), which is exact. */
 static void finish_tile(const assembly *s, const dkm_tile *C, dkm_idx il, dkm_idx jl, dkm_idx b)
 {
-    const double *self = dkm_panel_self(&s->cols, s->B->kernel->node);
+    const double *self = dkm_panel_self(s->cols, s->B->kernel->node);
 
     for (dkm_idx j = 0; j < C->nb; j++) {
         dkm_idx diagonal = s->first[j];
@@ -176,7 +181,7 @@ static void finish_tile(const assembly *s, const dkm_tile *C, dkm_idx il, dkm_id
 static dkm_local do_tile(assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dkm_idx nb)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_job job = {&s->rows, &s->cols, il - s->i0, b, s->first, s->scratch};
+    dkm_job job = {&s->rows, s->cols, il - s->i0, b, s->first, s->scratch};
     dkm_tile C;
 
     if (il >= end)
@@ -199,8 +204,8 @@ static dkm_local do_tiles(assembly *s)
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx end = s->i0 + s->rows.n;
 
-    for (dkm_idx b = 0, nb; s->rows.n > 0 && b < s->cols.n; b += nb) {
-        nb = least(s->wide, s->cols.n - b);
+    for (dkm_idx b = 0, nb; s->rows.n > 0 && b < s->cols->n; b += nb) {
+        nb = least(s->wide, s->cols->n - b);
         dkm_idx below = most(s->i0, first_row(s, s->c0 + b + nb - 1));
         for (dkm_idx c = b; c < b + nb; c += s->narrow)
             DKM_STEP(do_tile(s, most(s->i0, first_row(s, s->c0 + c)), least(below, end), c,
@@ -241,14 +246,14 @@ out:
     return status;
 }
 
-static dkm_status assemble(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
-                           dkm_visitor *visitor)
+dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
+                         dkm_visitor *visitor, dkm_panel *kept)
 {
     dkm_status status = DKM_OK;
     assembly s = {0};
 
     dkm_phase_begin(A->ctx, "gram");
-    DKM_AGREE(A->ctx, open_assembly(&s, A, B, K, visitor));
+    DKM_AGREE(A->ctx, open_assembly(&s, A, B, K, visitor, kept));
     s.lower = lower;
     DKM_TRY(do_panels(&s));
 out:
@@ -257,13 +262,31 @@ out:
     return status;
 }
 
-static dkm_local check_kernel(const dkm_kernel *kernel, const dkm_prepared *A,
-                              const dkm_prepared *B)
+dkm_status dkm_gram_keep(const dkm_prepared *B, dkm_dmat *shape, dkm_panel *cols)
 {
-    if (A->kernel != kernel)
-        return dkm_fail(A->ctx, DKM_ERR_ARG, "the objects were prepared for %s, not for %s",
-                        A->kernel->text, kernel->text);
-    return dkm_prepared_match(A, B);
+    dkm_status status = DKM_OK;
+    assembly s = {0};
+
+    *cols = (dkm_panel){0};
+    dkm_phase_begin(B->ctx, "gram");
+    DKM_AGREE(B->ctx, open_assembly(&s, B, B, shape, NULL, NULL));
+    if (s.cols_each < cols_in_all(&s))
+        goto out;
+    DKM_TRY(fill_cols(&s, 0));
+    *cols = s.own;
+    s.own = (dkm_panel){0};
+out:
+    close_assembly(&s);
+    dkm_phase_end(B->ctx);
+    return status;
+}
+
+dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X)
+{
+    if (X->kernel != kernel)
+        return dkm_fail(X->ctx, DKM_ERR_ARG, "the objects were prepared for %s, not for %s",
+                        X->kernel->text, kernel->text);
+    return DKM_LOCAL_OK;
 }
 
 dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
@@ -273,9 +296,9 @@ dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared
     dkm_dmat *G = NULL;
 
     *K = NULL;
-    DKM_AGREE(X->ctx, check_kernel(kernel, X, X));
+    DKM_AGREE(X->ctx, dkm_gram_check(kernel, X));
     DKM_TRY(dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, &G));
-    DKM_TRY(assemble(X, X, 1, G, NULL));
+    DKM_TRY(dkm_gram_fill(X, X, 1, G, NULL, NULL));
     *K = G;
     G = NULL;
 out:
@@ -290,26 +313,8 @@ dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
     dkm_dmat *shape = NULL;
 
     DKM_TRY(dkm_dmat_create_shape(grid, X->X->m, X->X->m, nb, nb, precision, &shape));
-    DKM_TRY(assemble(X, X, 1, shape, visitor));
+    DKM_TRY(dkm_gram_fill(X, X, 1, shape, visitor, NULL));
 out:
     dkm_dmat_destroy(&shape);
-    return status;
-}
-
-dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *A,
-                          const dkm_prepared *B, dkm_idx mb, dkm_idx nb, dkm_precision precision,
-                          dkm_dmat **K)
-{
-    dkm_status status = DKM_OK;
-    dkm_dmat *G = NULL;
-
-    *K = NULL;
-    DKM_AGREE(A->ctx, check_kernel(kernel, A, B));
-    DKM_TRY(dkm_dmat_create(grid, A->X->m, B->X->m, mb, nb, precision, &G));
-    DKM_TRY(assemble(A, B, 0, G, NULL));
-    *K = G;
-    G = NULL;
-out:
-    dkm_dmat_destroy(&G);
     return status;
 }

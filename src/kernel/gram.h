@@ -1,8 +1,8 @@
-/** @file gram.h  The tiles of a Gram matrix, one after the other, without the matrix. */
+/** @file gram.h  The tiles of a Gram matrix, one after the other, with or without the matrix. */
 #ifndef DKMAP_GRAM_H
 #define DKMAP_GRAM_H
 
-#include "kernel/kernel_impl.h"
+#include "kernel/panel.h"
 
 typedef struct dkm_visitor dkm_visitor;
 
@@ -13,6 +13,34 @@ struct dkm_visitor {
     void (*visit)(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
                   const dkm_tile *C);
 };
+
+/** Whether objects were prepared for @p kernel. Local. */
+DKM_NODISCARD
+dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X);
+
+/** Compute all tiles of k(A, B), or of its lower triangle.
+ *
+ *  Collective.
+ *
+ *  @param[in]     lower    A is B, and nothing above the diagonal is wanted
+ *  @param[in,out] K        takes the tiles; a shape alone when there is a visitor
+ *  @param[in]     visitor  sees each tile instead, which is then dropped; may be NULL
+ *  @param[in]     kept     what dkm_gram_keep() filled for matrices of these columns; may be NULL
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
+                         dkm_visitor *visitor, dkm_panel *kept);
+
+/** Bring the objects of this rank's columns together, to be used by many calls.
+ *
+ *  Collective.
+ *
+ *  @param[in]  shape  has the columns that K will have; its rows do not matter
+ *  @param[out] cols   to be closed by the caller; stays empty (`of` is NULL) on all ranks when a
+ *                     panel does not hold them all
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_keep(const dkm_prepared *B, dkm_dmat *shape, dkm_panel *cols);
 
 /** Compute the lower triangle of the Gram matrix tile by tile and drop each after it was seen.
  *  Collective; memory is that of the panels. */

@@ -41,6 +41,7 @@ dkm_status dkm_base_open_beside(dkm_base *base, const dkm_base *other, dkm_data 
 
 void dkm_base_close(dkm_base *base)
 {
+    dkm_cross_destroy(&base->cross);
     dkm_prepared_destroy(&base->prepared);
     dkm_data_destroy(&base->X);
     dkm_kernel_destroy(&base->kernel);
@@ -62,7 +63,7 @@ static dkm_local check_inputs(const dkm_base *base, const dkm_data *X)
     return DKM_LOCAL_OK;
 }
 
-dkm_status dkm_base_cross(const dkm_base *base, const dkm_data *X, dkm_dmat **K)
+dkm_status dkm_base_cross(dkm_base *base, const dkm_data *X, dkm_dmat **K)
 {
     dkm_status status = DKM_OK;
     dkm_prepared *prepared = NULL;
@@ -70,8 +71,10 @@ dkm_status dkm_base_cross(const dkm_base *base, const dkm_data *X, dkm_dmat **K)
     *K = NULL;
     DKM_AGREE(base->ctx, check_inputs(base, X));
     DKM_TRY(dkm_kernel_prepare_new(base->prepared, X, &prepared));
-    DKM_TRY(dkm_gram_cross(base->grid, base->kernel, prepared, base->prepared, base->nb, base->nb,
-                           DKM_F64, K));
+    if (!base->cross)
+        DKM_TRY(dkm_cross_create(base->grid, base->kernel, base->prepared, base->nb, DKM_F64,
+                                 &base->cross));
+    DKM_TRY(dkm_cross_rows(base->cross, prepared, base->nb, K));
 out:
     dkm_prepared_destroy(&prepared);
     return status;

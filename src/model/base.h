@@ -14,6 +14,7 @@ typedef struct dkm_base {
     dkm_kernel *kernel;
     dkm_data *X;
     dkm_prepared *prepared;
+    dkm_cross *cross; /**< NULL until new inputs come */
 } dkm_base;
 
 /** Set up for training inputs, which are taken over (nulled, also on failure).
@@ -30,7 +31,7 @@ void dkm_base_close(dkm_base *base);
 /** k(X, training) as a distributed matrix, after checking that X is like the training inputs.
  *  Collective. */
 DKM_NODISCARD
-dkm_status dkm_base_cross(const dkm_base *base, const dkm_data *X, dkm_dmat **K);
+dkm_status dkm_base_cross(dkm_base *base, const dkm_data *X, dkm_dmat **K);
 
 /** How many new rows to take at a time when each makes @p outputs numbers. Local. */
 dkm_idx dkm_base_stretch(const dkm_base *base, dkm_idx outputs);

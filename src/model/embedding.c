@@ -116,8 +116,7 @@ out:
 }
 
 /* Rows of coordinates of objects few enough for their kernel values to be held at once. */
-static dkm_status encode_stretch(const dkm_embedding *e, const dkm_data *X, double *rows,
-                                 double *norms)
+static dkm_status encode_stretch(dkm_embedding *e, const dkm_data *X, double *rows, double *norms)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *K = NULL, *C = NULL;
@@ -151,8 +150,7 @@ static dkm_idx own_stretches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm
     return count;
 }
 
-dkm_status dkm_embedding_encode(const dkm_embedding *e, const dkm_data *X, dkm_data **Z,
-                                double *norms)
+dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **Z, double *norms)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = e->base.ctx;

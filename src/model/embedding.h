@@ -33,8 +33,7 @@ void dkm_embedding_close(dkm_embedding *e);
  *                     mean of the training objects, in the whole feature space
  */
 DKM_NODISCARD
-dkm_status dkm_embedding_encode(const dkm_embedding *e, const dkm_data *X, dkm_data **Z,
-                                double *norms);
+dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **Z, double *norms);
 
 /** Coordinates of the training objects, V diag(l)^1/2, block-cyclic. Collective. */
 DKM_NODISCARD

@@ -46,8 +46,7 @@ static dkm_local check(const dkm_preimage *pre)
     return DKM_LOCAL_OK;
 }
 
-dkm_status dkm_preimage_open(dkm_preimage *pre, const dkm_embedding *e,
-                             dkm_preimage_settings *settings)
+dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_settings *settings)
 {
     dkm_status status = DKM_OK;
 

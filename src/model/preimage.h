@@ -8,7 +8,7 @@
 #include "model/nearest.h"
 
 typedef struct dkm_preimage {
-    const dkm_embedding *e;
+    dkm_embedding *e;
     dkm_preimage_settings settings; /**< with the method decided */
     dkm_candidates candidates;
     dkm_dmat *U;  /**< linear: p x d, W'Y */
@@ -25,8 +25,7 @@ typedef struct dkm_preimage {
  *          named); DKM_ERR_ARG for candidates of another type or width, or fewer than @p top
  */
 DKM_NODISCARD
-dkm_status dkm_preimage_open(dkm_preimage *pre, const dkm_embedding *e,
-                             dkm_preimage_settings *settings);
+dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_settings *settings);
 void dkm_preimage_close(dkm_preimage *pre);
 
 /** Type and columns of what comes out. Local. */
