@@ -275,12 +275,9 @@ static void the_bad_minor_is_named_on_all_ranks(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(products_match_the_oracle),
-    CASE(columns_are_copied_exactly),
-    CASE(a_triangle_is_mirrored_exactly),
-    CASE(cholesky_solves_what_elimination_solves),
-    CASE(factors_are_inverted_in_place),
-    CASE(a_matrix_of_several_strips_is_factored),
+    CASE(products_match_the_oracle),           CASE(columns_are_copied_exactly),
+    CASE(a_triangle_is_mirrored_exactly),      CASE(cholesky_solves_what_elimination_solves),
+    CASE(factors_are_inverted_in_place),       CASE(a_matrix_of_several_strips_is_factored),
     CASE(the_bad_minor_is_named_on_all_ranks),
 };
 
