@@ -23,12 +23,20 @@ find_package(HDF5 COMPONENTS C)
 dkmap_need("${HDF5_FOUND}" "HDF5 for C" "libhdf5-openmpi-dev")
 find_package(ZLIB)
 dkmap_need("${ZLIB_FOUND}" "zlib" "zlib1g-dev")
+find_package(PNG)
+dkmap_need("${PNG_FOUND}" "libpng" "libpng-dev")
+find_path(SVM_INCLUDE_DIR svm.h PATH_SUFFIXES libsvm)
+find_library(SVM_LIBRARY svm)
+if(SVM_INCLUDE_DIR AND SVM_LIBRARY)
+  set(SVM_FOUND ON)
+endif()
+dkmap_need("${SVM_FOUND}" "LIBSVM" "libsvm-dev")
 pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
 dkmap_need("${JANSSON_FOUND}" "jansson" "libjansson-dev")
 
-set(DKMAP_PRIVATE_LIBS ${SCALAPACK_LIBRARY} BLAS::BLAS ${HDF5_C_LIBRARIES} ZLIB::ZLIB
+set(DKMAP_PRIVATE_LIBS ${SCALAPACK_LIBRARY} BLAS::BLAS ${HDF5_C_LIBRARIES} ZLIB::ZLIB PNG::PNG ${SVM_LIBRARY}
   PkgConfig::JANSSON m)
-set(DKMAP_PRIVATE_INCLUDES ${HDF5_C_INCLUDE_DIRS})
+set(DKMAP_PRIVATE_INCLUDES ${HDF5_C_INCLUDE_DIRS} ${SVM_INCLUDE_DIR})
 set(DKMAP_PRIVATE_DEFINITIONS ${HDF5_C_DEFINITIONS})
 
 set(DKMAP_HAVE_ELPA OFF)

@@ -37,6 +37,11 @@ void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed);
  *  Logically collective. */
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads);
 
+/** Bytes that all ranks of a node together may take, where that is less than the node has free; 0,
+ *  as it begins, sets no limit. What dkm_memory_fits() and dkm_memory_check() say heeds it.
+ *  Logically collective. */
+void dkm_ctx_set_memory(dkm_ctx *ctx, double bytes);
+
 int dkm_ctx_rank(const dkm_ctx *ctx);
 int dkm_ctx_size(const dkm_ctx *ctx);
 MPI_Comm dkm_ctx_comm(const dkm_ctx *ctx);
@@ -59,6 +64,10 @@ void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget);
 /** Tell the user something. Local; only rank 0's listener hears it. */
 void dkm_say(dkm_ctx *ctx, dkm_level level, const char *format, ...) DKM_PRINTF(3, 4);
 
+/** A clock of the seconds this process has spent in calls of MPI, for those who count them: phases
+ *  then tell how much of them was communication. NULL ends that. Local. */
+void dkm_ctx_set_comm_clock(dkm_ctx *ctx, double (*seconds)(void));
+
 /** Start counting seconds for the phase @p name (a string that outlives the context).
  *  Local. A phase entered again adds up; phases may nest. */
 void dkm_phase_begin(dkm_ctx *ctx, const char *name);
@@ -78,6 +87,7 @@ typedef struct dkm_phase_summary {
     dkm_idx calls;
     double min, mean, max; /**< seconds */
     double flops;          /**< of all ranks together */
+    double comm;           /**< seconds in calls of MPI, mean over the ranks; 0 when not counted */
 } dkm_phase_summary;
 
 /** Summaries of up to @p capacity phases in order of first entry. Collective.

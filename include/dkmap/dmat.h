@@ -66,6 +66,11 @@ dkm_status dkm_dmat_to_rows(const dkm_dmat *A, double *rows);
 DKM_NODISCARD
 dkm_status dkm_dmat_convert(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B);
 
+/** The same for the lower triangle alone; the strict upper one of B is zero and never touched.
+ *  Collective. */
+DKM_NODISCARD
+dkm_status dkm_dmat_convert_lower(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B);
+
 /** A new matrix of the layout of A, with n columns in blocks of nb, all zero. Collective. */
 DKM_NODISCARD
 dkm_status dkm_dmat_create_beside(const dkm_dmat *A, dkm_idx n, dkm_idx nb, dkm_precision precision,

@@ -35,8 +35,10 @@ int dkm_grid_col(const dkm_grid *grid);  /**< this rank's q, or -1 outside the g
 MPI_Comm dkm_grid_row_comm(const dkm_grid *grid);
 MPI_Comm dkm_grid_col_comm(const dkm_grid *grid);
 
-/** A block size that gives every process of the grid work on an n x n matrix: 16 to 128. Local. */
+/** A block size that gives every process of the grid work on an n x n matrix: 16 to 64. Local. */
 dkm_idx dkm_grid_block(const dkm_grid *grid, dkm_idx n);
+/** The same for a grid that is not there. Local. */
+dkm_idx dkm_shape_block(int P, int Q, dkm_idx n);
 
 /** Free the grid. Collective; takes NULL and nulls. */
 void dkm_grid_destroy(dkm_grid **grid);

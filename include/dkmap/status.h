@@ -53,6 +53,10 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
 
 #define dkm_fail(ctx, code, ...) dkm_fail_at((ctx), __FILE__, __LINE__, (code), __VA_ARGS__)
 
+/** The same for a refusal: something the job asks for and cannot have here. It is told plainly,
+ *  like a user's mistake, whatever the code. */
+#define dkm_refuse(ctx, code, ...) dkm_fail_at((ctx), NULL, 0, (code), __VA_ARGS__)
+
 /** Turn every rank's local outcome into one status.
  *
  *  Collective on the communicator of @p ctx.

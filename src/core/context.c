@@ -7,6 +7,7 @@
 
 #include "core/context_impl.h"
 #include "core/foreign.h"
+#include "core/hook.h"
 
 /* The cores that the ranks of a node may use, divided among them; a rank that is bound to some
  * takes no more threads than those. At least one. Collective on @p node. */
@@ -49,6 +50,11 @@ dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
 void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener)
 {
     ctx->listener = listener;
+}
+
+void dkm_ctx_set_memory(dkm_ctx *ctx, double bytes)
+{
+    ctx->memory = bytes;
 }
 
 void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed)
@@ -116,10 +122,35 @@ int dkm_ctx_foreign(const dkm_ctx *ctx)
     return ctx->foreign;
 }
 
+dkm_hook dkm_ctx_hook(const dkm_ctx *ctx)
+{
+    return ctx->hook;
+}
+
+void dkm_ctx_set_hook(dkm_ctx *ctx, dkm_hook hook)
+{
+    ctx->hook = hook;
+}
+
 void dkm_ctx_set_foreign(dkm_ctx *ctx, int handle, void (*release)(int))
 {
     ctx->foreign = handle;
     ctx->foreign_release = release;
+}
+
+void dkm_ctx_set_comm_clock(dkm_ctx *ctx, double (*seconds)(void))
+{
+    ctx->comm_clock = seconds;
+}
+
+void *dkm_ctx_keeper(const dkm_ctx *ctx)
+{
+    return ctx->keeper;
+}
+
+void dkm_ctx_set_keeper(dkm_ctx *ctx, void *keeper)
+{
+    ctx->keeper = keeper;
 }
 
 void dkm_ctx_destroy(dkm_ctx **ctx)

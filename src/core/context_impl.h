@@ -11,13 +11,14 @@
 typedef struct phase {
     const char *name;
     dkm_idx calls;
-    double seconds, flops, entered;
+    double seconds, flops, entered, comm, comm_entered;
 } phase;
 
 struct dkm_ctx {
     MPI_Comm comm, node;
     int rank, size, threads, fair_threads;
     uint64_t seed;
+    double memory; /* that ranks of a node may take together; 0: all there is */
     dkm_listener listener;
     char message[DKM_MESSAGE_LENGTH];
     dkm_idx live_blocks, budget;
@@ -27,6 +28,9 @@ struct dkm_ctx {
     double last_progress;
     int foreign;
     void (*foreign_release)(int);
+    void *keeper;
+    void (*hook)(void);
+    double (*comm_clock)(void);
 };
 
 #endif

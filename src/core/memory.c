@@ -29,35 +29,53 @@ static double available_on_node(void)
     return kib < 0 ? -1.0 : (double)kib * 1024.0;
 }
 
-static dkm_local check_node(dkm_ctx *ctx, double mine, double node_total, const char *what)
+/* What the ranks of a node want and hold together, and what it can give. */
+typedef struct node_memory {
+    double wanted, held, free;
+} node_memory;
+
+static node_memory look_at_node(const dkm_ctx *ctx, double bytes)
+{
+    double mine[2] = {bytes, (double)ctx->live_bytes}, all[2] = {0, 0};
+    node_memory node;
+
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, ctx->node);
+    node = (node_memory){all[0], all[1], available_on_node()};
+    if (ctx->memory > 0 && (node.free < 0 || ctx->memory - node.held < node.free))
+        node.free = fmax(ctx->memory - node.held, 0.0);
+    return node;
+}
+
+static int fits_node(const node_memory *node)
+{
+    return node->free < 0 || node->wanted <= node->free;
+}
+
+static dkm_local check_node(dkm_ctx *ctx, double mine, const node_memory *node, const char *what)
 {
     const double GiB = 1073741824.0;
-    double available = available_on_node();
 
-    if (available < 0 || node_total <= available)
+    if (fits_node(node))
         return DKM_LOCAL_OK;
-    return dkm_fail(ctx, DKM_ERR_MEMORY,
-                    "%s needs %.2f GiB on this rank and %.2f GiB on its node, which has %.2f GiB "
-                    "free: use at least %.0f times as many nodes, or a smaller problem",
-                    what, mine / GiB, node_total / GiB, available / GiB,
-                    ceil(node_total / available));
+    return dkm_refuse(ctx, DKM_ERR_MEMORY,
+                      "%s needs %.2f GiB on this rank and %.2f GiB on its node, which has %.2f GiB "
+                      "free: use at least %.0f times as many nodes, or a smaller problem",
+                      what, mine / GiB, node->wanted / GiB, node->free / GiB,
+                      ceil(node->wanted / fmax(node->free, 1.0)));
 }
 
 int dkm_memory_fits(dkm_ctx *ctx, double bytes)
 {
-    double node_total = 0, available = available_on_node();
-    int fits, all = 0;
+    node_memory node = look_at_node(ctx, bytes);
+    int fits = fits_node(&node), all = 0;
 
-    MPI_Allreduce(&bytes, &node_total, 1, MPI_DOUBLE, MPI_SUM, ctx->node);
-    fits = available < 0 || node_total <= available;
     MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, ctx->comm);
     return all;
 }
 
 dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what)
 {
-    double node_total = 0;
+    node_memory node = look_at_node(ctx, bytes);
 
-    MPI_Allreduce(&bytes, &node_total, 1, MPI_DOUBLE, MPI_SUM, ctx->node);
-    return dkm_agree(ctx, check_node(ctx, bytes, node_total, what));
+    return dkm_agree(ctx, check_node(ctx, bytes, &node, what));
 }

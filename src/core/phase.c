@@ -43,6 +43,11 @@ static phase *innermost(dkm_ctx *ctx)
     return d < 0 || d >= DKM_PHASE_DEPTH ? NULL : &ctx->phases[ctx->open[d]];
 }
 
+static double comm_seconds(const dkm_ctx *ctx)
+{
+    return ctx->comm_clock ? ctx->comm_clock() : 0.0;
+}
+
 void dkm_phase_begin(dkm_ctx *ctx, const char *name)
 {
     if (ctx->depth < DKM_PHASE_DEPTH) {
@@ -50,6 +55,7 @@ void dkm_phase_begin(dkm_ctx *ctx, const char *name)
         ctx->open[ctx->depth] = k;
         ctx->phases[k].calls++;
         ctx->phases[k].entered = MPI_Wtime();
+        ctx->phases[k].comm_entered = comm_seconds(ctx);
     }
     ctx->depth++;
 }
@@ -58,8 +64,10 @@ void dkm_phase_end(dkm_ctx *ctx)
 {
     phase *p = innermost(ctx);
 
-    if (p)
+    if (p) {
         p->seconds += MPI_Wtime() - p->entered;
+        p->comm += comm_seconds(ctx) - p->comm_entered;
+    }
     if (ctx->depth > 0)
         ctx->depth--;
 }
@@ -102,6 +110,7 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
     for (k = 0; k < count; k++) {
         double mine = k < ctx->phase_count ? ctx->phases[k].seconds : 0.0;
         double flops = k < ctx->phase_count ? ctx->phases[k].flops : 0.0;
+        double comm = k < ctx->phase_count ? ctx->phases[k].comm : 0.0;
         dkm_phase_summary *s = &out[k];
 
         s->name = k < ctx->phase_count ? ctx->phases[k].name : "";
@@ -110,7 +119,9 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
         MPI_Allreduce(&mine, &s->max, 1, MPI_DOUBLE, MPI_MAX, ctx->comm);
         MPI_Allreduce(&mine, &s->mean, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
         MPI_Allreduce(&flops, &s->flops, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
+        MPI_Allreduce(&comm, &s->comm, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
         s->mean /= ctx->size;
+        s->comm /= ctx->size;
     }
     return count;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/context_impl.h"
+#include "core/same.h"
 
 const char *dkm_status_text(dkm_status status)
 {
@@ -35,7 +36,7 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
     va_list args;
     int used = 0;
 
-    if (!is_users_business(code))
+    if (file && !is_users_business(code))
         used = snprintf(ctx->message, sizeof ctx->message, "[rank %d] %s:%d: ", ctx->rank,
                         base_name(file), line);
     if (used < 0 || (size_t)used >= sizeof ctx->message)
@@ -57,4 +58,16 @@ dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local)
     MPI_Bcast(&code, 1, MPI_INT, first, ctx->comm);
     MPI_Bcast(ctx->message, DKM_MESSAGE_LENGTH, MPI_CHAR, first, ctx->comm);
     return (dkm_status)code;
+}
+
+dkm_status dkm_same_at(dkm_ctx *ctx, const char *name, double value)
+{
+    double range[2] = {value, -value}; /* one reduction gives the largest and, negated, the least */
+    dkm_local local = DKM_LOCAL_OK;
+
+    MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_DOUBLE, MPI_MAX, ctx->comm);
+    if (range[0] != -range[1])
+        local = dkm_fail(ctx, DKM_ERR_ARG, "%s differs over the ranks, from %.17g to %.17g", name,
+                         -range[1], range[0]);
+    return dkm_agree(ctx, local);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/same.h"
 #include "dmat/dmat_impl.h"
 #include "grid/checked.h"
 
@@ -57,6 +58,11 @@ dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx m
 
     *A = NULL;
     DKM_AGREE(ctx, check_sizes(ctx, m, n, mb, nb));
+    DKM_SAME(ctx, m);
+    DKM_SAME(ctx, n);
+    DKM_SAME(ctx, mb);
+    DKM_SAME(ctx, nb);
+    DKM_SAME(ctx, precision);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &B));
     *B = (dkm_dmat){.grid = grid, .precision = precision, .m = m, .n = n, .mb = mb, .nb = nb};
     B->m_loc = dkm_cyclic_count(m, mb, dkm_grid_row(grid), dkm_grid_rows(grid));

@@ -22,6 +22,18 @@ DKM_NODISCARD
 dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
                                  dkm_precision precision, dkm_dmat **A);
 
+/** Sees or fills @p count whole rows from row @p first on, row-major. Local. */
+typedef dkm_local (*dkm_rows_step)(void *user, dkm_idx first, dkm_idx count, double *rows);
+
+/** Let every rank see its slab of A's rows, a bounded stretch at a time. Collective; fails where a
+ *  step does. */
+DKM_NODISCARD
+dkm_status dkm_dmat_show_rows(const dkm_dmat *A, dkm_rows_step see, void *user);
+/** Fill A, or only its lower triangle, from such stretches. Collective; fails where a step does,
+ * and A is then of no use. */
+DKM_NODISCARD
+dkm_status dkm_dmat_ask_rows(dkm_dmat *A, int lower, dkm_rows_step fill, void *user);
+
 /** Element at local place (il, jl), whatever the precision. */
 static inline double dkm_dmat_at(const dkm_dmat *A, dkm_idx il, dkm_idx jl)
 {

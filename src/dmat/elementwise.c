@@ -107,14 +107,35 @@ void dkm_dmat_add_row(dkm_dmat *A, double scale, const double *row)
     }
 }
 
+/* Local rows from @p from on of local column jl. */
+static void copy_column(const dkm_dmat *A, dkm_idx jl, dkm_idx from, dkm_dmat *B)
+{
+    const double *restrict d = A->a.f64 + jl * A->ld;
+    float *restrict s = B->a.f32 + jl * B->ld;
+
+    if (A->precision == DKM_F64 && B->precision == DKM_F32)
+        for (dkm_idx il = from; il < A->m_loc; il++)
+            s[il] = (float)d[il];
+    else
+        for (dkm_idx il = from; il < A->m_loc; il++)
+            dkm_dmat_put(B, il, jl, dkm_dmat_at(A, il, jl));
+}
+
 dkm_status dkm_dmat_convert(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B)
 {
     dkm_status status = dkm_dmat_create(A->grid, A->m, A->n, A->mb, A->nb, precision, B);
 
-    if (status != DKM_OK)
-        return status;
-    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
-        for (dkm_idx il = 0; il < A->m_loc; il++)
-            dkm_dmat_put(*B, il, jl, dkm_dmat_at(A, il, jl));
-    return DKM_OK;
+    for (dkm_idx jl = 0; status == DKM_OK && jl < A->n_loc; jl++)
+        copy_column(A, jl, 0, *B);
+    return status;
+}
+
+dkm_status dkm_dmat_convert_lower(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B)
+{
+    dkm_status status = dkm_dmat_create(A->grid, A->m, A->n, A->mb, A->nb, precision, B);
+    int p = dkm_grid_row(A->grid), P = dkm_grid_rows(A->grid);
+
+    for (dkm_idx jl = 0; status == DKM_OK && jl < A->n_loc; jl++)
+        copy_column(A, jl, dkm_cyclic_count(dkm_dmat_global_col(A, jl), A->mb, p, P), *B);
+    return status;
 }

@@ -8,7 +8,8 @@
 #include "core/alloc.h"
 #include "dmat/dmat_impl.h"
 
-#define ROUND_BYTES (16 << 20)
+#define ROUND_BYTES     (16 << 20)
+#define COLUMNS_AT_ONCE 64
 
 typedef struct exchange {
     const dkm_dmat *A;
@@ -16,9 +17,15 @@ typedef struct exchange {
     int P, Q, size, rank;
     dkm_idx stretch; /* rows a rank gives in one round */
     dkm_idx rounds;
+    int lower; /* what lies above the diagonal stays as it is */
     double *slab_side, *grid_side;
     int *slab_counts, *slab_starts, *grid_counts, *grid_starts;
 } exchange;
+
+static dkm_idx my_first(const exchange *e)
+{
+    return dkm_slab_first(e->A->m, e->rank, e->size);
+}
 
 /* Rows [*from, *to) of the slab of rank s that travel in round t. */
 static void round_rows(const exchange *e, int s, dkm_idx t, dkm_idx *from, dkm_idx *to)
@@ -129,10 +136,10 @@ static void copy_row_part(const exchange *e, double *row, int q, double *packed,
     }
 }
 
-/* Walk the slab side of round t, packing from or unpacking to this rank's rows. */
-static void slab_copy(exchange *e, dkm_idx t, double *rows, int into)
+/* Walk the slab side of round t, packing from or unpacking to rows that begin with row @p first. */
+static void slab_copy(exchange *e, dkm_idx t, double *rows, dkm_idx first, int into)
 {
-    dkm_idx first = dkm_slab_first(e->A->m, e->rank, e->size), from, to;
+    dkm_idx from, to;
 
     round_rows(e, e->rank, t, &from, &to);
     for (int r = 0; r < e->P * e->Q; r++) {
@@ -146,23 +153,41 @@ static void slab_copy(exchange *e, dkm_idx t, double *rows, int into)
     }
 }
 
+/* Local rows [first, end) between their packed form and the local array, a few columns at a time:
+ * columns of the array are far apart, and the lines of the cache hold several of its rows. */
+static void copy_local_rows(const exchange *e, dkm_dmat *A, dkm_idx first, dkm_idx end,
+                            double *packed, int into)
+{
+    int Q = dkm_grid_cols(A->grid), q = dkm_grid_col(A->grid);
+
+    for (dkm_idx j0 = 0; j0 < A->n_loc; j0 += COLUMNS_AT_ONCE)
+        for (dkm_idx il = first; il < end; il++) {
+            double *row = packed + (il - first) * A->n_loc;
+            dkm_idx j1 = j0 + COLUMNS_AT_ONCE < A->n_loc ? j0 + COLUMNS_AT_ONCE : A->n_loc;
+            if (e->lower) {
+                dkm_idx most = dkm_cyclic_count(dkm_dmat_global_row(A, il) + 1, A->nb, q, Q);
+                j1 = j1 < most ? j1 : most;
+            }
+            for (dkm_idx jl = j0; jl < j1; jl++) {
+                if (into)
+                    row[jl] = dkm_dmat_at(A, il, jl);
+                else
+                    dkm_dmat_put(A, il, jl, row[jl]);
+            }
+        }
+}
+
 /* Walk the grid side of round t, unpacking to (into == 0) or packing from the local array. */
 static void grid_copy(exchange *e, dkm_idx t, dkm_dmat *A, int into)
 {
     int p = dkm_grid_row(A->grid);
 
     for (int s = 0; s < e->size && p >= 0; s++) {
-        double *packed = e->grid_side + e->grid_starts[s];
         dkm_idx from, to;
         round_rows(e, s, t, &from, &to);
-        dkm_idx il_end = dkm_cyclic_count(to, A->mb, p, e->P);
-        for (dkm_idx il = dkm_cyclic_count(from, A->mb, p, e->P); il < il_end; il++)
-            for (dkm_idx jl = 0; jl < A->n_loc; jl++, packed++) {
-                if (into)
-                    *packed = dkm_dmat_at(A, il, jl);
-                else
-                    dkm_dmat_put(A, il, jl, *packed);
-            }
+        copy_local_rows(e, A, dkm_cyclic_count(from, A->mb, p, e->P),
+                        dkm_cyclic_count(to, A->mb, p, e->P), e->grid_side + e->grid_starts[s],
+                        into);
     }
 }
 
@@ -186,7 +211,7 @@ dkm_status dkm_dmat_from_rows(dkm_dmat *A, const double *rows)
     DKM_AGREE(dkm_grid_ctx(A->grid), open_exchange(&e, A));
     for (dkm_idx t = 0; t < e.rounds; t++) {
         plan_round(&e, t);
-        slab_copy(&e, t, (double *)(uintptr_t)rows, 1);
+        slab_copy(&e, t, (double *)(uintptr_t)rows, my_first(&e), 1);
         send_to_grid(&e);
         grid_copy(&e, t, A, 0);
     }
@@ -205,9 +230,62 @@ dkm_status dkm_dmat_to_rows(const dkm_dmat *A, double *rows)
         plan_round(&e, t);
         grid_copy(&e, t, (dkm_dmat *)(uintptr_t)A, 1);
         send_to_slabs(&e);
-        slab_copy(&e, t, rows, 0);
+        slab_copy(&e, t, rows, my_first(&e), 0);
     }
 out:
+    close_exchange(&e);
+    return status;
+}
+
+dkm_status dkm_dmat_show_rows(const dkm_dmat *A, dkm_rows_step see, void *user)
+{
+    dkm_status status = DKM_OK;
+    dkm_local seen = DKM_LOCAL_OK;
+    double *rows = NULL;
+    exchange e;
+
+    DKM_AGREE(dkm_grid_ctx(A->grid), open_exchange(&e, A));
+    DKM_AGREE(e.ctx, dkm_alloc(e.ctx, e.stretch * A->n, &rows));
+    for (dkm_idx t = 0; t < e.rounds; t++) {
+        dkm_idx from, to;
+        round_rows(&e, e.rank, t, &from, &to);
+        plan_round(&e, t);
+        grid_copy(&e, t, (dkm_dmat *)(uintptr_t)A, 1);
+        send_to_slabs(&e);
+        slab_copy(&e, t, rows, from, 0);
+        if (seen.code == DKM_OK && to > from)
+            seen = see(user, from, to - from, rows);
+    }
+    DKM_AGREE(e.ctx, seen);
+out:
+    DKM_FREE(rows);
+    close_exchange(&e);
+    return status;
+}
+
+dkm_status dkm_dmat_ask_rows(dkm_dmat *A, int lower, dkm_rows_step fill, void *user)
+{
+    dkm_status status = DKM_OK;
+    dkm_local filled = DKM_LOCAL_OK;
+    double *rows = NULL;
+    exchange e;
+
+    DKM_AGREE(dkm_grid_ctx(A->grid), open_exchange(&e, A));
+    e.lower = lower;
+    DKM_AGREE(e.ctx, dkm_calloc(e.ctx, e.stretch * A->n, &rows));
+    for (dkm_idx t = 0; t < e.rounds; t++) {
+        dkm_idx from, to;
+        round_rows(&e, e.rank, t, &from, &to);
+        if (filled.code == DKM_OK && to > from)
+            filled = fill(user, from, to - from, rows);
+        plan_round(&e, t);
+        slab_copy(&e, t, rows, from, 1);
+        send_to_grid(&e);
+        grid_copy(&e, t, A, 0);
+    }
+    DKM_AGREE(e.ctx, filled);
+out:
+    DKM_FREE(rows);
     close_exchange(&e);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "grid/grid_impl.h"
 
 #define BLOCK_LEAST 16
-#define BLOCK_MOST  128
+#define BLOCK_MOST  64
 
 /* Share of the machine a P x Q grid puts to use: idle ranks are lost whole, and each step away from
  * the square costs five in a hundred (longer panels, longer broadcasts). */
@@ -90,7 +90,12 @@ void dkm_grid_destroy(dkm_grid **grid)
 
 dkm_idx dkm_grid_block(const dkm_grid *grid, dkm_idx n)
 {
-    dkm_idx longest = grid->P > grid->Q ? grid->P : grid->Q;
+    return dkm_shape_block(grid->P, grid->Q, n);
+}
+
+dkm_idx dkm_shape_block(int P, int Q, dkm_idx n)
+{
+    dkm_idx longest = P > Q ? P : Q;
     dkm_idx nb = n / (4 * longest) / 8 * 8;
 
     return nb < BLOCK_LEAST ? BLOCK_LEAST : nb > BLOCK_MOST ? BLOCK_MOST : nb;

@@ -14,6 +14,14 @@ void dkm_blas_gemm(dkm_precision precision, char ta, char tb, dkm_idx m, dkm_idx
 void dkm_blas_syrk(dkm_precision precision, char trans, dkm_idx n, dkm_idx k, double alpha,
                    const void *A, dkm_idx lda, double beta, void *C, dkm_idx ldc);
 
+/** B = B op(L)^-1 with L the lower triangle of an n x n matrix, B of m x n, op by 'N' or 'T'. */
+void dkm_blas_lower_solve_right(dkm_precision precision, char trans, dkm_idx m, dkm_idx n,
+                                const void *L, dkm_idx ldl, void *B, dkm_idx ldb);
+
+/** A = L L' in place, lower triangle of order n.
+ *  @return 0, or the order of the first leading minor that is not positive definite */
+int dkm_blas_potrf(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda);
+
 /** Give the BLAS as many threads as the context says. Local. */
 void dkm_blas_use_threads(const dkm_ctx *ctx);
 

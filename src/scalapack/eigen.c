@@ -120,7 +120,7 @@ dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library library, double *values, 
     *Z = NULL;
     DKM_TRY(dkm_dmat_create(A->grid, A->n, A->n, A->nb, A->nb, DKM_F64, &V));
     if (A->n > 0 && library == DKM_EIGEN_ELPA && suits_elpa(A)) {
-        dkm_la_mirror('L', A);
+        DKM_TRY(dkm_la_mirror('L', A));
         DKM_TRY(dkm_elpa_eigen(A, values, V, &info));
     } else if (A->n > 0) {
         DKM_TRY(scalapack_eigen(A, values, V, &info));

@@ -14,9 +14,16 @@ void Cblacs_gridexit(int context);
     void b##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
                   const REAL *alpha, const REAL *A, const int *lda, const REAL *B, const int *ldb, \
                   const REAL *beta, REAL *C, const int *ldc);                                      \
+    void b##gemv_(const char *trans, const int *m, const int *n, const REAL *alpha, const REAL *A, \
+                  const int *lda, const REAL *x, const int *incx, const REAL *beta, REAL *y,       \
+                  const int *incy);                                                                \
     void b##syrk_(const char *uplo, const char *trans, const int *n, const int *k,                 \
                   const REAL *alpha, const REAL *A, const int *lda, const REAL *beta, REAL *C,     \
                   const int *ldc);                                                                 \
+    void b##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,         \
+                  const int *m, const int *n, const REAL *alpha, const REAL *A, const int *lda,    \
+                  REAL *B, const int *ldb);                                                        \
+    void b##potrf_(const char *uplo, const int *n, REAL *A, const int *lda, int *info);            \
     void p##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
                   const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
                   const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \
@@ -39,8 +46,6 @@ void Cblacs_gridexit(int context);
                   const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
                   const int *descA, const REAL *beta, REAL *C, const int *ic, const int *jc,       \
                   const int *descC);                                                               \
-    void p##potrf_(const char *uplo, const int *n, REAL *A, const int *ia, const int *ja,          \
-                   const int *descA, int *info);                                                   \
     void p##trtri_(const char *uplo, const char *diag, const int *n, REAL *A, const int *ia,       \
                    const int *ja, const int *descA, int *info);                                    \
     void p##lauum_(const char *uplo, const int *n, REAL *A, const int *ia, const int *ja,          \
@@ -56,5 +61,10 @@ void pdsyevd_(const char *job, const char *uplo, const int *n, double *A, const 
 void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
              double *values, double *work, const int *lwork, int *integers, const int *liwork,
              int *info);
+void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,
+             int *integers, int *info);
 
 #endif

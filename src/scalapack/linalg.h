@@ -9,6 +9,8 @@
 
 #include <dkmap/dmat.h>
 
+#include "scalapack/narrow.h"
+
 /** C = alpha op(A) op(B) + beta C, op by 'N' or 'T'. */
 void dkm_la_gemm(char ta, char tb, double alpha, const dkm_dmat *A, const dkm_dmat *B, double beta,
                  dkm_dmat *C);
@@ -27,18 +29,42 @@ void dkm_la_transpose(const dkm_dmat *A, dkm_dmat *B);
 void dkm_la_columns(const dkm_dmat *A, dkm_idx first, dkm_dmat *B);
 
 /** Make a square matrix symmetric in place: copy its strict triangle @p from ('L' or 'U') to the
- *  other side. Blocks must be square. */
-void dkm_la_mirror(char from, dkm_dmat *A);
+ *  other side. Blocks must be square.
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_la_mirror(char from, dkm_dmat *A);
 
 /** A = L L' in place, lower triangle; the strict upper one is neither read nor written.
  *
  *  @param[out] minor  0, or the order of the first leading minor that is not positive definite, in
  *                     which case the lower triangle of A is spoilt; the same on every rank
+ *  @return DKM_OK; DKM_ERR_MEMORY
  */
-void dkm_la_cholesky(dkm_dmat *A, dkm_idx *minor);
+DKM_NODISCARD
+dkm_status dkm_la_cholesky(dkm_dmat *A, dkm_idx *minor);
+
+/** Looks on while a matrix is factored, strip of columns by strip. */
+typedef struct dkm_la_watch {
+    void *user;
+    /** The first @p done columns are those of the factor; the rest is what is left to be factored.
+     *  Collective; what it returns, other than DKM_OK, ends the factorisation there. */
+    dkm_status (*after)(void *user, dkm_idx done);
+} dkm_la_watch;
+
+/** The same from a state in which @p from columns were done, a multiple of the block size.
+ *  @return also what @p watch returns, which may be NULL */
+DKM_NODISCARD
+dkm_status dkm_la_cholesky_from(dkm_dmat *A, dkm_idx from, const dkm_la_watch *watch,
+                                dkm_idx *minor);
 
 /** B = op(L)^-1 B with L the lower triangle of A, op by 'N' or 'T'. */
 void dkm_la_lower_solve(char trans, const dkm_dmat *L, dkm_dmat *B);
+
+/** rows = (L L')^-1 rows for at most DKM_LANES columns, spread as row slabs: row-major, ld = p.
+ *  Each rank holds all rows of these few columns for as long as it lasts.
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_la_narrow_solve(const dkm_dmat *L, dkm_idx p, double *rows);
 
 /** B = B L^-T with L the lower triangle of A; the columns of B are in blocks like those of L. */
 void dkm_la_lower_solve_right(const dkm_dmat *L, dkm_dmat *B);

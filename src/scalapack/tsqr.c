@@ -1,0 +1,174 @@
+/* Rows in memory are columns of A', so R comes as the L of A' = L V'. */
+#include "scalapack/tsqr.h"
+
+#include <float.h>
+#include <limits.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "scalapack/fortran.h"
+
+#define CHUNK   4  /* rows taken at a time, in multiples of n */
+#define BLOCK   64 /* columns LAPACK works on at a time: its workspace is n times as much */
+#define LARGEST 10000
+
+typedef struct tree {
+    dkm_ctx *ctx;
+    dkm_idx n, width; /* columns that `a` has room for */
+    double *a;        /* n x width: the triangle so far, and what is to be folded into it */
+    double *tau, *work;
+} tree;
+
+static dkm_local open_tree(tree *t, dkm_ctx *ctx, dkm_idx n)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *t = (tree){.ctx = ctx, .n = n, .width = (CHUNK + 1) * n};
+    if (n > LARGEST)
+        return dkm_fail(ctx, DKM_ERR_SIZE,
+                        "%lld features are more than the %d whose small matrices a rank can hold",
+                        (long long)n, LARGEST);
+    DKM_STEP(dkm_calloc(ctx, n * t->width, &t->a));
+    DKM_STEP(dkm_alloc(ctx, n, &t->tau));
+    DKM_STEP(dkm_alloc(ctx, n * BLOCK, &t->work));
+out:
+    return local;
+}
+
+static void close_tree(tree *t)
+{
+    DKM_FREE(t->a);
+    DKM_FREE(t->tau);
+    DKM_FREE(t->work);
+}
+
+/* Fold the first @p cols columns of `a` into a triangle in the first n of them. */
+static void fold(tree *t, dkm_idx cols)
+{
+    const int n = (int)t->n, cols_ = (int)cols, lwork = n * BLOCK;
+    int info = 0;
+
+    dgelqf_(&n, &cols_, t->a, &n, t->tau, t->work, &lwork, &info);
+    for (dkm_idx j = 1; j < t->n; j++)
+        memset(t->a + j * t->n, 0, (size_t)j * sizeof *t->a);
+    dkm_phase_flops(t->ctx, 2.0 * (double)cols * (double)t->n * (double)t->n);
+}
+
+static void fold_slab(tree *t, dkm_idx m_loc, const double *rows)
+{
+    dkm_idx chunk = t->width - t->n;
+
+    for (dkm_idx first = 0; first < m_loc; first += chunk) {
+        dkm_idx count = m_loc - first < chunk ? m_loc - first : chunk;
+        memcpy(t->a + t->n * t->n, rows + first * t->n, (size_t)(count * t->n) * sizeof *t->a);
+        fold(t, t->n + count);
+    }
+}
+
+/* Triangles meet pairwise: in each round a rank gives its own away or takes in a neighbour's. */
+static void fold_ranks(tree *t)
+{
+    int rank = dkm_ctx_rank(t->ctx), size = dkm_ctx_size(t->ctx);
+    const int count = (int)(t->n * t->n);
+    MPI_Comm comm = dkm_ctx_comm(t->ctx);
+
+    for (int step = 1; step < size; step *= 2) {
+        if (rank % (2 * step) != 0) {
+            MPI_Send(t->a, count, MPI_DOUBLE, rank - step, 0, comm);
+            break;
+        }
+        if (rank + step < size) {
+            MPI_Recv(t->a + count, count, MPI_DOUBLE, rank + step, 0, comm, MPI_STATUS_IGNORE);
+            fold(t, 2 * t->n);
+        }
+    }
+    MPI_Bcast(t->a, count, MPI_DOUBLE, 0, comm);
+}
+
+dkm_status dkm_tsqr(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, double *L)
+{
+    dkm_status status = DKM_OK;
+    tree t = {0};
+
+    dkm_phase_begin(ctx, "qr");
+    DKM_AGREE(ctx, open_tree(&t, ctx, n));
+    if (n > 0) {
+        fold_slab(&t, m_loc, rows);
+        fold_ranks(&t);
+        memcpy(L, t.a, (size_t)(n * n) * sizeof *L);
+    }
+out:
+    close_tree(&t);
+    dkm_phase_end(ctx);
+    return status;
+}
+
+static dkm_local check_svd(dkm_ctx *ctx, int info)
+{
+    if (info == 0)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_NUMERIC,
+                    "the singular value decomposition gave up (info = %d): are there infinite or "
+                    "undefined values?",
+                    info);
+}
+
+/* A = U diag(s) V', A of m x n and destroyed; U of m x m. Rank 0 alone, for all ranks must go on
+ * with the same bits. */
+static dkm_local small_svd(dkm_ctx *ctx, dkm_idx m, dkm_idx n, double *A, double *s, double *U)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const int m_ = (int)m, n_ = (int)n;
+    dkm_idx least = m < n ? m : n, most = m < n ? n : m;
+    const int64_t wanted = 4 * least * least + (8 + BLOCK) * most;
+    const int lwork = wanted < INT_MAX ? (int)wanted : INT_MAX;
+    double *work = NULL, *Vt = NULL;
+    int *integers = NULL, info = 0;
+
+    if (dkm_ctx_rank(ctx) != 0 || least == 0)
+        return local;
+    DKM_STEP(dkm_alloc(ctx, wanted, &work));
+    DKM_STEP(dkm_alloc(ctx, n * n, &Vt));
+    DKM_STEP(dkm_alloc(ctx, 8 * least, &integers));
+    dgesdd_("A", &m_, &n_, A, &m_, s, U, &m_, Vt, &n_, work, &lwork, integers, &info);
+    local = check_svd(ctx, info);
+out:
+    DKM_FREE(integers);
+    DKM_FREE(Vt);
+    DKM_FREE(work);
+    return local;
+}
+
+dkm_status dkm_tall_svd(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, double *s,
+                        double *Y)
+{
+    dkm_status status = DKM_OK;
+    double *L = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * n, &L));
+    DKM_TRY(dkm_tsqr(ctx, m_loc, n, rows, L));
+    DKM_AGREE(ctx, small_svd(ctx, n, n, L, s, Y));
+    MPI_Bcast(s, (int)n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    MPI_Bcast(Y, (int)(n * n), MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+out:
+    DKM_FREE(L);
+    return status;
+}
+
+dkm_status dkm_null_space(dkm_ctx *ctx, dkm_idx t, dkm_idx n, double *A, double *U, dkm_idx *rank)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx least = t < n ? t : n;
+    double *s = NULL, cutoff = (double)(t < n ? n : t) * DBL_EPSILON;
+
+    *rank = 0;
+    DKM_AGREE(ctx, dkm_alloc(ctx, least, &s));
+    DKM_AGREE(ctx, small_svd(ctx, t, n, A, s, U));
+    MPI_Bcast(s, (int)least, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    MPI_Bcast(U, (int)(t * t), MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    while (*rank < least && s[*rank] > cutoff * s[0])
+        ++*rank;
+out:
+    DKM_FREE(s);
+    return status;
+}
