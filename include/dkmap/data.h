@@ -86,6 +86,15 @@ DKM_NODISCARD
 dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *rows,
                            dkm_data **selected);
 
+/** The objects of @p A and after them those of @p B, spread anew in slabs. Collective.
+ *
+ *  @param[out] joined  new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG for another type, or rows of another width; DKM_ERR_UNSUPPORTED for
+ *          gram, distance and graph, whose objects are known by one another; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_data_join(const dkm_data *A, const dkm_data *B, dkm_data **joined);
+
 /** Free. Local; takes NULL and nulls. */
 void dkm_data_destroy(dkm_data **data);
 
@@ -101,6 +110,15 @@ const char *dkm_source_describe(const dkm_source *source);
 /** Read objects [first, first + count). Collective. */
 DKM_NODISCARD
 dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data);
+/** Read rows [first, first + count) of every rank's own slab of the whole file, as far as it has so
+ *  many: what a rank gets stays with it however often it is read. Collective. */
+DKM_NODISCARD
+dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data);
+/** Read the objects named in @p rows, in that order, spread in slabs. Collective; every rank gives
+ *  the whole list. */
+DKM_NODISCARD
+dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *rows,
+                             dkm_data **data);
 void dkm_source_close(dkm_source **source);
 
 /** Open a file to be written in stretches of consecutive objects, @p m in all. Collective.

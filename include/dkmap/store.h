@@ -21,6 +21,10 @@ DKM_NODISCARD
 dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
                           dkm_model **model);
 
+/** Let kernel expressions name files of extended kernels: extend(q.h5). Logically collective; the
+ *  command line program does it for every run. */
+void dkm_store_serve_kernels(dkm_ctx *ctx);
+
 /** Write eigenpairs as the datasets /eigenvalues and /vectors/values. Collective.
  *  @param[in] vectors  m x count, dense; stays the caller's */
 DKM_NODISCARD

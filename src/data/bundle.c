@@ -77,6 +77,18 @@ dkm_local dkm_bundle_lend_data(dkm_bundle *b, const char *name, dkm_data *data)
     return local;
 }
 
+dkm_local dkm_bundle_put_rows(dkm_bundle *b, const char *name, const dkm_rowpart *rows)
+{
+    dkm_part *part;
+    dkm_local local = append(b, name, DKM_PART_ROWS, &part);
+
+    if (!part)
+        return local;
+    part->rows = *rows;
+    part->rows.path = NULL;
+    return rows->path ? dkm_strdup(b->ctx, rows->path, &part->rows.path) : local;
+}
+
 dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name)
 {
     for (dkm_idx k = 0; k < b->count; k++)
@@ -142,12 +154,22 @@ dkm_local dkm_bundle_take_data(dkm_bundle *b, const char *name, dkm_data **data)
     return local;
 }
 
+dkm_local dkm_bundle_rows(const dkm_bundle *b, const char *name, const dkm_rowpart **rows)
+{
+    dkm_part *part;
+    dkm_local local = need(b, name, DKM_PART_ROWS, &part);
+
+    *rows = local.code == DKM_OK ? &part->rows : NULL;
+    return local;
+}
+
 void dkm_bundle_clear(dkm_bundle *b)
 {
     for (dkm_idx k = 0; k < b->count; k++) {
         DKM_FREE(b->parts[k].name);
         DKM_FREE(b->parts[k].text);
         DKM_FREE(b->parts[k].reals);
+        DKM_FREE(b->parts[k].rows.path);
         if (!b->parts[k].lent)
             dkm_data_destroy(&b->parts[k].data);
     }

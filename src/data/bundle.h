@@ -7,8 +7,14 @@
 #define DKMAP_BUNDLE_H
 
 #include "data/objects.h"
+#include "data/rowpart.h"
 
-typedef enum dkm_part_kind { DKM_PART_TEXT, DKM_PART_REALS, DKM_PART_DATA } dkm_part_kind;
+typedef enum dkm_part_kind {
+    DKM_PART_TEXT,
+    DKM_PART_REALS,
+    DKM_PART_DATA,
+    DKM_PART_ROWS /**< of a matrix; they go from it to the file and back without a copy */
+} dkm_part_kind;
 
 typedef struct dkm_part {
     char *name;
@@ -18,6 +24,7 @@ typedef struct dkm_part {
     double *reals; /**< count of them; a plain number is an array of one */
     dkm_data *data;
     int lent; /**< the data belong to someone else */
+    dkm_rowpart rows;
 } dkm_part;
 
 typedef struct dkm_bundle {
@@ -44,6 +51,11 @@ dkm_local dkm_bundle_put_data(dkm_bundle *b, const char *name, dkm_data **data);
 DKM_NODISCARD
 dkm_local dkm_bundle_lend_data(dkm_bundle *b, const char *name, dkm_data *data);
 
+/** Add rows; the path is copied, matrix and slab stay the caller's and outlive the bundle. Local.
+ */
+DKM_NODISCARD
+dkm_local dkm_bundle_put_rows(dkm_bundle *b, const char *name, const dkm_rowpart *rows);
+
 /** The part called @p name, or NULL. Local. */
 dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name);
 
@@ -59,6 +71,10 @@ dkm_local dkm_bundle_reals(const dkm_bundle *b, const char *name, dkm_idx *count
 /** Hand over the data of a part: the caller owns them now. Local. */
 DKM_NODISCARD
 dkm_local dkm_bundle_take_data(dkm_bundle *b, const char *name, dkm_data **data);
+
+/** Where the rows of a part lie. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_rows(const dkm_bundle *b, const char *name, const dkm_rowpart **rows);
 
 void dkm_bundle_clear(dkm_bundle *b);
 

@@ -64,11 +64,11 @@ out:
     return local;
 }
 
-/* The last byte is copied in any case, for the length. */
+/* Nothing is copied twice, for the checksum; a hole at the end ends in a byte, for the length. */
 dkm_local dkm_memfile_copy(dkm_memfile *mem, dkm_outfile *out)
 {
     dkm_local local = DKM_LOCAL_OK;
-    off_t length = lseek(mem->fd, 0, SEEK_END), from = 0, to;
+    off_t length = lseek(mem->fd, 0, SEEK_END), from = 0, to = 0;
     char *chunk = NULL;
 
     DKM_STEP(dkm_alloc(mem->ctx, CHUNK, &chunk));
@@ -77,7 +77,7 @@ dkm_local dkm_memfile_copy(dkm_memfile *mem, dkm_outfile *out)
         DKM_STEP(copy_range(mem, out, from, to, chunk));
         from = to;
     }
-    if (length > 0)
+    if (to < length)
         DKM_STEP(copy_range(mem, out, length - 1, length, chunk));
 out:
     DKM_FREE(chunk);

@@ -92,10 +92,47 @@ out:
     return status;
 }
 
+/* The odd weight of the word at place @p at. */
+static uint64_t weight(uint64_t at)
+{
+    uint64_t z = (at + 1) * 0x9e3779b97f4a7c15u;
+
+    return (z ^ (z >> 32)) | 1u;
+}
+
+/* At most eight bytes within one word. */
+static uint64_t word_sum(dkm_idx offset, const unsigned char *bytes, dkm_idx count)
+{
+    uint64_t word = 0;
+
+    for (dkm_idx k = 0; k < count; k++)
+        word |= (uint64_t)bytes[k] << 8 * ((offset + k) % 8);
+    return word * weight((uint64_t)offset / 8);
+}
+
+uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count)
+{
+    const unsigned char *b = bytes;
+    dkm_idx head = (8 - offset % 8) % 8, words;
+    uint64_t sum, word, at;
+
+    head = head < count ? head : count;
+    sum = word_sum(offset, b, head);
+    words = (count - head) / 8;
+    at = (uint64_t)(offset + head) / 8;
+    for (dkm_idx k = 0; k < words; k++) {
+        memcpy(&word, b + head + 8 * k, sizeof word);
+        sum += word * weight(at + (uint64_t)k);
+    }
+    head += 8 * words;
+    return sum + word_sum(offset + head, b + head, count - head);
+}
+
 dkm_local dkm_outfile_write(dkm_outfile *out, dkm_idx offset, const void *bytes, dkm_idx count)
 {
     const char *from = bytes;
 
+    out->sum += dkm_filesum(offset, bytes, count);
     while (count > 0) {
         size_t step = (size_t)(count < MOST_AT_ONCE ? count : MOST_AT_ONCE);
         ssize_t done = pwrite(out->fd, from, step, (off_t)offset);

@@ -15,7 +15,8 @@ typedef struct dkm_outfile {
     char *path, *temp; /**< the name to be, and the name until then */
     char *inside;      /**< the name to be, which dirname() may cut to that of its directory */
     int fd, is_open;
-    int is_made; /**< the temporary file is there, to be removed or renamed */
+    int is_made;  /**< the temporary file is there, to be removed or renamed */
+    uint64_t sum; /**< of what this rank wrote, see dkm_filesum() */
 } dkm_outfile;
 
 /** Make the temporary file, empty. Collective.
@@ -30,6 +31,16 @@ dkm_status dkm_outfile_open(dkm_outfile *out, dkm_ctx *ctx, const char *path);
  *  @return ok; DKM_ERR_IO naming the path and the reason, such as a full disk */
 DKM_NODISCARD
 dkm_local dkm_outfile_write(dkm_outfile *out, dkm_idx offset, const void *bytes, dkm_idx count);
+
+/** A checksum that adds up: the sum of those of any parts of a file is that of the whole, in any
+ *  order, and bytes of zero add nothing. Local.
+ *
+ *  Every word of eight bytes is weighed by an odd number that depends on its place, so that a
+ * change of a single word is always told.
+ *
+ *  @param[in] offset  of the bytes in the file
+ */
+uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count);
 
 /** Flush what all ranks wrote and give the file its name, replacing what had it. Collective. */
 DKM_NODISCARD

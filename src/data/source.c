@@ -5,6 +5,8 @@
 
 #include "core/alloc.h"
 #include "data/format.h"
+#include "data/keeper.h"
+#include "data/parcel.h"
 #include "data/path.h"
 #include "data/where.h"
 
@@ -153,18 +155,25 @@ const char *dkm_source_describe(const dkm_source *source)
     return source->file.about;
 }
 
+/* Objects [first, first + count) for this rank alone. */
+static dkm_local read_here(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    const dkm_range *rows = &source->rows, *cols = &source->cols;
+
+    return source->format->read(&source->file, rows->first + first * rows->step, rows->step, count,
+                                cols->first, cols->last, objs);
+}
+
 static dkm_local read_mine(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
 {
     int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
-    const dkm_range *rows = &source->rows, *cols = &source->cols;
 
     if (first < 0 || count < 0 || count > source->m - first)
         return dkm_fail(source->ctx, DKM_ERR_ARG, "%s: rows %lld to %lld asked for, it has %lld",
                         source->where.name, (long long)first, (long long)(first + count),
                         (long long)source->m);
-    first += dkm_slab_first(count, rank, size);
-    return source->format->read(&source->file, rows->first + first * rows->step, rows->step,
-                                dkm_slab_count(count, rank, size), cols->first, cols->last, objs);
+    return read_here(source, first + dkm_slab_first(count, rank, size),
+                     dkm_slab_count(count, rank, size), objs);
 }
 
 dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data)
@@ -174,6 +183,91 @@ dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm
 
     *data = NULL;
     DKM_AGREE(source->ctx, read_mine(source, first, count, &objs));
+    DKM_TRY(dkm_data_wrap(source->ctx, count, &objs, data));
+    DKM_TRY(dkm_keep_note(*data));
+out:
+    if (status != DKM_OK)
+        dkm_data_destroy(data);
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+/* How many rows of its slab from @p first on rank r has, @p count at the most. */
+static dkm_idx share_of(const dkm_source *source, int r, dkm_idx first, dkm_idx count)
+{
+    dkm_idx left = dkm_slab_count(source->m, r, dkm_ctx_size(source->ctx)) - first;
+
+    return left < 0 ? 0 : left < count ? left : count;
+}
+
+dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+    dkm_idx all = 0;
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    for (int r = 0; r < size; r++)
+        all += share_of(source, r, first, count);
+    DKM_AGREE(source->ctx, read_here(source, dkm_slab_first(source->m, rank, size) + first,
+                                     share_of(source, rank, first, count), &objs));
+    /* slabs differ by one at the most, the longer ones first: shares are slabs of their sum */
+    DKM_TRY(dkm_data_wrap(source->ctx, all, &objs, data));
+out:
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+/* One after the other as the objects of @p objs. */
+static dkm_local join(dkm_source *source, dkm_idx count, const dkm_objs *single, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx items = 0;
+
+    for (dkm_idx k = 0; k < count; k++)
+        items += single[k].start ? single[k].start[1] : 0;
+    DKM_STEP(dkm_objs_init(objs, source->ctx, source->file.type, count,
+                           count > 0 ? single[0].d : source->d, items));
+    for (dkm_idx k = 0; k < count; k++) {
+        if (objs->start)
+            objs->start[k + 1] = objs->start[k] + single[k].start[1];
+        dkm_parcel_copy(&single[k], 0, objs, k);
+    }
+out:
+    return local;
+}
+
+static dkm_local read_listed(dkm_source *source, dkm_idx count, const dkm_idx *rows, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_objs *single = NULL;
+
+    DKM_STEP(dkm_calloc(source->ctx, count, &single));
+    for (dkm_idx k = 0; k < count; k++) {
+        if (rows[k] < 0 || rows[k] >= source->m)
+            DKM_STEP(dkm_fail(source->ctx, DKM_ERR_ARG, "%s: row %lld asked for, it has %lld",
+                              source->where.name, (long long)rows[k], (long long)source->m));
+        DKM_STEP(read_here(source, rows[k], 1, &single[k]));
+    }
+    DKM_STEP(join(source, count, single, objs));
+out:
+    for (dkm_idx k = 0; single && k < count; k++)
+        dkm_objs_clear(&single[k]);
+    DKM_FREE(single);
+    return local;
+}
+
+dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *rows,
+                             dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    DKM_AGREE(source->ctx, read_listed(source, dkm_slab_count(count, rank, size),
+                                       rows + dkm_slab_first(count, rank, size), &objs));
     DKM_TRY(dkm_data_wrap(source->ctx, count, &objs, data));
 out:
     dkm_objs_clear(&objs);

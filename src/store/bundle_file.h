@@ -7,7 +7,9 @@
  *    data   a group with the attributes type, rows, cols and the datasets `values` (rows x cols),
  *           or `start` (rows + 1) with `col` and `val`, or `start` with `bytes`; start[i] is where
  *           object i begins in the others
- *  All datasets are contiguous, so that every rank writes and reads its own slab.
+ *    rows   a dataset rows x cols of either precision, or one of the lower triangle's numbers row
+ * by row, with the attributes rows and cols All datasets are contiguous, so that every rank writes
+ * and reads its own slab.
  */
 #ifndef DKMAP_BUNDLE_FILE_H
 #define DKMAP_BUNDLE_FILE_H
@@ -36,6 +38,11 @@ typedef struct dkm_bundle_header {
 DKM_NODISCARD
 dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
                            const char *command);
+
+/** The same, with a seal behind it (see seal.h) that tells damage later. Collective. */
+DKM_NODISCARD
+dkm_status dkm_bundle_save_sealed(const dkm_bundle *bundle, const char *path, const char *method,
+                                  const char *command);
 
 /** Read a bundle, whatever number of ranks wrote it. Collective.
  *

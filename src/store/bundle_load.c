@@ -66,6 +66,8 @@ static dkm_local put_part(dkm_bundle *bundle, const dkm_reading *r, dkm_data **d
         return dkm_bundle_put_text(bundle, r->name, r->text);
     if (r->kind == DKM_PART_REALS)
         return dkm_bundle_put_reals(bundle, r->name, r->count, r->reals);
+    if (r->kind == DKM_PART_ROWS)
+        return dkm_bundle_put_rows(bundle, r->name, &r->rows);
     return dkm_bundle_put_data(bundle, r->name, data);
 }
 

@@ -4,7 +4,9 @@
 
 size_t dkm_plan_size(dkm_plan_kind kind)
 {
-    return kind == DKM_PLAN_REAL ? sizeof(double) : kind == DKM_PLAN_INDEX ? sizeof(dkm_idx) : 1;
+    static const size_t sizes[] = {sizeof(double), sizeof(dkm_idx), 1, sizeof(float)};
+
+    return sizes[kind];
 }
 
 static dkm_local take_room(dkm_plan *p, const dkm_bundle *bundle)

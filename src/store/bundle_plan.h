@@ -6,7 +6,12 @@
 
 #define DKM_PLAN_ARRAYS 3 /**< a part needs at most */
 
-typedef enum dkm_plan_kind { DKM_PLAN_REAL, DKM_PLAN_INDEX, DKM_PLAN_BYTE } dkm_plan_kind;
+typedef enum dkm_plan_kind {
+    DKM_PLAN_REAL,
+    DKM_PLAN_INDEX,
+    DKM_PLAN_BYTE,
+    DKM_PLAN_SINGLE
+} dkm_plan_kind;
 
 /** One array of a data part, and the slab of it that this rank writes. */
 typedef struct dkm_plan_array {

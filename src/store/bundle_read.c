@@ -249,6 +249,33 @@ out:
     return local;
 }
 
+/* Rows stay in the file; where they begin is found out. */
+static dkm_local read_place(const dkm_h5 *h5, hid_t set, dkm_reading *r)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    hid_t type = H5Dget_type(set);
+    hsize_t dims[2] = {0, 0};
+    int rank = dkm_h5_dims(set, dims);
+    int64_t rows = 0, cols = 0;
+    dkm_idx wanted;
+
+    r->kind = DKM_PART_ROWS;
+    DKM_STEP(dkm_h5_get_int(h5, set, "rows", &rows));
+    DKM_STEP(dkm_h5_get_int(h5, set, "cols", &cols));
+    r->rows = (dkm_rowpart){.m = rows, .n = cols, .lower = rank == 1};
+    r->rows.precision = H5Tget_size(type) == sizeof(double) ? DKM_F64 : DKM_F32;
+    r->rows.path = (char *)(uintptr_t)h5->called;
+    r->rows.offset = (int64_t)H5Dget_offset(set);
+    wanted = dkm_rowpart_before(&r->rows, rows);
+    if (H5Tget_class(type) != H5T_FLOAT || rank < 1 ||
+        (dkm_idx)(dims[0] * (rank == 2 ? dims[1] : 1)) != wanted ||
+        (r->rows.offset < 0 && wanted > 0))
+        DKM_STEP(dkm_h5_damaged(h5, r->name));
+out:
+    H5Tclose(type);
+    return local;
+}
+
 static dkm_local read_small(const dkm_h5 *h5, hid_t set, dkm_reading *r)
 {
     hid_t type = H5Dget_type(set);
@@ -257,7 +284,9 @@ static dkm_local read_small(const dkm_h5 *h5, hid_t set, dkm_reading *r)
     int rank = dkm_h5_dims(set, dims);
     dkm_local local;
 
-    if (class == H5T_STRING && rank == 0)
+    if (H5Aexists(set, "rows") > 0)
+        local = read_place(h5, set, r);
+    else if (class == H5T_STRING && rank == 0)
         local = read_text(h5, set, type, r);
     else if (class == H5T_FLOAT && rank == 1)
         local = read_reals(h5, set, (dkm_idx)dims[0], r);

@@ -11,8 +11,9 @@ typedef struct dkm_reading {
     char *text;
     dkm_idx count;
     double *reals;
-    dkm_idx m;     /**< objects of all ranks */
-    dkm_objs objs; /**< this rank's slab of them */
+    dkm_idx m;        /**< objects of all ranks */
+    dkm_objs objs;    /**< this rank's slab of them */
+    dkm_rowpart rows; /**< where they lie; the path is borrowed */
 } dkm_reading;
 
 /** Make an empty reading of every part the file says it has. Local.

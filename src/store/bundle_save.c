@@ -9,6 +9,7 @@
 #include "store/bundle_file.h"
 #include "store/bundle_plan.h"
 #include "store/h5file.h"
+#include "store/seal.h"
 #include "store/stamp.h"
 
 #define COMMAND_LENGTH 32768 /* an attribute may hold 64 KiB */
@@ -25,7 +26,7 @@ static hid_t open_early_layout(void)
 
 static dkm_local lay_array(const dkm_h5 *h5, hid_t group, const dkm_plan_array *a, int64_t *offset)
 {
-    const hid_t types[] = {H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64, H5T_NATIVE_UCHAR};
+    const hid_t types[] = {H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64, H5T_NATIVE_UCHAR, H5T_NATIVE_FLOAT};
     hsize_t dims[2] = {(hsize_t)a->dims[0], (hsize_t)a->dims[1]};
     hid_t layout = open_early_layout();
     hid_t space = H5Screate_simple(a->rank, dims, NULL);
@@ -59,6 +60,27 @@ out:
     return local;
 }
 
+/* Room for rows, taken at once; what they are is said by attributes. */
+static dkm_local lay_rows(const dkm_h5 *h5, const dkm_part *part, int64_t *offset)
+{
+    const dkm_rowpart *r = &part->rows;
+    dkm_plan_array a = {.name = part->name, .rank = r->lower ? 1 : 2, .dims = {r->m, r->n}};
+    dkm_local local = DKM_LOCAL_OK;
+    hid_t set;
+
+    a.kind = r->precision == DKM_F64 ? DKM_PLAN_REAL : DKM_PLAN_SINGLE;
+    if (r->lower)
+        a.dims[0] = dkm_rowpart_before(r, r->m);
+    DKM_STEP(lay_array(h5, h5->file, &a, offset));
+    set = H5Dopen2(h5->file, part->name, H5P_DEFAULT);
+    local = dkm_h5_put_int(h5, set, "rows", r->m);
+    if (local.code == DKM_OK)
+        local = dkm_h5_put_int(h5, set, "cols", r->n);
+    H5Dclose(set);
+out:
+    return local;
+}
+
 /* A small dataset, written whole; @p type and @p space are taken over. */
 static dkm_local lay_small(const dkm_h5 *h5, const char *name, hid_t type, hid_t space,
                            const void *content)
@@ -83,6 +105,8 @@ static dkm_local lay_part(const dkm_plan *p, const dkm_h5 *h5, dkm_idx k)
     if (part->kind == DKM_PART_REALS)
         return lay_small(h5, part->name, H5Tcopy(H5T_NATIVE_DOUBLE),
                          H5Screate_simple(1, &count, NULL), part->reals);
+    if (part->kind == DKM_PART_ROWS)
+        return lay_rows(h5, part, &p->offsets[k * DKM_PLAN_ARRAYS]);
     return lay_data(p, h5, k);
 }
 
@@ -152,6 +176,9 @@ static double bytes_planned(const dkm_plan *p)
 {
     double bytes = 0;
 
+    for (dkm_idx k = 0; k < p->bundle->count; k++)
+        if (p->bundle->parts[k].kind == DKM_PART_ROWS)
+            bytes += dkm_rowpart_bytes(&p->bundle->parts[k].rows);
     for (dkm_idx s = 0; s < p->bundle->count * DKM_PLAN_ARRAYS; s++) {
         const dkm_plan_array *a = &p->arrays[s];
         double count = (double)a->dims[0] * (a->rank == 2 ? (double)a->dims[1] : 1.0);
@@ -190,8 +217,21 @@ out:
     return local;
 }
 
-dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
-                           const char *command)
+static dkm_status write_rows(const dkm_plan *p, dkm_outfile *out)
+{
+    dkm_status status = DKM_OK;
+
+    for (dkm_idx k = 0; k < p->bundle->count; k++) {
+        const dkm_part *part = &p->bundle->parts[k];
+        if (part->kind == DKM_PART_ROWS)
+            DKM_TRY(dkm_rowpart_write(&part->rows, out, p->offsets[k * DKM_PLAN_ARRAYS]));
+    }
+out:
+    return status;
+}
+
+static dkm_status save(const dkm_bundle *bundle, const char *path, const char *method,
+                       const char *command, int sealed)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = bundle->ctx;
@@ -207,9 +247,24 @@ dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const cha
     MPI_Bcast(plan.offsets, (int)bundle->count * DKM_PLAN_ARRAYS, MPI_INT64_T, 0,
               dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, write_slabs(&plan, &out));
+    DKM_TRY(write_rows(&plan, &out));
+    if (sealed)
+        DKM_TRY(dkm_seal_write(&out));
     DKM_TRY(dkm_outfile_commit(&out));
 out:
     dkm_outfile_close(&out);
     dkm_plan_clear(&plan);
     return status;
+}
+
+dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
+                           const char *command)
+{
+    return save(bundle, path, method, command, 0);
+}
+
+dkm_status dkm_bundle_save_sealed(const dkm_bundle *bundle, const char *path, const char *method,
+                                  const char *command)
+{
+    return save(bundle, path, method, command, 1);
 }

@@ -12,8 +12,10 @@
 
 static void tell_header(const dkm_teller *t, const dkm_h5 *h5, const dkm_bundle_header *header)
 {
-    dkm_tell(t, "%s: %s %s model of dkmap", h5->called,
-             strchr("aeiou", header->method[0]) ? "an" : "a", header->method);
+    int state = strcmp(header->method, "checkpoint") == 0;
+
+    dkm_tell(t, "%s: %s %s%s of dkmap", h5->called, strchr("aeiou", header->method[0]) ? "an" : "a",
+             header->method, state ? "" : " model");
     dkm_tell(t, "  made     %s by dkmap %s on %lld rank%s, seed %llu", header->created,
              header->program, (long long)header->ranks, header->ranks == 1 ? "" : "s",
              (unsigned long long)header->seed);
@@ -59,11 +61,23 @@ out:
     return local;
 }
 
+/* The beginning of the first line. */
+static void tell_text(const dkm_teller *t, const dkm_reading *r)
+{
+    size_t line = strcspn(r->text, "\n"), shown = line < TEXT_SHOWN ? line : TEXT_SHOWN;
+
+    dkm_tell(t, "  %-16s %.*s%s", r->name, (int)shown, r->text,
+             strlen(r->text) > shown + 1 ? "..." : "");
+}
+
 static void tell_small(const dkm_teller *t, const dkm_reading *r)
 {
     if (r->kind == DKM_PART_TEXT)
-        dkm_tell(t, "  %-16s %.*s%s", r->name, TEXT_SHOWN, r->text,
-                 strlen(r->text) > TEXT_SHOWN ? "..." : "");
+        tell_text(t, r);
+    else if (r->kind == DKM_PART_ROWS)
+        dkm_tell(t, "  %-16s %lld x %lld numbers in %s precision%s", r->name, (long long)r->rows.m,
+                 (long long)r->rows.n, r->rows.precision == DKM_F64 ? "double" : "single",
+                 r->rows.lower ? ", lower triangle" : "");
     else if (r->count == 1)
         dkm_tell(t, "  %-16s %.10g", r->name, r->reals[0]);
     else

@@ -184,6 +184,8 @@ static void put_phase(dkm_record *r, const dkm_phase_summary *s)
 
     put(r, box, "calls", json_integer(s->calls));
     put_spread(r, box, "seconds", (double[]){s->min, s->mean, s->max});
+    if (s->comm > 0)
+        put(r, box, "communication", json_real(s->comm));
     if (s->flops > 0) {
         put(r, box, "flops", json_real(s->flops));
         put(r, box, "flop_rate", real_value(s->flops / s->max));

@@ -1,0 +1,211 @@
+#include "data/keeper.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dkmap/grid.h>
+
+#include "core/foreign.h"
+
+static dkm_keeper *keeper_of(const dkm_ctx *ctx)
+{
+    return dkm_ctx_keeper(ctx);
+}
+
+int dkm_keep_wanted(const dkm_ctx *ctx)
+{
+    return keeper_of(ctx) != NULL;
+}
+
+void dkm_keep_enter(dkm_ctx *ctx, const char *format, ...)
+{
+    dkm_keeper *k = keeper_of(ctx);
+    size_t used = k ? strlen(k->scope) : 0;
+    va_list args;
+
+    if (!k || used + 1 >= sizeof k->scope)
+        return;
+    va_start(args, format);
+    vsnprintf(k->scope + used, sizeof k->scope - used - 1, format, args);
+    va_end(args);
+    used = strlen(k->scope);
+    k->scope[used] = '/';
+    k->scope[used + 1] = '\0';
+}
+
+void dkm_keep_leave(dkm_ctx *ctx)
+{
+    dkm_keeper *k = keeper_of(ctx);
+    size_t used = k ? strlen(k->scope) : 0;
+
+    if (used == 0)
+        return;
+    k->scope[used - 1] = '\0';
+    while (used > 1 && k->scope[used - 2] != '/')
+        used--;
+    k->scope[used - 1] = '\0';
+}
+
+dkm_keeper *dkm_keep_pause(dkm_ctx *ctx)
+{
+    dkm_keeper *k = keeper_of(ctx);
+
+    dkm_ctx_set_keeper(ctx, NULL);
+    return k;
+}
+
+void dkm_keep_again(dkm_ctx *ctx, dkm_keeper *keeper)
+{
+    dkm_ctx_set_keeper(ctx, keeper);
+}
+
+/* Stages are told apart by their scopes, the matrix they are about and their own text. */
+static void full_name(const dkm_keeper *k, const char *stage, char full[2 * DKM_STAGE_LENGTH])
+{
+    snprintf(full, 2 * DKM_STAGE_LENGTH, "%s%s of %016llx", k->scope, stage,
+             (unsigned long long)k->about);
+}
+
+int dkm_keep_due(dkm_ctx *ctx, double bytes, int finished)
+{
+    dkm_keeper *k = keeper_of(ctx);
+
+    return k ? k->due(k, bytes, finished) : 0;
+}
+
+dkm_status dkm_keep_save(dkm_ctx *ctx, const char *stage, dkm_bundle *state)
+{
+    dkm_keeper *k = keeper_of(ctx);
+    char full[2 * DKM_STAGE_LENGTH];
+
+    if (!k)
+        return DKM_OK;
+    full_name(k, stage, full);
+    return k->save(k, full, state);
+}
+
+dkm_status dkm_keep_find(dkm_ctx *ctx, const char *stage, dkm_bundle *state, int *found)
+{
+    dkm_keeper *k = keeper_of(ctx);
+    char full[2 * DKM_STAGE_LENGTH];
+
+    *state = dkm_bundle_empty(ctx);
+    *found = 0;
+    if (!k)
+        return DKM_OK;
+    full_name(k, stage, full);
+    return k->find(k, full, state, found);
+}
+
+/* Arrays whose place in the whole is known add up; lists are summed object by object. */
+static uint64_t sum_lists(const dkm_objs *o, dkm_idx first)
+{
+    uint64_t sum = 0;
+
+    for (dkm_idx i = 0; i < o->n; i++) {
+        dkm_idx from = o->start[i], count = o->start[i + 1] - from;
+        uint64_t one = (uint64_t)count + 1;
+        if (o->bytes)
+            one += dkm_filesum(0, o->bytes + from, count);
+        if (o->col)
+            one += dkm_filesum(0, o->col + from, count * (dkm_idx)sizeof *o->col);
+        if (o->val)
+            one += 3 * dkm_filesum(0, o->val + from, count * (dkm_idx)sizeof *o->val);
+        sum += dkm_filesum((first + i) * (dkm_idx)sizeof one, &one, sizeof one);
+    }
+    return sum;
+}
+
+uint64_t dkm_data_fingerprint(const dkm_data *data)
+{
+    const dkm_objs *o = &data->mine;
+    dkm_idx size = (dkm_idx)sizeof(double);
+    uint64_t sum, all = 0;
+
+    if (o->values)
+        sum = dkm_filesum(data->first * o->d * size, o->values, o->n * o->d * size);
+    else
+        sum = sum_lists(o, data->first);
+    MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(data->ctx));
+    return all ^ ((uint64_t)data->m << 32) ^ ((uint64_t)o->d << 8) ^ (uint64_t)o->type;
+}
+
+void dkm_keep_about(const dkm_data *data, const char *matrix)
+{
+    dkm_keeper *k = keeper_of(data->ctx);
+
+    if (k)
+        k->about = dkm_data_fingerprint(data) + dkm_filesum(0, matrix, (dkm_idx)strlen(matrix));
+}
+
+dkm_status dkm_keep_note(const dkm_data *data)
+{
+    dkm_keeper *k = keeper_of(data->ctx);
+
+    return k ? k->note(k, dkm_data_fingerprint(data)) : DKM_OK;
+}
+
+dkm_status dkm_keep_find_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found)
+{
+    dkm_status status = DKM_OK;
+    double kept = 0;
+    dkm_bundle state;
+
+    DKM_TRY(dkm_keep_find(ctx, stage, &state, found));
+    if (*found) {
+        DKM_AGREE(ctx, dkm_bundle_real(&state, "choice", &kept));
+        *choice = (int)kept;
+    }
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+dkm_status dkm_keep_choice(dkm_ctx *ctx, const char *stage, int choice)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(ctx);
+
+    if (!dkm_keep_wanted(ctx))
+        return DKM_OK;
+    (void)dkm_keep_due(ctx, 0.0, 1);
+    DKM_AGREE(ctx, dkm_bundle_put_real(&state, "choice", choice));
+    DKM_TRY(dkm_keep_save(ctx, stage, &state));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+dkm_status dkm_keep_find_lower(const char *stage, dkm_dmat *A, int *found)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(A));
+    const dkm_rowpart *rows = NULL;
+    dkm_bundle state;
+
+    DKM_TRY(dkm_keep_find(ctx, stage, &state, found));
+    if (*found) {
+        DKM_AGREE(ctx, dkm_bundle_rows(&state, "matrix", &rows));
+        DKM_TRY(dkm_rowpart_read_matrix(rows, A));
+    }
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+dkm_status dkm_keep_lower(const char *stage, const dkm_dmat *A)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(A));
+    dkm_rowpart rows = dkm_rowpart_lower(A);
+    dkm_bundle state = dkm_bundle_empty(ctx);
+
+    if (!dkm_keep_due(ctx, dkm_rowpart_bytes(&rows), 1))
+        return DKM_OK;
+    DKM_AGREE(ctx, dkm_bundle_put_rows(&state, "matrix", &rows));
+    DKM_TRY(dkm_keep_save(ctx, stage, &state));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}

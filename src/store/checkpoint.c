@@ -1,0 +1,376 @@
+#include <dkmap/checkpoint.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/alloc.h"
+#include "core/foreign.h"
+#include "data/keeper.h"
+#include "store/bundle_file.h"
+#include "store/checkpoint_dir.h"
+#include "store/seal.h"
+
+#define SHARE      20.0 /* the time since the last state is at least so many times that of saving */
+#define FIRST_RATE 5e8  /* bytes a second, until one is measured */
+#define MEASURABLE 1e6  /* bytes of a state whose time tells the rate */
+#define KEPT       2    /* states of each stage */
+#define LINE       64   /* characters of a line about data */
+
+typedef enum decision { GO_ON, SAVE, STOP_IN_TIME, STOP_ON_SIGNAL } decision;
+
+struct dkm_checkpoint {
+    dkm_keeper keeper; /* first: computations see only this */
+    dkm_ctx *ctx;
+    dkm_checkpoint_settings settings;
+    char *dir, *path;      /* the directory, and room for a file in it */
+    char *said, *command;  /* copies of the settings' texts */
+    char *data, *old_data; /* lines about the data read so far, and in the run before */
+    dkm_idx lines;
+    long first, next; /* numbers of this run's files */
+    int cleaned;
+    double saved_at, point_at, longest; /* last state, last safe point, longest way between two */
+    double rate, spent;
+    decision wanted;
+};
+
+dkm_checkpoint_settings dkm_checkpoint_settings_default(void)
+{
+    return (dkm_checkpoint_settings){.every = 300.0};
+}
+
+static dkm_checkpoint *self_of(dkm_keeper *keeper)
+{
+    return (dkm_checkpoint *)(void *)keeper;
+}
+
+static void name_file(dkm_checkpoint *c, const char *name)
+{
+    snprintf(c->path, strlen(c->dir) + DKM_NAME_LENGTH + 2, "%s/%s", c->dir, name);
+}
+
+/* What rank 0's clock says, before signals are looked at. */
+static decision by_the_clock(const dkm_checkpoint *c, double now, double bytes, int finished)
+{
+    double cost = bytes / c->rate, since = now - c->saved_at;
+    double limit = c->settings.max_time, age = now - c->settings.started;
+
+    if (limit > 0 && age + c->longest + 2.0 * cost >= limit)
+        return STOP_IN_TIME;
+    if (c->settings.every <= 0)
+        return SAVE;
+    return since >= SHARE * cost && (finished || since >= c->settings.every) ? SAVE : GO_ON;
+}
+
+static int due(dkm_keeper *keeper, double bytes, int finished)
+{
+    dkm_checkpoint *c = self_of(keeper);
+    double now = MPI_Wtime();
+    int mine = GO_ON, all = GO_ON;
+
+    c->longest = now - c->point_at > c->longest ? now - c->point_at : c->longest;
+    c->point_at = now;
+    if (dkm_ctx_rank(c->ctx) == 0)
+        mine = (int)by_the_clock(c, now, bytes, finished);
+    if (c->settings.asked && c->settings.asked())
+        mine = STOP_ON_SIGNAL;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(c->ctx));
+    c->wanted = (decision)all;
+    return all != GO_ON;
+}
+
+static dkm_local add_parts(const dkm_checkpoint *c, const char *stage, dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_bundle_put_text(state, "stage", stage));
+    DKM_STEP(dkm_bundle_put_text(state, "settings", c->said));
+    DKM_STEP(dkm_bundle_put_text(state, "data_read", c->data));
+out:
+    return local;
+}
+
+static double bytes_of(const dkm_bundle *state)
+{
+    double bytes = 0;
+
+    for (dkm_idx k = 0; k < state->count; k++)
+        if (state->parts[k].kind == DKM_PART_ROWS)
+            bytes += dkm_rowpart_bytes(&state->parts[k].rows);
+    return bytes;
+}
+
+/* Rank 0 alone. A run that begins anew leaves the states of the one before until it has its own. */
+static void prune(dkm_checkpoint *c, const char *stem)
+{
+    if (dkm_ctx_rank(c->ctx) != 0)
+        return;
+    if (!c->settings.resume && !c->cleaned)
+        dkm_checkpoint_prune(c->dir, "", c->first, 0);
+    c->cleaned = 1;
+    dkm_checkpoint_prune(c->dir, stem, LONG_MAX, KEPT);
+}
+
+static dkm_status write_state(dkm_checkpoint *c, const char *stage, dkm_bundle *state)
+{
+    dkm_status status = DKM_OK;
+    char stem[DKM_STEM_LENGTH], name[DKM_NAME_LENGTH];
+
+    dkm_checkpoint_stem(stage, stem);
+    snprintf(name, sizeof name, "%s-%06ld.h5", stem, c->next++);
+    name_file(c, name);
+    DKM_AGREE(c->ctx, add_parts(c, stage, state));
+    DKM_TRY(dkm_bundle_save_sealed(state, c->path, "checkpoint", c->command));
+    prune(c, stem);
+out:
+    return status;
+}
+
+static dkm_status stop(dkm_checkpoint *c)
+{
+    return dkm_agree(c->ctx,
+                     dkm_fail(c->ctx, DKM_ERR_STOPPED,
+                              "stopped %s: the state is in %s; the same command with "
+                              "--resume goes on from there",
+                              c->wanted == STOP_ON_SIGNAL ? "on a signal" : "in time", c->path));
+}
+
+static dkm_status save(dkm_keeper *keeper, const char *stage, dkm_bundle *state)
+{
+    dkm_checkpoint *c = self_of(keeper);
+    double bytes = bytes_of(state), from, took;
+    dkm_status status;
+
+    dkm_phase_begin(c->ctx, "checkpoint");
+    from = MPI_Wtime();
+    status = write_state(c, stage, state);
+    took = MPI_Wtime() - from;
+    dkm_phase_end(c->ctx);
+    MPI_Bcast(&took, 1, MPI_DOUBLE, 0, dkm_ctx_comm(c->ctx));
+    c->spent += took;
+    c->saved_at = c->point_at = MPI_Wtime();
+    if (status != DKM_OK) {
+        dkm_say(c->ctx, DKM_WARN, "no checkpoint of this state: %s; the run goes on",
+                dkm_ctx_message(c->ctx));
+        return DKM_OK;
+    }
+    if (bytes >= MEASURABLE && took > 0)
+        c->rate = bytes / took;
+    dkm_say(c->ctx, DKM_DEBUG, "checkpoint %s in %.2f s", c->path, took);
+    return c->wanted >= STOP_IN_TIME ? stop(c) : DKM_OK;
+}
+
+/* The name of the newest file of a stem below a number, told by rank 0. */
+static long newest(dkm_checkpoint *c, const char *stem, long below)
+{
+    char name[DKM_NAME_LENGTH] = "";
+    long number = -1;
+
+    if (dkm_ctx_rank(c->ctx) == 0)
+        number = dkm_checkpoint_newest(c->dir, stem, below, name);
+    MPI_Bcast(&number, 1, MPI_LONG, 0, dkm_ctx_comm(c->ctx));
+    MPI_Bcast(name, DKM_NAME_LENGTH, MPI_CHAR, 0, dkm_ctx_comm(c->ctx));
+    if (number >= 0)
+        name_file(c, name);
+    return number;
+}
+
+/* Load c->path; a file that does not hold together is told and passed over. */
+static dkm_status try_file(dkm_checkpoint *c, dkm_bundle *state, int *good)
+{
+    dkm_bundle_header header = {0};
+    dkm_status status = dkm_seal_check(c->ctx, c->path);
+
+    if (status == DKM_OK)
+        status = dkm_bundle_load(c->ctx, c->path, state, &header);
+    dkm_bundle_header_clear(&header);
+    *good = status == DKM_OK;
+    if (status == DKM_ERR_MEMORY || status == DKM_OK)
+        return status;
+    dkm_say(c->ctx, DKM_WARN, "%s: looking for the checkpoint before it", dkm_ctx_message(c->ctx));
+    dkm_bundle_clear(state);
+    return DKM_OK;
+}
+
+/* The newest good state of a stem, of any stem when that is "". */
+static dkm_status newest_good(dkm_checkpoint *c, const char *stem, dkm_bundle *state, int *found)
+{
+    dkm_status status = DKM_OK;
+    long number = LONG_MAX;
+
+    *found = 0;
+    while (!*found && (number = newest(c, stem, number)) >= 0)
+        DKM_TRY(try_file(c, state, found));
+out:
+    return status;
+}
+
+static dkm_status find(dkm_keeper *keeper, const char *stage, dkm_bundle *state, int *found)
+{
+    dkm_checkpoint *c = self_of(keeper);
+    dkm_status status = DKM_OK;
+    char stem[DKM_STEM_LENGTH];
+    const char *kept = NULL;
+
+    if (!c->settings.resume)
+        return DKM_OK;
+    dkm_checkpoint_stem(stage, stem);
+    DKM_TRY(newest_good(c, stem, state, found));
+    if (!*found)
+        goto out;
+    DKM_AGREE(c->ctx, dkm_bundle_text(state, "stage", &kept));
+    *found = strcmp(kept, stage) == 0;
+    if (*found)
+        dkm_say(c->ctx, DKM_INFO, "going on from %s", c->path);
+out:
+    return status;
+}
+
+/* The first line of @p a that is not at the same place in @p b, both made of lines. */
+static int first_difference(const char *a, const char *b, char *mine, char *theirs, size_t room)
+{
+    while (*a || *b) {
+        size_t la = strcspn(a, "\n"), lb = strcspn(b, "\n");
+        if (la != lb || strncmp(a, b, la) != 0) {
+            snprintf(mine, room, "%.*s", (int)la, a);
+            snprintf(theirs, room, "%.*s", (int)lb, b);
+            return 1;
+        }
+        a += la + (a[la] == '\n');
+        b += lb + (b[lb] == '\n');
+    }
+    return 0;
+}
+
+static dkm_local check_settings(dkm_checkpoint *c, const char *before)
+{
+    char mine[200] = "", theirs[200] = "";
+
+    if (!first_difference(c->said, before, mine, theirs, sizeof mine))
+        return DKM_LOCAL_OK;
+    return dkm_fail(c->ctx, DKM_ERR_ARG,
+                    "%s holds checkpoints of a run with other settings: there '%s', here '%s'; use "
+                    "the same settings, another --checkpoint, or no --resume",
+                    c->dir, *theirs ? theirs : "nothing", *mine ? mine : "nothing");
+}
+
+/* What the run before was, from its newest good file. */
+static dkm_status look_back(dkm_checkpoint *c)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(c->ctx);
+    const char *settings = NULL, *data = NULL;
+    int found = 0;
+
+    DKM_TRY(newest_good(c, "", &state, &found));
+    if (!found) {
+        dkm_say(c->ctx, DKM_INFO, "no checkpoint in %s yet: starting from the beginning", c->dir);
+        goto out;
+    }
+    DKM_AGREE(c->ctx, dkm_bundle_text(&state, "settings", &settings));
+    DKM_AGREE(c->ctx, dkm_bundle_text(&state, "data_read", &data));
+    DKM_AGREE(c->ctx, check_settings(c, settings));
+    DKM_AGREE(c->ctx, dkm_strdup(c->ctx, data, &c->old_data));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+/* A line about one file's data, added to those before. */
+static dkm_local add_line(dkm_checkpoint *c, uint64_t data)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    size_t used = strlen(c->data);
+    const char *old = c->old_data && strlen(c->old_data) > used ? c->old_data + used : NULL;
+
+    DKM_STEP(dkm_realloc(c->ctx, (dkm_idx)used + LINE, &c->data));
+    snprintf(c->data + used, LINE, "%lld %016llx\n", (long long)++c->lines,
+             (unsigned long long)data);
+    if (old && strncmp(old, c->data + used, strlen(c->data + used)) != 0)
+        local = dkm_fail(c->ctx, DKM_ERR_ARG,
+                         "%s holds checkpoints of a run on other data: file %lld of this run has "
+                         "changed; use the same data, another --checkpoint, or no --resume",
+                         c->dir, (long long)c->lines);
+out:
+    return local;
+}
+
+static dkm_status note(dkm_keeper *keeper, uint64_t data)
+{
+    dkm_checkpoint *c = self_of(keeper);
+
+    return dkm_agree(c->ctx, add_line(c, data));
+}
+
+static dkm_local make_room(dkm_checkpoint *c, const dkm_checkpoint_settings *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_strdup(c->ctx, s->dir, &c->dir));
+    DKM_STEP(dkm_strdup(c->ctx, s->settings ? s->settings : "", &c->said));
+    DKM_STEP(dkm_strdup(c->ctx, s->command ? s->command : "", &c->command));
+    DKM_STEP(dkm_strdup(c->ctx, "", &c->data));
+    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)strlen(s->dir) + DKM_NAME_LENGTH + 2, &c->path));
+out:
+    return local;
+}
+
+static dkm_local make_directory(const dkm_checkpoint *c)
+{
+    struct stat about;
+
+    if (dkm_ctx_rank(c->ctx) != 0 || mkdir(c->dir, 0777) == 0)
+        return DKM_LOCAL_OK;
+    if (errno == EEXIST && stat(c->dir, &about) == 0 && S_ISDIR(about.st_mode))
+        return DKM_LOCAL_OK;
+    return dkm_fail(c->ctx, DKM_ERR_IO, "%s: cannot be made a directory for checkpoints: %s",
+                    c->dir, strerror(errno));
+}
+
+dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *settings,
+                               dkm_checkpoint **checkpoint)
+{
+    dkm_status status = DKM_OK;
+    dkm_checkpoint *c = NULL;
+
+    *checkpoint = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &c));
+    *c = (dkm_checkpoint){.ctx = ctx, .settings = *settings, .rate = FIRST_RATE};
+    c->keeper = (dkm_keeper){.due = due, .save = save, .find = find, .note = note};
+    c->saved_at = c->point_at = MPI_Wtime();
+    DKM_AGREE(ctx, make_room(c, settings));
+    DKM_AGREE(ctx, make_directory(c));
+    c->first = c->next = newest(c, "", LONG_MAX) + 1;
+    if (settings->resume)
+        DKM_TRY(look_back(c));
+    dkm_ctx_set_keeper(ctx, &c->keeper);
+    *checkpoint = c;
+    c = NULL;
+out:
+    dkm_checkpoint_close(&c);
+    return status;
+}
+
+double dkm_checkpoint_seconds(const dkm_checkpoint *checkpoint)
+{
+    return checkpoint->spent;
+}
+
+void dkm_checkpoint_close(dkm_checkpoint **checkpoint)
+{
+    dkm_checkpoint *c = *checkpoint;
+
+    if (!c)
+        return;
+    if (c->ctx && dkm_ctx_keeper(c->ctx) == &c->keeper)
+        dkm_ctx_set_keeper(c->ctx, NULL);
+    DKM_FREE(c->old_data);
+    DKM_FREE(c->data);
+    DKM_FREE(c->command);
+    DKM_FREE(c->said);
+    DKM_FREE(c->path);
+    DKM_FREE(c->dir);
+    DKM_FREE(*checkpoint);
+}

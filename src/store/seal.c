@@ -1,0 +1,99 @@
+#include "store/seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+
+#define CHUNK (1 << 20)
+
+typedef struct seal {
+    char mark[8];
+    int64_t length;
+    uint64_t sum;
+} seal;
+
+static const char mark[8] = {'d', 'k', 'm', ' ', 's', 'e', 'a', 'l'};
+
+static dkm_local append_seal(dkm_outfile *out, uint64_t sum)
+{
+    struct stat about;
+    seal s = {.sum = sum};
+
+    memcpy(s.mark, mark, sizeof mark);
+    if (fstat(out->fd, &about) != 0)
+        return dkm_fail(out->ctx, DKM_ERR_IO, "%s: %s", out->path, strerror(errno));
+    s.length = about.st_size;
+    return dkm_outfile_write(out, s.length, &s, sizeof s);
+}
+
+dkm_status dkm_seal_write(dkm_outfile *out)
+{
+    uint64_t sum = 0;
+
+    MPI_Allreduce(&out->sum, &sum, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(out->ctx));
+    return dkm_agree(out->ctx, dkm_ctx_rank(out->ctx) == 0 ? append_seal(out, sum) : DKM_LOCAL_OK);
+}
+
+static dkm_local damaged(dkm_ctx *ctx, const char *path, const char *how)
+{
+    return dkm_fail(ctx, DKM_ERR_FORMAT, "%s: %s", path, how);
+}
+
+static dkm_local read_seal(dkm_ctx *ctx, const char *path, int fd, seal *s)
+{
+    struct stat about;
+
+    if (fd < 0)
+        return damaged(ctx, path, strerror(errno));
+    if (fstat(fd, &about) != 0 || about.st_size < (off_t)sizeof *s ||
+        pread(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) != (ssize_t)sizeof *s ||
+        memcmp(s->mark, mark, sizeof mark) != 0 || s->length != about.st_size - (off_t)sizeof *s)
+        return damaged(ctx, path, "torn: it does not end as it should");
+    return DKM_LOCAL_OK;
+}
+
+/* The checksum of this rank's part of the file, words being kept whole. */
+static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, int64_t length, uint64_t *sum)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+    int64_t at = dkm_slab_first(length, rank, size), end = dkm_slab_first(length, rank + 1, size);
+    char *chunk = NULL;
+
+    *sum = 0;
+    DKM_STEP(dkm_alloc(ctx, CHUNK, &chunk));
+    while (at < end) {
+        ssize_t got = pread(fd, chunk, (size_t)(end - at < CHUNK ? end - at : CHUNK), at);
+        if (got <= 0)
+            DKM_STEP(damaged(ctx, path, "torn: it cannot be read to its end"));
+        *sum += dkm_filesum(at, chunk, got);
+        at += got;
+    }
+out:
+    DKM_FREE(chunk);
+    return local;
+}
+
+dkm_status dkm_seal_check(dkm_ctx *ctx, const char *path)
+{
+    dkm_status status = DKM_OK;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    uint64_t mine = 0, all = 0;
+    seal s = {.length = 0};
+
+    DKM_AGREE(ctx, read_seal(ctx, path, fd, &s));
+    DKM_AGREE(ctx, sum_part(ctx, path, fd, s.length, &mine));
+    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    if (all != s.sum)
+        DKM_AGREE(ctx, damaged(ctx, path, "damaged: its checksum is not what it was"));
+out:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}

@@ -1,0 +1,20 @@
+/** @file seal.h  A seal behind the last byte of a file: its length and its checksum.
+ *
+ *  HDF5 does not mind what follows its own end. A file that was cut short, or of which a bit was
+ *  turned over, does not match its seal.
+ */
+#ifndef DKMAP_SEAL_H
+#define DKMAP_SEAL_H
+
+#include "data/outfile.h"
+
+/** Seal what all ranks wrote. Collective, before committing. */
+DKM_NODISCARD
+dkm_status dkm_seal_write(dkm_outfile *out);
+
+/** Check a file against its seal; every rank reads its part of it. Collective.
+ *  @return DKM_OK; DKM_ERR_FORMAT with a message saying what is wrong; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_seal_check(dkm_ctx *ctx, const char *path);
+
+#endif
