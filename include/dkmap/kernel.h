@@ -19,11 +19,15 @@
  *    ssk(r=3, lambda=0.01)    pairs of equal subsequences of r letters, times lambda for each
  *                             letter skipped inside them
  *    spectrum(p=3)            pairs of equal stretches of p letters
+ *    strings(p=3)             of pairs x TAB y of equal length: equal stretches of p letters of x
+ *                             with the same letter of y at their middle
  *    mismatch(p=5, k=1)       for each pair of stretches, the words that differ in at most k
  *                             places from both; their alphabet is that of the training strings
  *  Precomputed
  *    gram                     rows of kernel values to the training objects
  *    distance                 rows of distances to them, embedded about their mean
+ *    extend(q.h5)             a kernel that dkmap extend carried to all objects with features; its
+ *                             file is read again wherever the expression is used
  *    diffusion(tau=1)         exp(-tau L), L the normalised Laplacian of a graph
  *  Made from others
  *    sum(A, ...)  product(A, ...)  scale(A, by=2)  power(A, degree=2)  exp(A)
@@ -143,6 +147,12 @@ dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm
 DKM_NODISCARD
 dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
                          dkm_idx nb, int centered, dkm_data **rows);
+
+/** Rows of the Gram matrix of this rank's slab, the same to the last bit on any number of ranks
+ * (and symmetric up to rounding). Collective.
+ *  @param[out] rows  local rows x m, row-major */
+DKM_NODISCARD
+dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows);
 
 /** A symmetric double matrix, given by its lower triangle, as dense rows in slabs. Collective.
  *

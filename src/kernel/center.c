@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "dmat/dmat_impl.h"
+#include "scalapack/sweep.h"
 
 static dkm_local check_square(const dkm_dmat *K)
 {
@@ -25,31 +26,20 @@ static double mean(const double *x, dkm_idx n)
     return n > 0 ? sum / (double)n : 0.0;
 }
 
-/* Add what this rank has of the sum of each row, given the lower triangle. */
-static void add_to_sums(const dkm_dmat *K, double *sums)
-{
-    for (dkm_idx jl = 0; jl < K->n_loc; jl++) {
-        dkm_idx jg = dkm_dmat_global_col(K, jl);
-        for (dkm_idx il = 0; il < K->m_loc; il++) {
-            dkm_idx ig = dkm_dmat_global_row(K, il);
-            double k = ig >= jg ? dkm_dmat_at(K, il, jl) : 0.0;
-            sums[ig] += k;
-            sums[jg] += ig > jg ? k : 0.0;
-        }
-    }
-}
-
+/* The sums of the rows are K 1. */
 dkm_status dkm_gram_means(const dkm_dmat *K, double *means)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+    dkm_idx first = dkm_slab_first(K->m, rank, size), n = dkm_slab_count(K->m, rank, size);
 
     DKM_AGREE(ctx, check_square(K));
     memset(means, 0, (size_t)K->n * sizeof *means);
-    add_to_sums(K, means);
+    for (dkm_idx i = 0; i < n; i++)
+        means[first + i] = 1.0 / (double)K->n;
+    DKM_TRY(dkm_sweep_rows('L', K, 1, means + first));
     MPI_Allreduce(MPI_IN_PLACE, means, (int)K->n, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
-    for (dkm_idx j = 0; j < K->n; j++)
-        means[j] /= (double)K->n;
 out:
     return status;
 }

@@ -1,5 +1,7 @@
 /* cosine: k(x, x') = <x, x'> / (||x|| ||x'||). Zero vectors have an axis of their own: 1 among
  * themselves, 0 to all others, as `normalize` has it for every kernel. */
+#include <math.h>
+
 #include "kernel/vectors.h"
 
 static dkm_local cosine_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
@@ -13,8 +15,20 @@ static dkm_local cosine_tile(const dkm_node *node, const dkm_job *job, const dkm
     return local;
 }
 
+static void cosine_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_slopes *out)
+{
+    (void)node;
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        double a = pairs->a[i], b = pairs->b[i], norms = sqrt(a) * sqrt(b);
+        out->k[i] = norms > 0 ? pairs->s[i] / norms : a == b;
+        out->by_s[i] = norms > 0 ? 1.0 / norms : 0.0;
+        out->by_a[i] = norms > 0 ? -0.5 * out->k[i] / a : 0.0;
+    }
+}
+
 const dkm_kind dkm_kind_cosine = {.name = "cosine",
                                   .types = DKM_VECTOR_TYPES,
                                   .digest = dkm_vectors_digest,
                                   .self = dkm_self_one,
-                                  .tile = cosine_tile};
+                                  .tile = cosine_tile,
+                                  .slopes = cosine_slopes};

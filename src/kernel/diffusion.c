@@ -212,6 +212,19 @@ out:
     return status;
 }
 
+/* A vertex without edges keeps its heat: it is 1 to itself and 0 to all others. */
+static void tell_isolated(const heat *h)
+{
+    dkm_idx count = 0;
+
+    for (dkm_idx i = 0; i < h->m; i++)
+        count += h->root[i] == 0;
+    if (count > 0)
+        dkm_say(h->ctx, DKM_WARN, "diffusion: %lld %s of %lld %s no edges: like nothing but itself",
+                (long long)count, count == 1 ? "vertex" : "vertices", (long long)h->m,
+                count == 1 ? "has" : "have");
+}
+
 static dkm_status diffusion_train(const dkm_node *node, dkm_prepared *P)
 {
     dkm_status status = DKM_OK;
@@ -221,6 +234,7 @@ static dkm_status diffusion_train(const dkm_node *node, dkm_prepared *P)
     DKM_AGREE(P->ctx, check_graph(P));
     DKM_TRY(fetch_graph(&h, P->X));
     DKM_AGREE(P->ctx, make_matrix(&h, node->param[0], P, &rows));
+    tell_isolated(&h);
     DKM_TRY(dkm_slot_fill(P, node->slot, &rows));
     DKM_TRY(dkm_slot_thin(P, node->slot));
 out:

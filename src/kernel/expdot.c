@@ -34,10 +34,26 @@ static dkm_local expdot_unit_tile(const dkm_node *node, const dkm_job *job, cons
     return local;
 }
 
+static void expdot_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_slopes *out)
+{
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        out->k[i] = exp(pairs->s[i] * rate(node));
+        out->by_s[i] = rate(node) * out->k[i];
+        out->by_a[i] = 0.0;
+    }
+}
+
+static double expdot_inverse(const dkm_node *node, double k)
+{
+    return k > 0 ? log(k) / rate(node) : NAN;
+}
+
 const dkm_kind dkm_kind_expdot = {.name = "expdot",
                                   .types = DKM_VECTOR_TYPES,
                                   .params = {{"sigma", DKM_POSITIVE, 1}},
                                   .digest = dkm_vectors_digest,
                                   .self = expdot_self,
                                   .tile = expdot_tile,
-                                  .unit_tile = expdot_unit_tile};
+                                  .unit_tile = expdot_unit_tile,
+                                  .slopes = expdot_slopes,
+                                  .inverse = expdot_inverse};

@@ -92,6 +92,18 @@ static int at_setting(const reader *r)
     return peek(&ahead) == '=';
 }
 
+/* Is the next argument a file? It begins like no number and has a letter that no name has. */
+static int at_file(const reader *r)
+{
+    reader ahead = *r;
+    char first = peek(&ahead);
+    const char *word = ahead.e->text + ahead.at;
+    size_t length = strcspn(word, ",()= \t\r\n");
+
+    return !isdigit((unsigned char)first) && first != '-' && first != '+' &&
+           (memchr(word, '.', length) || memchr(word, '/', length));
+}
+
 static dkm_local read_term(reader *r, dkm_idx parent);
 
 static dkm_local read_argument(reader *r, dkm_idx term)
@@ -99,6 +111,11 @@ static dkm_local read_argument(reader *r, dkm_idx term)
     dkm_local local = DKM_LOCAL_OK;
     dkm_setting *s = &r->e->setting[r->e->settings];
 
+    if (at_file(r)) {
+        *s = (dkm_setting){.term = term};
+        r->e->settings++;
+        return read_value(r, &s->value);
+    }
     if (!at_setting(r)) {
         r->e->term[term].inner++;
         return read_term(r, term);
@@ -182,6 +199,15 @@ dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span, double *
         return dkm_expression_fail(e, span.at, "'%.*s' is not a number", (int)span.length,
                                    e->text + span.at);
     return DKM_LOCAL_OK;
+}
+
+void dkm_expression_print(double x, char text[DKM_NUMBER_ROOM])
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, DKM_NUMBER_ROOM, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            return;
+    }
 }
 
 void dkm_expression_clear(dkm_expression *e)

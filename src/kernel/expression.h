@@ -1,11 +1,12 @@
 /** @file expression.h  The grammar of kernel expressions, before any meaning.
  *
  *      expression := name [ '(' argument { ',' argument } ')' ]
- *      argument   := name '=' value | expression
+ *      argument   := name '=' value | file | expression
  *
  *  Blanks may stand anywhere between these. A value is what stands up to the next comma,
- *  parenthesis or blank. Reading gives a flat list of terms, each before the terms inside it, so
- *  walking the list backwards meets inner terms first.
+ *  parenthesis or blank; so is a file, which has a '.' or '/' in it and is kept as a setting
+ * without a name. Reading gives a flat list of terms, each before the terms inside it, so walking
+ * the list backwards meets inner terms first.
  */
 #ifndef DKMAP_EXPRESSION_H
 #define DKMAP_EXPRESSION_H
@@ -55,6 +56,12 @@ int dkm_expression_is(const dkm_expression *e, dkm_span span, const char *name);
 /** A stretch of text as a finite number, or a failure pointing at it. Local. */
 DKM_NODISCARD
 dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span, double *number);
+
+#define DKM_NUMBER_ROOM 32
+
+/** A number in the fewest digits that read back as the same, from six on: 1200 is not 1.2e+03.
+ *  Local. */
+void dkm_expression_print(double x, char text[DKM_NUMBER_ROOM]);
 
 void dkm_expression_clear(dkm_expression *e);
 

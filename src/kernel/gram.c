@@ -6,6 +6,7 @@
 #include <dkmap/kernel.h>
 
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "dmat/dmat_impl.h"
 #include "kernel/gram.h"
 #include "kernel/panel.h"
@@ -289,6 +290,23 @@ dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X)
     return DKM_LOCAL_OK;
 }
 
+/* Fill the lower triangle, or take it from a run before. */
+static dkm_status fill_or_find(const dkm_prepared *X, dkm_dmat *G)
+{
+    dkm_status status = DKM_OK;
+    const char *stage = dkm_dmat_precision(G) == DKM_F64 ? "gram double" : "gram single";
+    int found = 0;
+
+    dkm_keep_about(X->X, X->kernel->text);
+    DKM_TRY(dkm_keep_find_lower(stage, G, &found));
+    if (found)
+        goto out;
+    DKM_TRY(dkm_gram_fill(X, X, 1, G, NULL, NULL));
+    DKM_TRY(dkm_keep_lower(stage, G));
+out:
+    return status;
+}
+
 dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                     dkm_precision precision, dkm_dmat **K)
 {
@@ -298,7 +316,7 @@ dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared
     *K = NULL;
     DKM_AGREE(X->ctx, dkm_gram_check(kernel, X));
     DKM_TRY(dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, &G));
-    DKM_TRY(dkm_gram_fill(X, X, 1, G, NULL, NULL));
+    DKM_TRY(fill_or_find(X, G));
     *K = G;
     G = NULL;
 out:

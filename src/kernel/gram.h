@@ -48,4 +48,9 @@ DKM_NODISCARD
 dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
                           dkm_precision precision, dkm_visitor *visitor);
 
+/** dkm_gram_apply() with kernel values in either precision; sums are double. Collective. */
+DKM_NODISCARD
+dkm_status dkm_gram_sweep(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                          dkm_precision precision, dkm_idx d, double *rows);
+
 #endif

@@ -10,8 +10,7 @@
 #include "kernel/expression.h"
 #include "kernel/kernel_impl.h"
 
-#define NAME_LIMIT  32 /* longer names are not looked at for a likely meaning */
-#define NUMBER_ROOM 32
+#define NAME_LIMIT 32 /* longer names are not looked at for a likely meaning */
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -156,6 +155,21 @@ out:
     return local;
 }
 
+/* A setting without a name is a file. */
+static dkm_local set_file(const dkm_expression *e, const dkm_setting *s, dkm_node *node)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (!node->kind->takes_file)
+        return dkm_expression_fail(e, s->value.at, "%s takes no file", node->kind->name);
+    if (node->file)
+        return dkm_expression_fail(e, s->value.at, "%s takes one file", node->kind->name);
+    DKM_STEP(dkm_calloc(e->ctx, s->value.length + 1, &node->file));
+    memcpy(node->file, e->text + s->value.at, (size_t)s->value.length);
+out:
+    return local;
+}
+
 static dkm_local set_params(const dkm_expression *e, dkm_idx term, dkm_node *node)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -166,7 +180,11 @@ static dkm_local set_params(const dkm_expression *e, dkm_idx term, dkm_node *nod
         node->param[k] = node->kind->params[k].standard;
     for (dkm_idx s = 0; s < e->settings; s++)
         if (e->setting[s].term == term)
-            DKM_STEP(set_param(e, &e->setting[s], node, &given));
+            DKM_STEP(e->setting[s].name.length > 0 ? set_param(e, &e->setting[s], node, &given)
+                                                   : set_file(e, &e->setting[s], node));
+    if (node->kind->takes_file && !node->file)
+        return dkm_expression_fail(e, e->term[term].name.at, "%s takes a file: %s(q.h5)",
+                                   node->kind->name, node->kind->name);
     wrong = node->kind->refuse ? node->kind->refuse(node) : NULL;
     if (wrong)
         return dkm_expression_fail(e, e->term[term].name.at, "%s", wrong);
@@ -221,16 +239,6 @@ out:
     return local;
 }
 
-/* The fewest digits that read back as the same number, from six on: 1200 is not 1.2e+03. */
-static void print_number(double x, char text[NUMBER_ROOM])
-{
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, NUMBER_ROOM, "%.*g", digits, x);
-        if (strtod(text, NULL) == x)
-            return;
-    }
-}
-
 static void append(char *text, dkm_idx room, const char *a, const char *b)
 {
     dkm_idx used = (dkm_idx)strlen(text);
@@ -242,15 +250,19 @@ static void print_node(const dkm_node *node, char *text, dkm_idx room)
 {
     const dkm_param *p = node->kind->params;
     const char *before = "(";
-    char number[NUMBER_ROOM];
+    char number[DKM_NUMBER_ROOM];
 
     append(text, room, node->kind->name, "");
+    if (node->file) {
+        append(text, room, before, node->file);
+        before = ", ";
+    }
     for (dkm_idx i = 0; i < node->inner_count; i++, before = ", ") {
         append(text, room, before, "");
         print_node(node->inner[i], text, room);
     }
     for (int k = 0; k < DKM_PARAMS && p[k].name; k++, before = ", ") {
-        print_number(node->param[k], number);
+        dkm_expression_print(node->param[k], number);
         append(text, room, before, p[k].name);
         append(text, room, "=", number);
     }
@@ -266,8 +278,9 @@ static dkm_local print_kernel(dkm_kernel *k)
     for (dkm_idx i = 0; i < k->nodes; i++) {
         const dkm_kind *kind = k->node[i].kind;
         room += (dkm_idx)strlen(kind->name) + 4;
+        room += k->node[i].file ? (dkm_idx)strlen(k->node[i].file) + 2 : 0;
         for (int p = 0; p < DKM_PARAMS && kind->params[p].name; p++)
-            room += (dkm_idx)strlen(kind->params[p].name) + 3 + NUMBER_ROOM;
+            room += (dkm_idx)strlen(kind->params[p].name) + 3 + DKM_NUMBER_ROOM;
     }
     DKM_STEP(dkm_calloc(k->ctx, room, &k->text));
     print_node(k->node, k->text, room);
@@ -302,6 +315,9 @@ dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel)
 
     *kernel = NULL;
     DKM_AGREE(ctx, make_kernel(ctx, text, &k));
+    for (dkm_idx i = 0; i < k->nodes; i++)
+        if (k->node[i].file)
+            DKM_TRY(dkm_kernel_load(ctx, k->node[i].file, &k->node[i].loaded));
     *kernel = k;
     k = NULL;
 out:
@@ -320,6 +336,10 @@ void dkm_kernel_destroy(dkm_kernel **kernel)
 
     if (!k)
         return;
+    for (dkm_idx i = 0; k->node && i < k->nodes; i++) {
+        dkm_loaded_clear(&k->node[i].loaded);
+        DKM_FREE(k->node[i].file);
+    }
     DKM_FREE(k->text);
     DKM_FREE(k->node);
     DKM_FREE(k->inners);

@@ -11,6 +11,7 @@
 #include <dkmap/kernel.h>
 
 #include "data/objects.h"
+#include "kernel/loaded.h"
 #include "kernel/maps.h"
 
 #define DKM_PARAMS 2
@@ -48,7 +49,9 @@ struct dkm_node {
     dkm_node **inner;
     dkm_idx index; /**< place in the kernel's list of nodes */
     dkm_idx size;  /**< nodes of this tree: itself and those that follow it in the list */
-    dkm_idx slot;  /**< where what it needs of the objects is kept; -1 when it needs nothing */
+    char *file;    /**< of a kind that takes one, else NULL */
+    dkm_loaded loaded;
+    dkm_idx slot; /**< where what it needs of the objects is kept; -1 when it needs nothing */
 };
 
 struct dkm_kernel {
@@ -93,6 +96,19 @@ typedef struct dkm_job {
     void *scratch;        /**< room for as many tiles like C as dkm_node_scratch() says */
 } dkm_job;
 
+#define DKM_PAIRS 256
+
+/** Pairs of rows x, x': inner products s, and squared norms a of x and b of x'. */
+typedef struct dkm_dots {
+    dkm_idx n;
+    const double *s, *a, *b;
+} dkm_dots;
+
+/** Where kernel values of pairs go, and their derivatives by s and by a. */
+typedef struct dkm_slopes {
+    double *k, *by_s, *by_a;
+} dkm_slopes;
+
 /** What the node of a kind can do. A function that does not apply is NULL. */
 struct dkm_kind {
     const char *name;
@@ -100,6 +116,7 @@ struct dkm_kind {
         inner_most; /**< kernels inside it; both 0 for a leaf, most -1 for any number */
     unsigned types; /**< DKM_TYPE_BIT()s of the objects a leaf is for */
     dkm_need needs_self;
+    int takes_file;    /**< names the file that it comes from */
     int digest_params; /**< how many parameters the digest depends on, from the first */
     dkm_param params[DKM_PARAMS];
 
@@ -124,6 +141,14 @@ struct dkm_kind {
     /** C(i, j) = k(a_i, b_j) / sqrt(k(a_i, a_i) k(b_j, b_j)) and 0 where that is 0/0: for leaves
      *  whose plain values may leave the range of numbers. Local. */
     dkm_local (*unit_tile)(const dkm_node *node, const dkm_job *job, const dkm_tile *C);
+
+    /** Values and derivatives of a kernel that is a smooth function of s, a and b, for at most
+     *  DKM_PAIRS pairs; @p out overlaps nothing. Local. */
+    void (*slopes)(const dkm_node *node, const dkm_dots *pairs, const dkm_slopes *out);
+
+    /** The s, or value of the kernel inside, that gives @p k; NaN where there is none or, for k =
+     *  1, where there may be several. For functions of s alone. Local. */
+    double (*inverse)(const dkm_node *node, double k);
 };
 
 #define DKM_TYPE_BIT(type) (1u << (unsigned)(type))

@@ -13,10 +13,12 @@
     X(labels)                                                                                      \
     X(set)                                                                                         \
     X(spectrum)                                                                                    \
+    X(strings)                                                                                     \
     X(mismatch)                                                                                    \
     X(ssk)                                                                                         \
     X(gram)                                                                                        \
     X(distance)                                                                                    \
+    X(extend)                                                                                      \
     X(diffusion)                                                                                   \
     X(sum)                                                                                         \
     X(product)                                                                                     \

@@ -169,3 +169,13 @@ void dkm_exp_f32(dkm_idx n, const float *x, float *y)
 {
     exp_all_f32(n, x, y);
 }
+
+void dkm_tile_widen(const dkm_tile *C, dkm_idx first, dkm_idx count, double *to)
+{
+    for (dkm_idx j = 0; j < count; j++) {
+        const float *restrict from = dkm_tile_at(C, 0, first + j);
+        double *restrict column = to + j * C->na;
+        for (dkm_idx i = 0; i < C->na; i++)
+            column[i] = from[i];
+    }
+}

@@ -53,6 +53,10 @@ void dkm_map_multiply(const dkm_tile *C, const dkm_tile *D);
 /** Elements (i .. i + count, j) = values. */
 void dkm_map_store(const dkm_tile *C, dkm_idx i, dkm_idx j, dkm_idx count, const double *values);
 
+/** to(i, j) = c(i, first + j) in double: @p count columns of C of single precision, without gaps.
+ */
+void dkm_tile_widen(const dkm_tile *C, dkm_idx first, dkm_idx count, double *to);
+
 /** y = exp(x), for n numbers: what the maps use, so that it can be measured against libm. */
 void dkm_exp_f64(dkm_idx n, const double *x, double *y);
 void dkm_exp_f32(dkm_idx n, const float *x, float *y);

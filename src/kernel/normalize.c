@@ -4,6 +4,7 @@
 
 #include "kernel/identity.h"
 #include "kernel/panel.h"
+#include "kernel/slopes.h"
 
 static dkm_local normalize_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
@@ -43,10 +44,27 @@ static void normalize_self(const dkm_node *node, dkm_panel *panel)
             isnan(dkm_panel_self(panel, node->inner[0])[i]) ? NAN : 1.0;
 }
 
+static void normalize_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_slopes *out)
+{
+    double k_a[DKM_PAIRS], slope_a[DKM_PAIRS], k_b[DKM_PAIRS], slope_b[DKM_PAIRS];
+
+    dkm_node_slopes(node->inner[0], pairs, out);
+    dkm_node_self_slopes(node->inner[0], pairs->n, pairs->a, k_a, slope_a);
+    dkm_node_self_slopes(node->inner[0], pairs->n, pairs->b, k_b, slope_b);
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        double norms = sqrt(k_a[i]) * sqrt(k_b[i]);
+        int zero = !(norms > 0);
+        out->k[i] = zero ? k_a[i] == k_b[i] && pairs->a[i] == pairs->b[i] : out->k[i] / norms;
+        out->by_s[i] = zero ? 0.0 : out->by_s[i] / norms;
+        out->by_a[i] = zero ? 0.0 : out->by_a[i] / norms - 0.5 * out->k[i] * slope_a[i] / k_a[i];
+    }
+}
+
 const dkm_kind dkm_kind_normalize = {.name = "normalize",
                                      .inner_least = 1,
                                      .inner_most = 1,
                                      .needs_self = DKM_SELF_ROOT,
                                      .digest = normalize_digest,
                                      .self = normalize_self,
-                                     .tile = normalize_tile};
+                                     .tile = normalize_tile,
+                                     .slopes = normalize_slopes};

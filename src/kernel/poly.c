@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "kernel/slopes.h"
 #include "kernel/vectors.h"
 
 enum { DEGREE, C0 };
@@ -44,10 +45,29 @@ out:
     return local;
 }
 
+static void poly_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_slopes *out)
+{
+    double degree = node->param[DEGREE];
+
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        double base = pairs->s[i] + node->param[C0], below = pow(base, degree - 1);
+        out->k[i] = base * below;
+        out->by_s[i] = degree * below;
+        out->by_a[i] = 0.0;
+    }
+}
+
+static double poly_inverse(const dkm_node *node, double k)
+{
+    return dkm_odd_root(k, node->param[DEGREE]) - node->param[C0];
+}
+
 const dkm_kind dkm_kind_poly = {.name = "poly",
                                 .types = DKM_VECTOR_TYPES,
                                 .params = {{"degree", DKM_COUNT, 3}, {"c", DKM_NOT_NEGATIVE, 1}},
                                 .digest = dkm_vectors_digest,
                                 .self = poly_self,
                                 .tile = poly_tile,
-                                .unit_tile = poly_unit_tile};
+                                .unit_tile = poly_unit_tile,
+                                .slopes = poly_slopes,
+                                .inverse = poly_inverse};

@@ -38,7 +38,7 @@ static dkm_local check_types(const dkm_kernel *kernel, dkm_type type)
     return DKM_LOCAL_OK;
 }
 
-static int looks_at_training(const dkm_kernel *kernel)
+int dkm_kernel_looks_at_training(const dkm_kernel *kernel)
 {
     for (dkm_idx i = 0; i < kernel->nodes; i++)
         if (kernel->node[i].kind->train)
@@ -60,7 +60,7 @@ dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B)
                         "rows of %lld numbers on one side and of %lld on the other: both must have "
                         "the same columns",
                         (long long)a->d, (long long)b->d);
-    if (A != B && A->training != B && looks_at_training(A->kernel))
+    if (A != B && A->training != B && dkm_kernel_looks_at_training(A->kernel))
         return dkm_fail(A->ctx, DKM_ERR_ARG,
                         "%s looks at all training objects: new ones must be prepared with "
                         "dkm_kernel_prepare_new() and stand for the rows",

@@ -20,4 +20,8 @@ dkm_status dkm_slot_thin(dkm_prepared *prepared, dkm_idx slot);
 DKM_NODISCARD
 dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B);
 
+/** Whether the values of a kernel depend on all training objects: they must all be kept then.
+ *  Local. */
+int dkm_kernel_looks_at_training(const dkm_kernel *kernel);
+
 #endif

@@ -26,7 +26,7 @@ dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows)
     dkm_data *made = NULL;
 
     *rows = NULL;
-    dkm_la_mirror('L', K);
+    DKM_TRY(dkm_la_mirror('L', K));
     DKM_TRY(dkm_data_create_dense(ctx, dkm_dmat_rows(K), dkm_dmat_cols(K), &made));
     DKM_TRY(dkm_dmat_to_rows(K, dkm_data_values(made)));
     *rows = made;

@@ -1,6 +1,10 @@
 /* spectrum: the inner product of the counts of all p-mers, stretches of p letters. Up to 8 letters
  * a p-mer is its own number; longer ones are told apart by a 64-bit hash, so that among n different
- * ones the chance of a mistake is below n^2 / 2^65. */
+ * ones the chance of a mistake is below n^2 / 2^65.
+ * strings: the same for pairs of strings of equal length, written x TAB y: what is counted are the
+ * p-mers of x together with the letter of y in their middle. */
+#include <string.h>
+
 #include "kernel/counts.h"
 #include "kernel/identity.h"
 
@@ -41,6 +45,53 @@ out:
     dkm_counts_close(&c);
     return local;
 }
+
+/* Where y begins in a pair x TAB y of equal lengths, or a failure. */
+static dkm_local split_pair(const dkm_objs *X, dkm_idx i, const char **y)
+{
+    const char *bytes = X->bytes + X->start[i];
+    dkm_idx length = X->start[i + 1] - X->start[i];
+    const char *tab = memchr(bytes, '\t', (size_t)length);
+
+    if (!tab || 2 * (tab - bytes) + 1 != length)
+        return dkm_fail(X->ctx, DKM_ERR_ARG,
+                        "the kernel strings takes pairs of strings of equal length with a TAB "
+                        "between them, not '%.*s'",
+                        (int)(length < 40 ? length : 40), bytes);
+    *y = tab + 1;
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local strings_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx p = (dkm_idx)node->param[0];
+    dkm_counts c = {0};
+    const char *y = NULL;
+
+    DKM_STEP(dkm_counts_open(&c, X->ctx, X->n, longest(X), out));
+    for (dkm_idx i = 0; i < X->n; i++) {
+        dkm_idx count = 0, n = (X->start[i + 1] - X->start[i]) / 2;
+        DKM_STEP(split_pair(X, i, &y));
+        for (dkm_idx at = 0; at + p <= n; at++) {
+            uint64_t number = number_of(X->bytes + X->start[i] + at, p);
+            uint64_t letter = (unsigned char)y[at + (p - 1) / 2];
+            c.code[count++] = p < 8 ? number << 8 | letter : dkm_hash_mix(number, letter);
+        }
+        DKM_STEP(dkm_counts_add(&c, count));
+    }
+out:
+    dkm_counts_close(&c);
+    return local;
+}
+
+const dkm_kind dkm_kind_strings = {.name = "strings",
+                                   .types = DKM_TYPE_BIT(DKM_STRINGS),
+                                   .params = {{"p", DKM_COUNT, 3}},
+                                   .digest_params = 1,
+                                   .digest = strings_digest,
+                                   .self = dkm_counts_self,
+                                   .tile = dkm_counts_tile};
 
 const dkm_kind dkm_kind_spectrum = {.name = "spectrum",
                                     .types = DKM_TYPE_BIT(DKM_STRINGS),

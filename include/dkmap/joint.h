@@ -1,0 +1,37 @@
+/** @file joint.h  Joint kernels: how alike two pairs of an input and an output are.
+ *
+ *  With K and L the kernels of inputs and outputs that a fit is given,
+ *
+ *    tensor                        K(x, x') L(y, y')
+ *    linear                        <x, x'> <y, y'>
+ *    diag(lambda=0.5)              (1 - lambda) K(x, x') <y, y'> + lambda sum_k x_k x'_k y_k y'_k
+ *    patch(lambda=0.95, shape=64x64, size=10, step=5)
+ *                                  (1 - lambda) K(x, x') <y, y'>
+ *                                  + lambda sum_P <x_P, x'_P> <y_P, y'_P>
+ *                                  over patches of size x size points, step apart, of images whose
+ *                                  rows are laid end to end; shape=1000 is a signal with patches of
+ *                                  `size` points
+ *    rbf(sigma=1)                  exp(-(||x - x'||^2 + ||y - y'||^2) / (2 sigma^2))
+ *    sum(A, B, ...)  scale(A, by=2)
+ */
+#ifndef DKMAP_JOINT_H
+#define DKMAP_JOINT_H
+
+#include <dkmap/context.h>
+
+typedef struct dkm_joint dkm_joint;
+
+/** Read an expression. Logically collective.
+ *
+ *  @param[out] joint  new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place
+ */
+DKM_NODISCARD
+dkm_status dkm_joint_parse(dkm_ctx *ctx, const char *text, dkm_joint **joint);
+
+/** The expression as a sum of scaled terms, every parameter written out. Local. */
+const char *dkm_joint_text(const dkm_joint *joint);
+
+void dkm_joint_destroy(dkm_joint **joint);
+
+#endif

@@ -1,0 +1,80 @@
+/* Products of a strip K with matrices of few columns. Single precision values are turned into
+ * double ones a few columns of K at a time, so that the rounding of K is all that is lost. One
+ * right side alone is no work for gemm, which would copy the strip to multiply it once. */
+#include "kernel/strips.h"
+#include "scalapack/blas.h"
+
+#define LANES 8
+
+static dkm_idx least(dkm_idx a, dkm_idx b)
+{
+    return a < b ? a : b;
+}
+
+/* Columns [j, j + width) in double, column-major: the values themselves, or a copy in @p room. */
+static const double *columns(const dkm_tile *K, dkm_idx j, dkm_idx width, double *room, dkm_idx *ld)
+{
+    *ld = K->ld;
+    if (K->precision == DKM_F64)
+        return dkm_tile_at(K, 0, j);
+    *ld = K->na;
+    dkm_tile_widen(K, j, width, room);
+    return room;
+}
+
+/* How many columns to take at a time. */
+static dkm_idx step_of(const dkm_tile *K)
+{
+    dkm_idx fit = DKM_STRIP_ROOM / (K->na > 0 ? K->na : 1);
+
+    return K->precision == DKM_F64 ? K->nb : fit < 1 ? 1 : fit;
+}
+
+static void add_column(dkm_idx n, double v, const double *restrict k, double *restrict u)
+{
+    for (dkm_idx i = 0; i < n; i++)
+        u[i] += v * k[i];
+}
+
+static double dot(dkm_idx n, const double *restrict k, const double *restrict u)
+{
+    double sums[LANES] = {0}, sum = 0;
+    dkm_idx i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            sums[l] += k[i + l] * u[i + l];
+    for (; i < n; i++)
+        sum += k[i] * u[i];
+    for (int l = 0; l < LANES; l++)
+        sum += sums[l];
+    return sum;
+}
+
+void dkm_strip_times(const dkm_tile *K, dkm_idx p, const double *V, double *U, double *room)
+{
+    dkm_idx step = step_of(K), ld;
+
+    for (dkm_idx j = 0; j < K->nb; j += step) {
+        dkm_idx width = least(step, K->nb - j);
+        const double *k = columns(K, j, width, room, &ld);
+        if (p > 1)
+            dkm_blas_gemm(DKM_F64, 'N', 'T', p, K->na, width, 1.0, V + j * p, p, k, ld, 1.0, U, p);
+        for (dkm_idx c = 0; p == 1 && c < width; c++)
+            add_column(K->na, V[j + c], k + c * ld, U);
+    }
+}
+
+void dkm_strip_back(const dkm_tile *K, dkm_idx p, const double *U, double *W, double *room)
+{
+    dkm_idx step = step_of(K), ld;
+
+    for (dkm_idx j = 0; j < K->nb; j += step) {
+        dkm_idx width = least(step, K->nb - j);
+        const double *k = columns(K, j, width, room, &ld);
+        if (p > 1)
+            dkm_blas_gemm(DKM_F64, 'N', 'N', p, width, K->na, 1.0, U, p, k, ld, 1.0, W + j * p, p);
+        for (dkm_idx c = 0; p == 1 && c < width; c++)
+            W[j + c] += dot(K->na, k + c * ld, U);
+    }
+}
