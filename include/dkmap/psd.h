@@ -26,4 +26,24 @@ typedef struct dkm_psd_info {
 DKM_NODISCARD
 dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
 
+/** Smallest and largest eigenvalue of a symmetric matrix, by a few rounds of a block Krylov method.
+ *
+ *  Collective on the grid of @p K. Estimates from within the spectrum: a value below zero proves
+ *  that K is not positive semidefinite.
+ *
+ *  @param[in] K  double, lower triangle read
+ *  @return DKM_OK; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_psd_bounds(const dkm_dmat *K, double *smallest, double *largest);
+
+/** Refuse a matrix that is not positive semidefinite, by more than numbers in single precision may
+ *  have lost; the message tells the smallest eigenvalue and offers to clip. Collective.
+ *
+ *  @param[out] smallest, largest  as of dkm_psd_bounds()
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest);
+
 #endif

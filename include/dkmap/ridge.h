@@ -1,7 +1,7 @@
 /** @file ridge.h  Ridge systems with a symmetric matrix: (K + gamma I) B = Y.
  *
  *  In double precision by Cholesky; or in mixed precision, where the factor is single and conjugate
- *  gradients preconditioned by it bring the residual down to double accuracy. Mixed takes half the
+ *  gradients preconditioned by it bring the residual down to double accuracy. Mixed takes less
  *  time and, when the double matrix is computed anew instead of kept, half the memory.
  */
 #ifndef DKMAP_RIDGE_H

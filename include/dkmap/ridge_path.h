@@ -20,7 +20,8 @@ typedef enum dkm_penalty { DKM_PENALTY_WEIGHTS, DKM_PENALTY_COEFFICIENTS } dkm_p
 typedef enum dkm_path_solver {
     DKM_PATH_AUTO, /**< the cheaper one, measured in the run where it is not plain */
     DKM_PATH_CHOLESKY,
-    DKM_PATH_EIGEN
+    DKM_PATH_EIGEN,
+    DKM_PATH_PCG /**< conjugate gradients with landmarks: of dkm_krr_fit() alone */
 } dkm_path_solver;
 
 typedef enum dkm_path_select { DKM_SELECT_LOO, DKM_SELECT_GCV } dkm_path_select;

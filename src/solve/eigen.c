@@ -7,9 +7,12 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/same.h"
 #include "scalapack/eigen.h"
 #include "scalapack/linalg.h"
+#include "scalapack/sweep.h"
 #include "solve/eigen_choice.h"
+#include "solve/eigen_kept.h"
 #include "solve/krylov.h"
 
 #define MAX_ROUNDS  60
@@ -18,7 +21,7 @@
 
 dkm_eigen_settings dkm_eigen_settings_default(void)
 {
-    return (dkm_eigen_settings){.center = 1, .tolerance = 1e-10, .cutoff = 1e-9};
+    return (dkm_eigen_settings){.center = 1, .tolerance = 1e-9, .cutoff = 1e-9};
 }
 
 void dkm_eigen_values_free(double **values)
@@ -26,7 +29,7 @@ void dkm_eigen_values_free(double **values)
     DKM_FREE(*values);
 }
 
-/* A run of the solver: the full symmetric matrix, and the pairs found. */
+/* A run of the solver: the matrix, its lower triangle, and the pairs found. */
 typedef struct run {
     dkm_ctx *ctx;
     dkm_dmat *K;
@@ -57,27 +60,20 @@ static dkm_status multiply(void *user, const dkm_slab *Q, dkm_slab *Y)
 {
     run *r = user;
     dkm_status status = DKM_OK;
-    dkm_idx b = Q->cols, cols = dkm_grid_cols(dkm_dmat_grid(r->K)), nb = (b + cols - 1) / cols;
+    dkm_idx b = Q->cols;
     dkm_slab packed = {0};
-    dkm_dmat *V = NULL, *W = NULL;
 
     DKM_AGREE(r->ctx, dkm_slab_init(&packed, r->ctx, r->m, b));
     dkm_slab_append(&packed, Q);
     if (r->settings->center)
         dkm_slab_center(&packed, r->m, r->means);
-    DKM_TRY(dkm_dmat_create_beside(r->K, b, nb, DKM_F64, &V));
-    DKM_TRY(dkm_dmat_create_beside(r->K, b, nb, DKM_F64, &W));
-    DKM_TRY(dkm_dmat_from_rows(V, packed.a));
-    dkm_la_gemm('N', 'N', 1.0, r->K, V, 0.0, W);
+    DKM_TRY(dkm_sweep_rows('L', r->K, b, packed.a));
     dkm_phase_flops(r->ctx, 2.0 * (double)r->m * (double)r->m * (double)b / dkm_ctx_size(r->ctx));
-    DKM_TRY(dkm_dmat_to_rows(W, packed.a));
     Y->cols = 0;
     dkm_slab_append(Y, &packed);
     if (r->settings->center)
         dkm_slab_center(Y, r->m, r->means);
 out:
-    dkm_dmat_destroy(&V);
-    dkm_dmat_destroy(&W);
     dkm_slab_free(&packed);
     return status;
 }
@@ -91,7 +87,7 @@ static dkm_status find_trace(run *r)
     if (!r->settings->center)
         return DKM_OK;
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, r->m, &r->row_means));
-    DKM_TRY(dkm_dmat_column_means(r->K, r->row_means));
+    DKM_TRY(dkm_gram_means(r->K, r->row_means));
     for (dkm_idx j = 0; j < r->m; j++)
         r->info.trace -= r->row_means[j];
 out:
@@ -106,7 +102,7 @@ static dkm_local room_for(run *r, dkm_idx p)
     DKM_FREE(r->means);
     dkm_slab_free(&r->vectors);
     DKM_STEP(dkm_alloc(r->ctx, p, &r->values));
-    DKM_STEP(dkm_alloc(r->ctx, dkm_krylov_block(p), &r->means));
+    DKM_STEP(dkm_alloc(r->ctx, dkm_krylov_wide(p), &r->means));
     DKM_STEP(dkm_slab_init(&r->vectors, r->ctx, r->m, p));
 out:
     return local;
@@ -121,23 +117,45 @@ static double explained(const run *r, dkm_idx p)
     return r->info.trace > 0 ? sum / r->info.trace : 1.0;
 }
 
-/* The block method for p components, from the vectors of an earlier call. */
-static dkm_status block_solve(run *r, dkm_idx p, int *converged)
+/* The block method for p components by blocks of so many columns, from earlier vectors where there
+ * are any. */
+static dkm_status block_solve(run *r, dkm_idx p, dkm_idx block, const dkm_slab *start,
+                              dkm_krylov_outcome *o)
 {
     dkm_status status = DKM_OK;
-    dkm_krylov_settings s = {r->m, p, r->settings->tolerance, MAX_ROUNDS};
-    dkm_krylov_outcome o;
+    dkm_krylov_settings s = {r->m,
+                             p,
+                             block,
+                             r->settings->tolerance,
+                             (int)(MAX_ROUNDS * dkm_krylov_wide(p) / block),
+                             r->settings->center};
+
+    DKM_AGREE(r->ctx, room_for(r, p));
+    DKM_TRY(dkm_krylov(r->ctx, &s, multiply, r, start, r->values, &r->vectors, o));
+    r->info.rounds += o->rounds;
+    r->info.products += o->products;
+    r->info.residual = o->residual;
+    r->info.components = o->found;
+    r->info.solver = "block";
+out:
+    return status;
+}
+
+/* Narrow blocks take fewer products. Where they may have missed copies of a multiple eigenvalue,
+ * blocks that cannot miss any go over it again. */
+static dkm_status block_solve_whole(run *r, dkm_idx p, int *converged)
+{
+    dkm_status status = DKM_OK;
     dkm_slab start = r->vectors;
+    dkm_krylov_outcome o;
 
     r->vectors = (dkm_slab){0};
-    DKM_AGREE(r->ctx, room_for(r, p));
-    DKM_TRY(dkm_krylov(r->ctx, &s, multiply, r, &start, r->values, &r->vectors, &o));
+    DKM_TRY(block_solve(r, p, dkm_krylov_narrow(p), &start, &o));
+    if (o.clustered) {
+        dkm_say(r->ctx, DKM_DEBUG, "a multiple eigenvalue: going over it with wider blocks");
+        DKM_TRY(block_solve(r, p, dkm_krylov_wide(p), NULL, &o));
+    }
     *converged = o.converged;
-    r->info.rounds += o.rounds;
-    r->info.products += o.products;
-    r->info.residual = o.residual;
-    r->info.components = o.found;
-    r->info.solver = "block";
 out:
     dkm_slab_free(&start);
     return status;
@@ -218,7 +236,7 @@ static dkm_status solve(run *r)
 
     p = p < r->m ? p : r->m;
     while (dkm_eigen_block_pays(r->settings->solver, r->m, p)) {
-        DKM_TRY(block_solve(r, p, &converged));
+        DKM_TRY(block_solve_whole(r, p, &converged));
         if (!converged) {
             dkm_say(r->ctx, DKM_WARN,
                     "the block eigensolver stopped at a residual of %.1e after %d rounds: "
@@ -290,7 +308,7 @@ out:
     return status;
 }
 
-dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
+dkm_status dkm_eigen_compute(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
                              dkm_data **vectors, double *means, dkm_eigen_info *info)
 {
     dkm_status status = DKM_OK;
@@ -301,8 +319,10 @@ dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, do
     *vectors = NULL;
     dkm_phase_begin(ctx, "eigen");
     DKM_AGREE(ctx, check(ctx, K, settings));
+    DKM_SAME(ctx, settings->components);
+    DKM_SAME(ctx, settings->share);
+    DKM_SAME(ctx, settings->center);
     r.info.wanted = settings->components;
-    dkm_la_mirror('L', K);
     DKM_TRY(find_trace(&r));
     if (means && r.row_means)
         memcpy(means, r.row_means, (size_t)r.m * sizeof *means);

@@ -1,6 +1,9 @@
 #include "solve/eigen_choice.h"
 
+#include <stdio.h>
+
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "solve/krylov.h"
 
 #define PROBE_PER_RANK 256 /* order of the measured problem, times the square root of the ranks */
@@ -12,8 +15,9 @@ int dkm_eigen_block_pays(dkm_eigen_solver solver, dkm_idx m, dkm_idx p)
         return 0;
     if (solver == DKM_EIGEN_BLOCK)
         return 1;
-    /* six products with a block beat 9 m^3 slow operations as long as the basis is a small part */
-    return dkm_krylov_basis(p) <= m / 2;
+    /* a product with each column of the basis beats 9 m^3 slow operations while it is a small part
+     */
+    return dkm_krylov_basis(p, dkm_krylov_narrow(p)) <= m / 2;
 }
 
 static double wave(void *user, dkm_idx ig, dkm_idx jg)
@@ -52,17 +56,24 @@ dkm_status dkm_eigen_choose_library(const dkm_dmat *K, dkm_eigen_library *librar
     dkm_grid *grid = dkm_dmat_grid(K);
     dkm_idx probe = PROBE_PER_RANK * dkm_grid_rows(grid), nb = dkm_grid_block(grid, probe);
     double seconds[2] = {0, 0};
+    char stage[DKM_STAGE_LENGTH];
+    int choice = 0, found = 0;
 
     *library = DKM_EIGEN_SCALAPACK;
     if (!dkm_la_eigen_has(DKM_EIGEN_ELPA) || dkm_dmat_rows(K) < WORTH_PROBING * probe)
         return DKM_OK;
+    snprintf(stage, sizeof stage, "library m=%lld", (long long)dkm_dmat_rows(K));
+    DKM_TRY(dkm_keep_find_choice(dkm_grid_ctx(grid), stage, &choice, &found));
+    *library = (dkm_eigen_library)choice;
+    if (found)
+        goto out;
     /* the first call of a library sets it up: measured the second time */
     for (int turn = 0; turn < 2; turn++) {
         DKM_TRY(dkm_eigen_time(grid, probe, nb, DKM_EIGEN_SCALAPACK, &seconds[0]));
         DKM_TRY(dkm_eigen_time(grid, probe, nb, DKM_EIGEN_ELPA, &seconds[1]));
     }
-    if (seconds[1] < seconds[0])
-        *library = DKM_EIGEN_ELPA;
+    *library = seconds[1] < seconds[0] ? DKM_EIGEN_ELPA : DKM_EIGEN_SCALAPACK;
+    DKM_TRY(dkm_keep_choice(dkm_grid_ctx(grid), stage, (int)*library));
     dkm_say(dkm_grid_ctx(grid), DKM_DEBUG,
             "full eigensolver: ScaLAPACK %.3f s, ELPA %.3f s at order %lld: taking %s", seconds[0],
             seconds[1], (long long)probe, *library == DKM_EIGEN_ELPA ? "ELPA" : "ScaLAPACK");

@@ -38,6 +38,15 @@ dkm_status dkm_factor_open(dkm_factor *factor, dkm_dmat *A, const char *name);
 DKM_NODISCARD
 dkm_status dkm_factor_at(dkm_factor *factor, double gamma);
 
+/** Try to factor A + shift I, once. Collective.
+ *  @param[out] minor  as of dkm_la_cholesky() */
+DKM_NODISCARD
+dkm_status dkm_factor_try(dkm_factor *factor, double shift, dkm_idx *minor);
+
+/** Put A back in the place of its factor, both triangles. Collective. */
+DKM_NODISCARD
+dkm_status dkm_factor_restore(dkm_factor *factor);
+
 /** B = (A + gamma I)^-1 B in place, residual unmeasured. Collective. */
 void dkm_factor_apply(const dkm_factor *factor, dkm_dmat *B);
 

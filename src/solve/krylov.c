@@ -11,43 +11,49 @@
 
 #include "core/alloc.h"
 #include "scalapack/eigen.h"
+#include "solve/krylov_impl.h"
 
 #define START_STREAM 0x6b72796c6f76u
-#define BASIS_BLOCKS 8
-#define FIRST_TEST   3     /* rounds before convergence is looked at */
+#define NARROW       24
+#define WIDE_BLOCKS  8     /* of a basis of wide blocks */
+#define CLUSTER      1e-8  /* eigenvalues as near as this, relative to the largest, may be one */
 #define DEPENDENT    1e-13 /* a column this short beside the largest eigenvalue is rounding */
 #define PARALLEL     1e-12 /* squared sine of the angle below which a direction is not new */
 
-typedef struct krylov {
-    dkm_ctx *ctx;
-    const dkm_krylov_settings *settings;
-    dkm_operator apply;
-    void *user;
-    dkm_idx block, capacity;
-    dkm_slab V, W, Q, Y;       /* basis, its products, new block, its product */
-    double *T, *S, *theta, *G; /* capacity^2 each, theta twice capacity */
-    dkm_idx random_columns;    /* drawn so far */
-} krylov;
-
-dkm_idx dkm_krylov_block(dkm_idx components)
+dkm_idx dkm_krylov_wide(dkm_idx components)
 {
     return (components + (components / 8 > 4 ? components / 8 : 4) + 7) / 8 * 8;
 }
 
-dkm_idx dkm_krylov_basis(dkm_idx components)
+dkm_idx dkm_krylov_narrow(dkm_idx components)
 {
-    return BASIS_BLOCKS * dkm_krylov_block(components);
+    dkm_idx wide = dkm_krylov_wide(components);
+
+    return wide < NARROW ? wide : NARROW;
 }
 
-static dkm_local allocate(krylov *k)
+dkm_idx dkm_krylov_basis(dkm_idx components, dkm_idx block)
+{
+    if (block > components)
+        return WIDE_BLOCKS * block;
+    return 6 * components + 4 * block;
+}
+
+/* Pairs that are kept when the basis is full. */
+static dkm_idx kept_pairs(const dkm_krylov_run *k)
+{
+    return k->settings->components + k->block / 2;
+}
+
+static dkm_local allocate(dkm_krylov_run *k)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx m = k->settings->m, square = k->capacity * k->capacity;
 
     DKM_STEP(dkm_slab_init(&k->V, k->ctx, m, k->capacity));
     DKM_STEP(dkm_slab_init(&k->W, k->ctx, m, k->capacity));
-    DKM_STEP(dkm_slab_init(&k->Q, k->ctx, m, k->block));
-    DKM_STEP(dkm_slab_init(&k->Y, k->ctx, m, k->block));
+    DKM_STEP(dkm_slab_init(&k->Q, k->ctx, m, k->widest));
+    DKM_STEP(dkm_slab_init(&k->Y, k->ctx, m, k->widest));
     DKM_STEP(dkm_calloc(k->ctx, square, &k->T));
     DKM_STEP(dkm_alloc(k->ctx, square, &k->S));
     DKM_STEP(dkm_alloc(k->ctx, square, &k->G));
@@ -56,7 +62,7 @@ out:
     return local;
 }
 
-static void release(krylov *k)
+static void release(dkm_krylov_run *k)
 {
     dkm_slab_free(&k->V);
     dkm_slab_free(&k->W);
@@ -68,8 +74,8 @@ static void release(krylov *k)
     DKM_FREE(k->theta);
 }
 
-/* Fill Q up to the block with random columns that do not depend on the rank count. */
-static void add_random_columns(krylov *k)
+/* Fill Q up to the block's width with random columns that do not depend on the rank count. */
+static void add_random_columns(dkm_krylov_run *k)
 {
     dkm_idx first = dkm_slab_first(k->settings->m, dkm_ctx_rank(k->ctx), dkm_ctx_size(k->ctx));
     dkm_idx from = k->Q.cols;
@@ -84,7 +90,7 @@ static void add_random_columns(krylov *k)
 }
 
 /* Q <- Q - V V'Q */
-static void project_out(krylov *k)
+static void project_out(dkm_krylov_run *k)
 {
     if (k->V.cols == 0)
         return;
@@ -93,7 +99,7 @@ static void project_out(krylov *k)
 }
 
 /* G <- D G D with D = diag(G)^-1/2, kept in theta; a column no longer than @p least gets zero. */
-static void equilibrate(krylov *k, dkm_idx b, double least)
+static void equilibrate(dkm_krylov_run *k, dkm_idx b, double least)
 {
     for (dkm_idx j = 0; j < b; j++) {
         double square = k->G[j + j * b];
@@ -106,7 +112,7 @@ static void equilibrate(krylov *k, dkm_idx b, double least)
 
 /* Q <- orthonormal basis of its span, leaving out columns no longer than @p least and directions
  * the others hold already. Y is overwritten. */
-static dkm_status orthonormalise(krylov *k, double least)
+static dkm_status orthonormalise(dkm_krylov_run *k, double least)
 {
     dkm_status status = DKM_OK;
     dkm_idx b = k->Q.cols, kept = 0;
@@ -134,7 +140,7 @@ out:
 }
 
 /* Make Q orthonormal and orthogonal to V: twice, for rounding's sake. */
-static dkm_status extend_basis(krylov *k, double least)
+static dkm_status extend_basis(dkm_krylov_run *k, double least)
 {
     dkm_status status = DKM_OK;
 
@@ -147,7 +153,7 @@ out:
 }
 
 /* V <- [V Q], W <- [W A Q], T <- V'W; Q becomes A Q, the raw material of the next block. */
-static dkm_status multiply(krylov *k)
+static dkm_status multiply(dkm_krylov_run *k)
 {
     dkm_status status = DKM_OK;
     dkm_idx had = k->V.cols, b = k->Q.cols, s = had + b;
@@ -169,7 +175,7 @@ out:
 }
 
 /* Ritz values in theta and vectors in S (s x s), both largest first. */
-static dkm_local ritz(krylov *k)
+static dkm_local ritz(dkm_krylov_run *k)
 {
     dkm_idx s = k->V.cols;
     dkm_local local;
@@ -191,7 +197,7 @@ static dkm_local ritz(krylov *k)
 }
 
 /* Every rank goes on with rank 0's Ritz pairs: machines of one job may round differently. */
-static dkm_status agree_on_ritz(krylov *k)
+static dkm_status agree_on_ritz(dkm_krylov_run *k)
 {
     dkm_status status = DKM_OK;
     MPI_Comm comm = dkm_ctx_comm(k->ctx);
@@ -205,7 +211,7 @@ out:
 }
 
 /* vectors = V S; residuals of the first p pairs from W S - V S theta, relative to theta_1. */
-static double measure(krylov *k, dkm_idx p, dkm_slab *vectors, dkm_slab *R)
+static double measure(dkm_krylov_run *k, dkm_idx p, dkm_slab *vectors, dkm_slab *R)
 {
     dkm_idx s = k->V.cols;
     double worst = 0;
@@ -224,10 +230,10 @@ static double measure(krylov *k, dkm_idx p, dkm_slab *vectors, dkm_slab *R)
     return k->theta[0] > 0 ? worst / k->theta[0] : worst;
 }
 
-/* Go on from the leading Ritz vectors alone; @p scratch has room for the block. */
-static void restart(krylov *k, dkm_slab *scratch)
+/* Go on from the leading Ritz vectors alone; @p scratch has room for them. */
+static void restart(dkm_krylov_run *k, dkm_slab *scratch)
 {
-    dkm_idx s = k->V.cols, keep = k->block;
+    dkm_idx s = k->V.cols, keep = kept_pairs(k);
     dkm_slab *bases[] = {&k->V, &k->W};
 
     for (int which = 0; which < 2; which++) {
@@ -241,7 +247,7 @@ static void restart(krylov *k, dkm_slab *scratch)
 }
 
 /* A lower bound of the largest eigenvalue: the largest diagonal element of T. */
-static double size_of(const krylov *k)
+static double size_of(const dkm_krylov_run *k)
 {
     double most = 0;
 
@@ -250,17 +256,18 @@ static double size_of(const krylov *k)
     return most;
 }
 
-/* One round: grow the basis by what A added last, or by random directions when that was nothing. */
-static dkm_status grow(krylov *k, int *exhausted)
+/* One round: grow the basis by what A added last, or by random directions when that was nothing,
+ * and after a start, which may lack whole eigenvectors. */
+static dkm_status grow(dkm_krylov_run *k, int *exhausted)
 {
     dkm_status status = DKM_OK;
-    double scale = size_of(k);
 
-    DKM_TRY(extend_basis(k, DEPENDENT * scale));
-    if (k->Q.cols == 0 && k->V.cols < k->settings->m) {
+    DKM_TRY(extend_basis(k, DEPENDENT * size_of(k)));
+    if (k->V.cols < k->settings->m && k->Q.cols < k->block && (k->Q.cols == 0 || k->started)) {
         add_random_columns(k);
         DKM_TRY(extend_basis(k, DEPENDENT));
     }
+    k->started = k->started && k->V.cols == 0;
     *exhausted = k->Q.cols == 0;
     if (!*exhausted)
         DKM_TRY(multiply(k));
@@ -268,8 +275,20 @@ out:
     return status;
 }
 
+/* Whether some run of neighbouring values, larger than rounding, is as long as the block is wide.
+ */
+static int has_cluster(const dkm_krylov_run *k, dkm_idx found, const double *values)
+{
+    double near = CLUSTER * values[0];
+    dkm_idx run = 1;
+
+    for (dkm_idx j = 1; j < found && run < k->block && values[j] > near; j++)
+        run = values[j - 1] - values[j] <= near ? run + 1 : 1;
+    return found > 0 && values[0] > 0 && run >= k->block;
+}
+
 /* Ritz pairs of the basis as it stands, with their residuals. */
-static dkm_status test(krylov *k, double *values, dkm_slab *vectors, dkm_slab *R,
+static dkm_status test(dkm_krylov_run *k, double *values, dkm_slab *vectors, dkm_slab *R,
                        dkm_krylov_outcome *o)
 {
     dkm_status status = DKM_OK;
@@ -279,6 +298,7 @@ static dkm_status test(krylov *k, double *values, dkm_slab *vectors, dkm_slab *R
     o->found = k->V.cols < p ? k->V.cols : p;
     o->residual = measure(k, o->found, vectors, R);
     o->converged = o->residual <= k->settings->tolerance && o->found == p;
+    o->clustered = k->block < p && has_cluster(k, o->found, k->theta);
     memcpy(values, k->theta, (size_t)o->found * sizeof *values);
     dkm_progress(k->ctx, log10(1.0 / fmax(o->residual, 1e-300)),
                  log10(1.0 / k->settings->tolerance));
@@ -286,26 +306,67 @@ out:
     return status;
 }
 
-static dkm_status iterate(krylov *k, double *values, dkm_slab *vectors, dkm_slab *R,
+/* Products after which it is worth looking at the pairs again: half of what it takes to reach the
+ * tolerance at the rate of the last @p products, as the rate grows. */
+static dkm_idx next_look(const dkm_krylov_run *k, double before, double now, dkm_idx products)
+{
+    double shrunk = log(before / now), left = log(now / k->settings->tolerance);
+
+    return shrunk > 0 && left > 0 ? (dkm_idx)(0.5 * left / shrunk * (double)products) : 0;
+}
+
+static int is_full(const dkm_krylov_run *k)
+{
+    dkm_idx width = k->Q.cols > k->block ? k->Q.cols : k->block;
+
+    return k->V.cols + width > k->capacity;
+}
+
+static dkm_status iterate(dkm_krylov_run *k, double *values, dkm_slab *vectors, dkm_slab *R,
                           dkm_krylov_outcome *o)
 {
     dkm_status status = DKM_OK;
     int exhausted = 0;
 
     while (o->rounds < k->settings->max_rounds && !o->converged && !exhausted) {
-        dkm_idx before;
-        if (k->V.cols + k->block > k->capacity) {
+        dkm_idx had;
+        double before = k->looked == 0 ? 1.0 : o->residual;
+        if (o->rounds > 0)
+            DKM_TRY(dkm_krylov_leave(k, o));
+        if (is_full(k)) {
             project_out(k);
             restart(k, R);
         }
-        before = k->V.cols;
+        had = k->V.cols;
         DKM_TRY(grow(k, &exhausted));
         o->rounds++;
-        o->products += k->V.cols - before;
-        if (o->rounds >= FIRST_TEST || exhausted || k->V.cols + k->block > k->capacity)
-            DKM_TRY(test(k, values, vectors, R, o));
+        o->products += k->V.cols - had;
+        if (o->products < k->look && !exhausted && !is_full(k))
+            continue;
+        DKM_TRY(test(k, values, vectors, R, o));
+        k->look = o->products + next_look(k, before, o->residual, o->products - k->looked);
+        k->looked = o->products;
     }
     o->converged = o->converged || (exhausted && o->residual <= k->settings->tolerance);
+out:
+    return status;
+}
+
+/* The first block: what is known already, or random columns; or else what another run left, of
+ * which a full basis needs its Ritz pairs again. */
+static dkm_status begin(dkm_krylov_run *k, const dkm_slab *start, dkm_krylov_outcome *o)
+{
+    dkm_status status = DKM_OK;
+
+    k->look = 2 * k->settings->components;
+    k->started = start && start->cols > 0;
+    if (k->started)
+        dkm_slab_append(&k->Q, start);
+    else
+        add_random_columns(k);
+    DKM_TRY(dkm_krylov_take_up(k, o));
+    if (k->V.cols > 0 && is_full(k))
+        DKM_TRY(agree_on_ritz(k));
 out:
     return status;
 }
@@ -315,17 +376,16 @@ dkm_status dkm_krylov(dkm_ctx *ctx, const dkm_krylov_settings *settings, dkm_ope
                       dkm_krylov_outcome *outcome)
 {
     dkm_status status = DKM_OK;
-    krylov k = {.ctx = ctx, .settings = settings, .apply = apply, .user = user};
+    dkm_krylov_run k = {.ctx = ctx, .settings = settings, .apply = apply, .user = user};
     dkm_slab R = {0};
 
     *outcome = (dkm_krylov_outcome){.residual = INFINITY};
-    k.block = dkm_krylov_block(settings->components);
-    k.capacity = dkm_krylov_basis(settings->components);
+    k.block = settings->block;
+    k.capacity = dkm_krylov_basis(settings->components, k.block);
+    k.widest = start && start->cols > k.block ? start->cols : k.block;
     DKM_AGREE(ctx, allocate(&k));
-    DKM_AGREE(ctx, dkm_slab_init(&R, ctx, settings->m, k.block));
-    if (start && start->cols > 0)
-        dkm_slab_append(&k.Q, start);
-    add_random_columns(&k);
+    DKM_AGREE(ctx, dkm_slab_init(&R, ctx, settings->m, kept_pairs(&k)));
+    DKM_TRY(begin(&k, start, outcome));
     DKM_TRY(iterate(&k, values, vectors, &R, outcome));
 out:
     dkm_slab_free(&R);

@@ -9,26 +9,36 @@ typedef dkm_status (*dkm_operator)(void *user, const dkm_slab *Q, dkm_slab *Y);
 
 typedef struct dkm_krylov_settings {
     dkm_idx m, components;
+    dkm_idx block;    /**< columns multiplied at a time, at least 1 */
     double tolerance; /**< on ||A v - lambda v|| / lambda_1 */
     int max_rounds;
+    int center; /**< of the operator: tells the states of two kinds of runs apart */
 } dkm_krylov_settings;
 
 typedef struct dkm_krylov_outcome {
     int converged;
+    int clustered; /**< pairs converged, and among them a multiple eigenvalue of as many copies as
+                        the block has columns: there may be more of it */
     int rounds;
     dkm_idx products, found; /**< columns multiplied; pairs handed over */
     double residual;         /**< the largest among them, relative */
 } dkm_krylov_outcome;
 
-/** Columns of the block for so many components: at least as many, so that an eigenvalue of that
- *  multiplicity is found whole. Local. */
-dkm_idx dkm_krylov_block(dkm_idx components);
-/** Columns the basis may grow to. Local. */
-dkm_idx dkm_krylov_basis(dkm_idx components);
+/** Columns of a block that make the most of each product: few, as then a basis of the same size
+ *  reaches higher powers of A, and enough for gemm. Local. */
+dkm_idx dkm_krylov_narrow(dkm_idx components);
+/** Columns of a block that finds an eigenvalue of any multiplicity whole: more than components.
+ *  Local. */
+dkm_idx dkm_krylov_wide(dkm_idx components);
+/** Columns the basis may grow to before it is cut back to the leading pairs. Local. */
+dkm_idx dkm_krylov_basis(dkm_idx components, dkm_idx block);
 
 /** Find the leading pairs.
  *
- *  Collective. Starts from @p start when it holds columns, filled up with random ones.
+ *  Collective. Starts from @p start when it holds columns, else from random ones. A block of b
+ *  columns finds b copies of a multiple eigenvalue; the outcome tells when there may be more.
+ *  Between two rounds the basis, its products and the next block are all there is to keep: a safe
+ *  point to stop and go on from.
  *
  *  @param[out] values   room for @p components numbers, largest first
  *  @param[out] vectors  initialised with room for as many columns

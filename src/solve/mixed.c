@@ -4,18 +4,24 @@
 #include "solve/mixed.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include <dkmap/random.h>
+
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "scalapack/linalg.h"
 #include "solve/condition.h"
+#include "solve/kept.h"
 #include "solve/pcg.h"
 #include "solve/product.h"
 
-#define MAX_STEPS   60
-#define SHIFT_START 1e-8 /* of the largest eigenvalue; single precision rounds at 6e-8 */
-#define SHIFT_STEPS 10
-#define BLOCK_BYTES 67108864.0 /* of right sides at a time, a rank */
+#define MAX_STEPS    60
+#define SHIFT_START  1e-8 /* of the largest eigenvalue; single precision rounds at 6e-8 */
+#define SHIFT_STEPS  10
+#define PROBE_STREAM 0x70726f6265u
+#define BLOCK_BYTES  67108864.0 /* of right sides at a time, a rank */
 
 typedef struct mixed {
     dkm_ctx *ctx;
@@ -27,38 +33,82 @@ typedef struct mixed {
     dkm_dmat *K;    /* double, or NULL: computed anew */
     dkm_dmat *L;    /* single */
     double largest; /* eigenvalue of K, roughly */
+    dkm_slab probe; /* a vector that goes through every solve with L L', as inverse power steps */
+    double inverse; /* its growth in the last of them: of (L L')^-1 the norm, roughly */
 } mixed;
 
 /* A new L: K in single precision, lower triangle. */
 static dkm_status make_single(mixed *s)
 {
+    dkm_status status;
+
     dkm_dmat_destroy(&s->L);
-    if (s->K)
-        return dkm_dmat_convert(s->K, DKM_F32, &s->L);
-    return dkm_gram(s->grid, s->kernel, s->X, s->nb, DKM_F32, &s->L);
+    if (!s->K)
+        return dkm_gram(s->grid, s->kernel, s->X, s->nb, DKM_F32, &s->L);
+    dkm_phase_begin(s->ctx, "factor");
+    status = dkm_dmat_convert_lower(s->K, DKM_F32, &s->L);
+    dkm_phase_end(s->ctx);
+    return status;
+}
+
+/* K + (gamma + shift) I in single precision, the shift being that of a rung. */
+static dkm_status begin_rung(mixed *s, int step, dkm_idx minor, dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(make_single(s));
+    if (step == 0)
+        DKM_TRY(dkm_largest_eigenvalue(s->L, &s->largest));
+    info->shift = step == 0 ? 0 : step == 1 ? SHIFT_START * s->largest : 4.0 * info->shift;
+    if (step > 0)
+        dkm_say(s->ctx, DKM_INFO,
+                "single precision cannot factor K + gamma I (leading minor %lld): shifting the "
+                "preconditioner by %.1e",
+                (long long)minor, info->shift);
+    dkm_dmat_shift_diagonal(s->L, s->gamma + info->shift);
+out:
+    return status;
+}
+
+/* The state a run before left, in a new L; without one there is no L. */
+static dkm_status take_up(mixed *s, dkm_kept *kept, dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+
+    snprintf(kept->stage, sizeof kept->stage, "factor m=%lld gamma=%.17g single", (long long)s->m,
+             s->gamma);
+    if (!dkm_keep_wanted(s->ctx))
+        return DKM_OK;
+    DKM_TRY(dkm_dmat_create(s->grid, s->m, s->m, s->nb, s->nb, DKM_F32, &s->L));
+    kept->A = s->L;
+    DKM_TRY(dkm_kept_find(kept));
+    if (kept->from == 0)
+        dkm_dmat_destroy(&s->L);
+    info->shift = kept->notes[1];
+    s->largest = kept->notes[2];
+out:
+    return status;
 }
 
 static dkm_status factor(mixed *s, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_idx minor = 0;
+    dkm_kept kept = {0};
 
-    for (int step = 0; step <= SHIFT_STEPS; step++) {
-        DKM_TRY(make_single(s));
-        if (step == 0)
-            DKM_TRY(dkm_largest_eigenvalue(s->L, &s->largest));
-        info->shift = step == 0 ? 0 : step == 1 ? SHIFT_START * s->largest : 4.0 * info->shift;
-        if (step > 0)
-            dkm_say(s->ctx, DKM_INFO,
-                    "single precision cannot factor K + gamma I (leading minor %lld): shifting the "
-                    "preconditioner by %.1e",
-                    (long long)minor, info->shift);
-        dkm_dmat_shift_diagonal(s->L, s->gamma + info->shift);
+    DKM_TRY(take_up(s, &kept, info));
+    for (int step = (int)kept.notes[0]; step <= SHIFT_STEPS; step++) {
+        if (kept.from == 0)
+            DKM_TRY(begin_rung(s, step, minor, info));
+        kept.A = s->L;
+        kept.notes[0] = step;
+        kept.notes[1] = info->shift;
+        kept.notes[2] = s->largest;
         dkm_phase_begin(s->ctx, "factor");
-        dkm_la_cholesky(s->L, &minor);
+        status = dkm_kept_cholesky(&kept, &minor);
         dkm_phase_end(s->ctx);
-        if (minor == 0)
-            return DKM_OK;
+        if (status != DKM_OK || minor == 0)
+            goto out;
     }
     DKM_AGREE(s->ctx, dkm_fail(s->ctx, DKM_ERR_NUMERIC,
                                "K + gamma I cannot be factored in single precision (leading minor "
@@ -66,19 +116,6 @@ static dkm_status factor(mixed *s, dkm_ridge_info *info)
                                (long long)minor));
 out:
     return status;
-}
-
-/* A slab as rows without gaps, and a slab from them. */
-static void pack(const dkm_slab *slab, double *rows)
-{
-    for (dkm_idx i = 0; i < slab->n; i++)
-        memcpy(rows + i * slab->cols, slab->a + i * slab->ld, (size_t)slab->cols * sizeof *rows);
-}
-
-static void unpack(const double *rows, dkm_slab *slab)
-{
-    for (dkm_idx i = 0; i < slab->n; i++)
-        memcpy(slab->a + i * slab->ld, rows + i * slab->cols, (size_t)slab->cols * sizeof *rows);
 }
 
 /* out = (K + gamma I) in */
@@ -90,10 +127,10 @@ static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
     double *rows = NULL;
 
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * in->cols, &rows));
-    pack(in, rows);
+    dkm_slab_pack(in, rows);
     DKM_TRY(dkm_product_rows(&K, in->cols, rows));
     out->cols = in->cols;
-    unpack(rows, out);
+    dkm_slab_unpack(rows, out);
     for (dkm_idx i = 0; i < in->n; i++)
         for (dkm_idx j = 0; j < in->cols; j++)
             out->a[i * out->ld + j] += s->gamma * in->a[i * in->ld + j];
@@ -102,21 +139,43 @@ out:
     return status;
 }
 
-/* Scale each column to length one, so that single precision has room; lengths are kept. */
-static void normalise(const dkm_slab *in, double *rows, double *lengths)
+/* The columns of a slab and the probe behind them, each scaled to length one so that single
+ * precision has room; lengths are kept. */
+static void normalise(const mixed *s, const dkm_slab *in, double *rows, double *lengths)
 {
-    dkm_idx p = in->cols;
+    dkm_idx p = in->cols, q = p + 1;
 
-    memset(lengths, 0, (size_t)p * sizeof *lengths);
-    for (dkm_idx i = 0; i < in->n; i++)
-        for (dkm_idx j = 0; j < p; j++)
-            lengths[j] += in->a[i * in->ld + j] * in->a[i * in->ld + j];
-    MPI_Allreduce(MPI_IN_PLACE, lengths, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(in->ctx));
-    for (dkm_idx j = 0; j < p; j++)
+    memset(lengths, 0, (size_t)q * sizeof *lengths);
+    for (dkm_idx i = 0; i < in->n; i++) {
+        memcpy(rows + i * q, in->a + i * in->ld, (size_t)p * sizeof *rows);
+        rows[i * q + p] = s->probe.a[i];
+        for (dkm_idx j = 0; j < q; j++)
+            lengths[j] += rows[i * q + j] * rows[i * q + j];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, lengths, (int)q, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(in->ctx));
+    for (dkm_idx j = 0; j < q; j++)
         lengths[j] = lengths[j] > 0 ? sqrt(lengths[j]) : 1.0;
     for (dkm_idx i = 0; i < in->n; i++)
-        for (dkm_idx j = 0; j < p; j++)
-            rows[i * p + j] = in->a[i * in->ld + j] / lengths[j];
+        for (dkm_idx j = 0; j < q; j++)
+            rows[i * q + j] /= lengths[j];
+}
+
+/* rows <- (L L')^-1 rows, q columns of them */
+static dkm_status solve_rows(const mixed *s, dkm_idx q, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *V = NULL;
+
+    if (q <= DKM_LANES)
+        return dkm_la_narrow_solve(s->L, q, rows);
+    DKM_TRY(dkm_dmat_create_beside(s->L, q, s->nb, DKM_F32, &V));
+    DKM_TRY(dkm_dmat_from_rows(V, rows));
+    dkm_la_lower_solve('N', s->L, V);
+    dkm_la_lower_solve('T', s->L, V);
+    DKM_TRY(dkm_dmat_to_rows(V, rows));
+out:
+    dkm_dmat_destroy(&V);
+    return status;
 }
 
 /* out = (L L')^-1 in */
@@ -124,24 +183,21 @@ static dkm_status precondition(void *user, const dkm_slab *in, dkm_slab *out)
 {
     mixed *s = user;
     dkm_status status = DKM_OK;
-    dkm_idx p = in->cols;
+    dkm_idx p = in->cols, q = p + 1;
     double *rows = NULL, *lengths = NULL;
-    dkm_dmat *V = NULL;
 
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * p, &rows));
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, p, &lengths));
-    DKM_TRY(dkm_dmat_create_beside(s->L, p, s->nb, DKM_F32, &V));
-    normalise(in, rows, lengths);
-    DKM_TRY(dkm_dmat_from_rows(V, rows));
-    dkm_la_lower_solve('N', s->L, V);
-    dkm_la_lower_solve('T', s->L, V);
-    DKM_TRY(dkm_dmat_to_rows(V, rows));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * q, &rows));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, q, &lengths));
+    normalise(s, in, rows, lengths);
+    DKM_TRY(solve_rows(s, q, rows));
     out->cols = p;
-    for (dkm_idx i = 0; i < in->n; i++)
+    for (dkm_idx i = 0; i < in->n; i++) {
         for (dkm_idx j = 0; j < p; j++)
-            out->a[i * out->ld + j] = rows[i * p + j] * lengths[j];
+            out->a[i * out->ld + j] = rows[i * q + j] * lengths[j];
+        s->probe.a[i] = rows[i * q + p];
+    }
+    s->inverse = dkm_slab_norm(&s->probe);
 out:
-    dkm_dmat_destroy(&V);
     DKM_FREE(lengths);
     DKM_FREE(rows);
     return status;
@@ -189,7 +245,11 @@ static dkm_status solve_columns(mixed *s, const dkm_ridge_settings *settings, in
 {
     dkm_status status = DKM_OK;
     dkm_slab Y = {0}, X = {0};
-    dkm_pcg_settings how = {settings->tolerance, MAX_STEPS, apply, precondition, s};
+    dkm_pcg_settings how = {.tolerance = settings->tolerance,
+                            .max_steps = MAX_STEPS,
+                            .apply = apply,
+                            .precondition = precondition,
+                            .user = s};
     dkm_pcg_outcome outcome = {0};
 
     DKM_AGREE(s->ctx, dkm_slab_init(&Y, s->ctx, s->m, p));
@@ -234,14 +294,23 @@ out:
     return status;
 }
 
-static dkm_status estimate_condition(mixed *s, dkm_ridge_info *info)
+/* Random, so that it has a part of every eigenvector. */
+static dkm_local open_probe(mixed *s)
 {
-    double smallest = 0;
-    dkm_status status = dkm_smallest_eigenvalue(s->L, &smallest);
+    dkm_local local = dkm_slab_init(&s->probe, s->ctx, s->m, 1);
+    dkm_idx first = dkm_slab_first(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
 
-    smallest = fmax(smallest - info->shift, s->gamma);
-    info->condition = (s->largest + s->gamma) / smallest;
-    return status;
+    s->probe.cols = 1;
+    for (dkm_idx i = 0; local.code == DKM_OK && i < s->probe.n; i++)
+        s->probe.a[i] = dkm_random_normal(0, PROBE_STREAM, (uint64_t)(first + i), 0);
+    return local;
+}
+
+static double condition(const mixed *s, double shift)
+{
+    double smallest = s->inverse > 0 ? 1.0 / s->inverse : 0.0;
+
+    return (s->largest + s->gamma) / fmax(smallest - shift, s->gamma);
 }
 
 dkm_status dkm_mixed_solve(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
@@ -255,14 +324,16 @@ dkm_status dkm_mixed_solve(const dkm_kernel *kernel, const dkm_prepared *X, dkm_
     *info = (dkm_ridge_info){.precision = refine ? "mixed" : "single", .recomputed = !keep};
     s.ctx = dkm_grid_ctx(s.grid);
     s.gamma = settings->gamma;
+    DKM_AGREE(s.ctx, open_probe(&s));
     if (keep)
         DKM_TRY(dkm_gram(s.grid, kernel, X, nb, DKM_F64, &s.K));
     DKM_TRY(factor(&s, info));
     dkm_phase_begin(s.ctx, "refine");
     DKM_TRY(solve_all(&s, settings, refine, Y, B, info));
-    DKM_TRY(estimate_condition(&s, info));
+    info->condition = condition(&s, info->shift);
     dkm_phase_end(s.ctx);
 out:
+    dkm_slab_free(&s.probe);
     dkm_dmat_destroy(&s.L);
     dkm_dmat_destroy(&s.K);
     return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "data/objects.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/blas.h"
@@ -62,6 +63,7 @@ dkm_status dkm_moments_square(dkm_grid *grid, const dkm_data *X, dkm_idx nb, dkm
     dkm_dmat *S = NULL;
     double *P = NULL;
 
+    dkm_keep_about(X, "moments");
     *C = NULL;
     dkm_phase_begin(ctx, "moments");
     DKM_TRY(dkm_dmat_create(grid, d, d, nb, nb, DKM_F64, &S));

@@ -1,6 +1,9 @@
 /* Cholesky or eigendecomposition: operations grow with the cube of the order in both, so a small
  * system of each on the same grid tells what large ones take. */
+#include <stdio.h>
+
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "scalapack/eigen.h"
 #include "solve/eigen_choice.h"
 #include "solve/factor.h"
@@ -45,6 +48,7 @@ static dkm_status time_cholesky(dkm_grid *grid, dkm_idx n, dkm_idx nb, rates *r)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(grid);
+    dkm_keeper *keeper = dkm_keep_pause(ctx);
     dkm_factor factor = {0};
     dkm_dmat *A = NULL;
     double start, *p = NULL;
@@ -61,6 +65,7 @@ static dkm_status time_cholesky(dkm_grid *grid, dkm_idx n, dkm_idx nb, rates *r)
     dkm_factor_diagonals(&factor, NULL, p, NULL);
     keep_least(since(ctx, start), &r->inverse);
 out:
+    dkm_keep_again(ctx, keeper);
     dkm_factor_close(&factor);
     dkm_dmat_destroy(&A);
     DKM_FREE(p);
@@ -109,12 +114,31 @@ static void predict(const dkm_path_run *run, const rates *r, double *cholesky, d
     }
 }
 
-dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver)
+/* The one that is faster, by measure. */
+static dkm_status choose_by_clock(const dkm_path_run *run, int *choice)
 {
     dkm_status status = DKM_OK;
     dkm_idx most = PROBE_MOST * dkm_grid_rows(run->grid), probe = run->k / WORTH_PROBING;
     rates r = {1.0, 1.3, 20.0};
     double cholesky, eigen;
+
+    if (probe >= PROBE_LEAST)
+        DKM_TRY(measure(run, probe < most ? probe : most, &r));
+    predict(run, &r, &cholesky, &eigen);
+    *choice = eigen < cholesky ? DKM_PATH_EIGEN : DKM_PATH_CHOLESKY;
+    dkm_say(run->ctx, DKM_DEBUG,
+            "%lld gammas: one eigendecomposition would take %.2g times as long as a Cholesky "
+            "factor for each",
+            (long long)run->settings->count, eigen / cholesky);
+out:
+    return status;
+}
+
+dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver)
+{
+    dkm_status status = DKM_OK;
+    char stage[DKM_STAGE_LENGTH];
+    int choice = DKM_PATH_CHOLESKY, found = 0;
 
     if (*solver != DKM_PATH_AUTO)
         return DKM_OK;
@@ -127,15 +151,13 @@ dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver)
                 "gamma");
         return DKM_OK;
     }
-    if (probe >= PROBE_LEAST)
-        DKM_TRY(measure(run, probe < most ? probe : most, &r));
-    predict(run, &r, &cholesky, &eigen);
-    if (eigen < cholesky)
-        *solver = DKM_PATH_EIGEN;
-    dkm_say(run->ctx, DKM_DEBUG,
-            "%lld gammas: one eigendecomposition would take %.2g times as long as a Cholesky "
-            "factor for each",
-            (long long)run->settings->count, eigen / cholesky);
+    snprintf(stage, sizeof stage, "solver m=%lld", (long long)run->k);
+    DKM_TRY(dkm_keep_find_choice(run->ctx, stage, &choice, &found));
+    if (!found) {
+        DKM_TRY(choose_by_clock(run, &choice));
+        DKM_TRY(dkm_keep_choice(run->ctx, stage, choice));
+    }
+    *solver = (dkm_path_solver)choice;
 out:
     return status;
 }

@@ -58,8 +58,8 @@ static dkm_status square_matrix(solver *s)
         run->ctx, 8.0 * (double)dkm_dmat_ld(run->A) * (double)dkm_dmat_local_cols(run->A),
         "the square of the kernel matrix"));
     DKM_TRY(dkm_dmat_create_beside(run->A, run->k, run->nb, DKM_F64, &s->square));
+    DKM_TRY(dkm_la_mirror('L', run->A));
     dkm_phase_begin(run->ctx, "square");
-    dkm_la_mirror('L', run->A);
     dkm_la_syrk('N', 1.0, run->A, 0.0, s->square);
     dkm_phase_flops(run->ctx, m * m * m / dkm_ctx_size(run->ctx));
     dkm_phase_end(run->ctx);

@@ -5,7 +5,8 @@
 
 #include "core/alloc.h"
 
-#define PATIENCE 6   /* steps without a new best residual before a run is given up */
+#define PATIENCE 6   /* where the settings say nothing */
+#define ENOUGH   0.5 /* of the tolerance, for the residual carried along: rounding adds to it */
 #define RESTARTS 4   /* from the residual measured at the end of a run */
 #define WORTH    0.1 /* a restart is worth it when the last run shrank the residual this much */
 
@@ -93,11 +94,12 @@ out:
     return status;
 }
 
-/* One step for all columns. A column whose direction has no length left stays where it is. */
-static dkm_status step(pcg *c)
+/* X and R move along D for all columns. A column whose direction has no length left stays where it
+ * is. */
+static dkm_status move(pcg *c)
 {
     dkm_status status = DKM_OK;
-    double *alpha = c->dq, *beta = c->zq;
+    double *alpha = c->dq;
 
     DKM_TRY(c->settings->apply(c->settings->user, &c->D, &c->Q));
     dots(&c->D, &c->Q, c->dq);
@@ -105,6 +107,17 @@ static dkm_status step(pcg *c)
         alpha[j] = c->dq[j] > 0 ? c->rz[j] / c->dq[j] : 0.0;
     add_scaled(c->X, alpha, 1.0, &c->D);
     add_scaled(&c->R, alpha, -1.0, &c->Q);
+out:
+    return status;
+}
+
+/* The next direction, after a move by alpha. */
+static dkm_status redirect(pcg *c)
+{
+    dkm_status status = DKM_OK;
+    const double *alpha = c->dq;
+    double *beta = c->zq;
+
     DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
     dots(&c->Z, &c->Q, c->zq); /* z'(r - r_old) = -alpha z'q */
     for (dkm_idx j = 0; j < c->p; j++)
@@ -119,21 +132,25 @@ out:
 static dkm_status run(pcg *c, double start, dkm_pcg_outcome *o)
 {
     dkm_status status = DKM_OK;
-    double best = start, target = 0.1 * c->settings->tolerance;
-    int waited = 0;
+    double best = start, target = ENOUGH * c->settings->tolerance;
+    int waited = 0, patience = c->settings->patience > 0 ? c->settings->patience : PATIENCE;
 
     DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
     copy(&c->D, &c->Z);
     dots(&c->R, &c->D, c->rz);
-    while (best > target && waited < PATIENCE && o->steps < c->settings->max_steps) {
+    while (best > target && waited < patience && o->steps < c->settings->max_steps) {
         double now;
-        DKM_TRY(step(c));
+        DKM_TRY(move(c));
         o->steps++;
         now = dkm_slab_norm(&c->R) / c->norm;
+        if (c->settings->history)
+            c->settings->history[o->steps - 1] = now;
         waited = now < 0.9 * best ? 0 : waited + 1;
         best = now < best ? now : best;
         dkm_progress(c->ctx, log(start / best), log(start / target));
         dkm_say(c->ctx, DKM_DEBUG, "conjugate gradients, step %d: residual %.2e", o->steps, now);
+        if (best > target)
+            DKM_TRY(redirect(c));
     }
 out:
     return status;
@@ -161,6 +178,8 @@ dkm_status dkm_pcg(const dkm_slab *Y, const dkm_pcg_settings *settings, dkm_idx 
         if (!(outcome->residual < WORTH * before))
             break;
     }
+    if (settings->left)
+        copy(settings->left, &c.R);
 out:
     release(&c);
     return status;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/same.h"
 #include "solve/factor.h"
 
 static dkm_local check_system(dkm_ctx *ctx, const dkm_dmat *K, double gamma, const dkm_dmat *Y)
@@ -26,6 +27,7 @@ dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dma
     *B = NULL;
     dkm_phase_begin(ctx, "solve");
     DKM_AGREE(ctx, check_system(ctx, K, gamma, Y));
+    DKM_SAME(ctx, gamma);
     DKM_TRY(dkm_factor_open(&factor, K, "K + gamma I"));
     DKM_TRY(dkm_factor_at(&factor, gamma));
     DKM_TRY(dkm_factor_solve(&factor, Y, B));

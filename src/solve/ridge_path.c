@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/same.h"
 #include "solve/moments.h"
 #include "solve/path_impl.h"
 
@@ -305,6 +306,8 @@ static dkm_status solve(dkm_path_run *run, const dkm_kernel *kernel, const dkm_d
     *B = NULL;
     *info = (dkm_path_info){0};
     DKM_TRY(open_run(run, Y));
+    DKM_SAME(run->ctx, run->settings->count);
+    DKM_SAME(run->ctx, run->settings->gammas[0]);
     run->product.grid = run->grid;
     run->product.nb = run->nb;
     DKM_TRY(make_matrix(run, kernel));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "grid/checked.h"
 #include "scalapack/blas.h"
 
 dkm_local dkm_slab_init(dkm_slab *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity)
@@ -47,6 +48,18 @@ void dkm_slab_append(dkm_slab *A, const dkm_slab *B)
     A->cols += B->cols;
 }
 
+void dkm_slab_pack(const dkm_slab *A, double *rows)
+{
+    for (dkm_idx i = 0; i < A->n; i++)
+        memcpy(rows + i * A->cols, A->a + i * A->ld, (size_t)A->cols * sizeof *rows);
+}
+
+void dkm_slab_unpack(const double *rows, dkm_slab *A)
+{
+    for (dkm_idx i = 0; i < A->n; i++)
+        memcpy(A->a + i * A->ld, rows + i * A->cols, (size_t)A->cols * sizeof *rows);
+}
+
 void dkm_slab_center(dkm_slab *A, dkm_idx m, double *means)
 {
     memset(means, 0, (size_t)A->cols * sizeof *means);
@@ -59,6 +72,55 @@ void dkm_slab_center(dkm_slab *A, dkm_idx m, double *means)
             A->a[i * A->ld + j] -= means[j];
 }
 
+/* How many numbers of m rows each rank has, and where they begin among all. */
+static dkm_local plan(dkm_ctx *ctx, dkm_idx m, dkm_idx cols, int **counts, int **starts)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int size = dkm_ctx_size(ctx), all;
+
+    DKM_STEP(dkm_checked_int(ctx, m * cols, "the numbers on their way to all ranks", &all));
+    DKM_STEP(dkm_alloc(ctx, 2 * (dkm_idx)size, counts));
+    *starts = *counts + size;
+    for (int r = 0; r < size; r++) {
+        (*counts)[r] = (int)(dkm_slab_count(m, r, size) * cols);
+        (*starts)[r] = (int)(dkm_slab_first(m, r, size) * cols);
+    }
+out:
+    return local;
+}
+
+dkm_status dkm_slab_gather(const dkm_slab *A, dkm_idx m, double *all)
+{
+    dkm_status status = DKM_OK;
+    int *counts = NULL, *starts = NULL;
+    double *mine;
+
+    DKM_AGREE(A->ctx, plan(A->ctx, m, A->cols, &counts, &starts));
+    mine = all + starts[dkm_ctx_rank(A->ctx)];
+    dkm_slab_pack(A, mine);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, starts, MPI_DOUBLE,
+                   dkm_ctx_comm(A->ctx));
+out:
+    DKM_FREE(counts);
+    return status;
+}
+
+dkm_status dkm_slab_sum(double *all, dkm_idx m, dkm_slab *A)
+{
+    dkm_status status = DKM_OK;
+    int *counts = NULL, *starts = NULL;
+    double *mine = NULL;
+
+    DKM_AGREE(A->ctx, plan(A->ctx, m, A->cols, &counts, &starts));
+    DKM_AGREE(A->ctx, dkm_alloc(A->ctx, A->n * A->cols, &mine));
+    MPI_Reduce_scatter(all, mine, counts, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+    dkm_slab_unpack(mine, A);
+out:
+    DKM_FREE(mine);
+    DKM_FREE(counts);
+    return status;
+}
+
 double dkm_slab_norm(const dkm_slab *A)
 {
     double sum = 0;
@@ -68,4 +130,27 @@ double dkm_slab_norm(const dkm_slab *A)
             sum += A->a[i * A->ld + j] * A->a[i * A->ld + j];
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
     return sqrt(sum);
+}
+
+dkm_local dkm_slab_put(dkm_bundle *state, const char *name, dkm_idx m, const dkm_slab *slab)
+{
+    dkm_rowpart rows = {.m = m, .n = slab->cols, .slab = slab->a, .ld = slab->ld};
+
+    return dkm_bundle_put_rows(state, name, &rows);
+}
+
+dkm_local dkm_slab_get(const dkm_bundle *state, const char *name, dkm_slab *slab)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_rowpart *rows = NULL;
+
+    DKM_STEP(dkm_bundle_rows(state, name, &rows));
+    if (rows->n > slab->ld)
+        DKM_STEP(dkm_fail(slab->ctx, DKM_ERR_FORMAT,
+                          "%s: %lld columns of '%s' where %lld have room", rows->path,
+                          (long long)rows->n, name, (long long)slab->ld));
+    DKM_STEP(dkm_rowpart_read_slab(slab->ctx, rows, rows->n, slab->ld, slab->a));
+    slab->cols = rows->n;
+out:
+    return local;
 }

@@ -1,0 +1,53 @@
+/** @file nystroem.h  Ridge regression past the memory of a kernel matrix: settings and findings.
+ *
+ *  With n landmarks C of the m inputs X as centres, f(x) = k(x, C) A minimises
+ *
+ *    ||K_mn A - Y||^2 + gamma tr(A' K_nn A),  K_mn = k(X, C),  K_nn = k(C, C)
+ *
+ *  which is (K_nm K_mn + gamma K_nn) A = K_nm Y. It is solved by conjugate gradients, all columns
+ *  at once; K_mn is computed strip by strip in every step, each strip used for both products, or
+ *  kept where it takes little of the memory. The preconditioner is the Cholesky factor of
+ *  (S K_mn)'(S K_mn) + gamma K_nn, distributed, S being a sparse random sketch of 3 n rows (all m
+ *  where those are fewer).
+ *
+ *  With all inputs as centres the exact system (K + gamma I) B = Y is solved by iteration, K
+ *  computed anew in every step, preconditioned by what the landmarks know of it,
+ *  K_mn K_nn^-1 K_nm + gamma I.
+ */
+#ifndef DKMAP_NYSTROEM_H
+#define DKMAP_NYSTROEM_H
+
+#include <dkmap/landmarks.h>
+#include <dkmap/ridge.h>
+
+enum { DKM_NYSTROEM_STEPS = 500 }; /**< more are never taken */
+
+typedef struct dkm_nystroem_settings {
+    dkm_idx landmarks; /**< how many; 0: 10 sqrt(m) */
+    dkm_landmark_choice choice;
+    int all_centers;  /**< every input is a centre, and landmarks precondition only */
+    double tolerance; /**< relative residual of the system at which steps end; 0: 1e-7 with
+                           landmarks as centres, 1e-12 with all inputs */
+    int max_steps;    /**< 0: 200 */
+    dkm_ridge_precision precision; /**< of kernel values: double, or single (mixed, single) with
+                                        sums in double; auto takes single from 20000 inputs on */
+    dkm_ridge_keep keep;           /**< of K_mn */
+    dkm_idx compare; /**< tell the distance to the exact fit for at most so many inputs */
+} dkm_nystroem_settings;
+
+typedef struct dkm_nystroem_info {
+    dkm_idx landmarks;
+    const char *choice, *precision;
+    int all_centers;
+    int kept;     /**< K_mn was, instead of being computed in every step */
+    int streamed; /**< inputs were read anew in every step */
+    int steps;
+    double residual; /**< of the system solved, relative, measured at the end */
+    int converged;   /**< the residual met the tolerance */
+    double fit;      /**< ||f(X) - Y|| / ||Y|| on the training outputs, intercept taken off */
+    double distance; /**< ||f(X) - f*(X)|| / ||f*(X)||, f* the exact fit, which is found for few
+                          inputs only; else NaN */
+    double history[DKM_NYSTROEM_STEPS]; /**< residual after each step */
+} dkm_nystroem_info;
+
+#endif

@@ -1,0 +1,178 @@
+/* Eigenpairs as a finished stage: values and notes are small, the vectors are rows. */
+#include "solve/eigen_kept.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/keeper.h"
+
+enum { COMPONENTS, WANTED, ROUNDS, PRODUCTS, RESIDUAL, TRACE, EXPLAINED, NEGATIVE, NOTES };
+
+typedef struct pairs {
+    dkm_ctx *ctx;
+    dkm_idx m;
+    double **values, *means;
+    dkm_data **vectors;
+    dkm_eigen_info *info;
+} pairs;
+
+static void name_stage(const pairs *e, const dkm_eigen_settings *s, char stage[DKM_STAGE_LENGTH])
+{
+    snprintf(stage, DKM_STAGE_LENGTH,
+             "eigen m=%lld p=%lld share=%.17g center=%d tolerance=%g cutoff=%g solver=%d",
+             (long long)e->m, (long long)s->components, s->share, s->center, s->tolerance,
+             s->cutoff, (int)s->solver);
+}
+
+static dkm_local fill_state(const pairs *e, dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_eigen_info *i = e->info;
+    double notes[NOTES] = {
+        [COMPONENTS] = (double)i->components, [WANTED] = (double)i->wanted, [ROUNDS] = i->rounds,
+        [PRODUCTS] = (double)i->products,     [RESIDUAL] = i->residual,     [TRACE] = i->trace,
+        [EXPLAINED] = i->explained,           [NEGATIVE] = i->negative};
+    dkm_rowpart rows = {.m = e->m,
+                        .n = i->components,
+                        .slab = dkm_data_values_const(*e->vectors),
+                        .ld = i->components};
+
+    DKM_STEP(dkm_bundle_put_reals(state, "notes", NOTES, notes));
+    DKM_STEP(dkm_bundle_put_text(state, "solver", i->solver));
+    DKM_STEP(dkm_bundle_put_reals(state, "eigenvalues", i->components, *e->values));
+    if (e->means)
+        DKM_STEP(dkm_bundle_put_reals(state, "means", e->m, e->means));
+    DKM_STEP(dkm_bundle_put_rows(state, "vectors", &rows));
+out:
+    return local;
+}
+
+static dkm_status keep(const pairs *e, const char *stage)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(e->ctx);
+
+    if (!dkm_keep_due(e->ctx, 8.0 * (double)e->m * (double)e->info->components, 1))
+        return DKM_OK;
+    DKM_AGREE(e->ctx, fill_state(e, &state));
+    DKM_TRY(dkm_keep_save(e->ctx, stage, &state));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+/* One of the names that outlive the file. */
+static const char *solver_called(const char *name)
+{
+    return strcmp(name, "elpa") == 0 ? "elpa" : strcmp(name, "block") == 0 ? "block" : "scalapack";
+}
+
+static dkm_local read_notes(const dkm_bundle *state, dkm_eigen_info *i)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *notes = NULL;
+    const char *solver = NULL;
+    dkm_idx count = 0;
+
+    DKM_STEP(dkm_bundle_reals(state, "notes", &count, &notes));
+    DKM_STEP(dkm_bundle_text(state, "solver", &solver));
+    if (count != NOTES)
+        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of eigenpairs with %lld notes",
+                          (long long)count));
+    *i = (dkm_eigen_info){.components = (dkm_idx)notes[COMPONENTS],
+                          .wanted = (dkm_idx)notes[WANTED],
+                          .solver = solver_called(solver),
+                          .rounds = (int)notes[ROUNDS],
+                          .products = (dkm_idx)notes[PRODUCTS],
+                          .residual = notes[RESIDUAL],
+                          .trace = notes[TRACE],
+                          .explained = notes[EXPLAINED],
+                          .negative = notes[NEGATIVE]};
+out:
+    return local;
+}
+
+/* A copy of @p count numbers of a part. */
+static dkm_local copy_reals(const dkm_bundle *state, const char *name, dkm_idx count, double *to)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *kept = NULL;
+    dkm_idx found = 0;
+
+    DKM_STEP(dkm_bundle_reals(state, name, &found, &kept));
+    if (found != count)
+        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of %lld %s, not %lld",
+                          (long long)found, name, (long long)count));
+    memcpy(to, kept, (size_t)count * sizeof *to);
+out:
+    return local;
+}
+
+static dkm_local read_numbers(const pairs *e, const dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(read_notes(state, e->info));
+    DKM_STEP(dkm_alloc(e->ctx, e->info->components, e->values));
+    DKM_STEP(copy_reals(state, "eigenvalues", e->info->components, *e->values));
+    if (e->means)
+        DKM_STEP(copy_reals(state, "means", e->m, e->means));
+out:
+    return local;
+}
+
+static dkm_local read_vectors(const pairs *e, const dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_rowpart *rows = NULL;
+    dkm_idx p = e->info->components;
+
+    DKM_STEP(dkm_bundle_rows(state, "vectors", &rows));
+    DKM_STEP(dkm_rowpart_read_slab(e->ctx, rows, p, p, dkm_data_values(*e->vectors)));
+out:
+    return local;
+}
+
+static dkm_status find(const pairs *e, const char *stage, int *found)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state;
+
+    DKM_TRY(dkm_keep_find(e->ctx, stage, &state, found));
+    if (!*found)
+        goto out;
+    DKM_AGREE(e->ctx, read_numbers(e, &state));
+    DKM_TRY(dkm_data_create_dense(e->ctx, e->m, e->info->components, e->vectors));
+    DKM_AGREE(e->ctx, read_vectors(e, &state));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
+                             dkm_data **vectors, double *means, dkm_eigen_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_eigen_info own = {0};
+    pairs e = {dkm_grid_ctx(dkm_dmat_grid(K)), dkm_dmat_rows(K), values, means, vectors, &own};
+    char stage[DKM_STAGE_LENGTH];
+    int found = 0;
+
+    *values = NULL;
+    *vectors = NULL;
+    name_stage(&e, settings, stage);
+    DKM_TRY(find(&e, stage, &found));
+    if (!found) {
+        DKM_TRY(dkm_eigen_compute(K, settings, values, vectors, means, &own));
+        DKM_TRY(keep(&e, stage));
+    }
+    if (info)
+        *info = own;
+out:
+    if (status != DKM_OK) {
+        dkm_eigen_values_free(values);
+        dkm_data_destroy(vectors);
+    }
+    return status;
+}

@@ -1,0 +1,334 @@
+/* With orthonormal V = F C that spans the features, K_Q = V A V' and Q = C A C'. Under the shear
+ * constraint A is the Schur complement of V2'K V2 in K, which is (V'K^-1 V)^-1: with K = L L' and
+ * the singular values s and right vectors B of W = L^-1 V, A = B s^-2 B'. A singular K is shifted
+ * first by a little more than rounding: as the shift goes to zero, A goes to the Schur complement
+ * with a pseudo-inverse, and directions of the features outside the range of K get next to nothing.
+ * Without the constraint A = V'K V. */
+#include <dkmap/extrapolate.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/psd.h>
+
+#include "core/alloc.h"
+#include "scalapack/blas.h"
+#include "scalapack/eigen.h"
+#include "scalapack/linalg.h"
+#include "scalapack/tsqr.h"
+#include "solve/condition.h"
+#include "solve/factor.h"
+#include "solve/slab.h"
+
+#define SHIFT       16.0 /* times sqrt(m) eps lambda_1: what is added to a singular K */
+#define SHIFT_STEPS 5    /* each ten times the one before */
+#define UNFIT       1e4  /* directions with less than this times the shift are outside its range */
+
+typedef struct work {
+    dkm_ctx *ctx;
+    dkm_dmat *K;
+    dkm_slab F; /* borrowed: not to be written to */
+    dkm_idx m, n, r, t;
+    double *C;    /* n x r, column-major */
+    dkm_slab V;   /* m x r */
+    double *A;    /* r x r: vectors of A in its columns, those that are kept first */
+    double *a;    /* r values of A beside them */
+    double *root; /* n x t, row-major */
+    const dkm_extrapolate_settings *settings;
+    dkm_extrapolate_info info;
+} work;
+
+dkm_extrapolate_settings dkm_extrapolate_settings_default(void)
+{
+    return (dkm_extrapolate_settings){.shear = 1};
+}
+
+void dkm_extrapolate_free(double **root)
+{
+    DKM_FREE(*root);
+}
+
+static dkm_local check(const work *w, const dkm_data *F)
+{
+    if (dkm_dmat_rows(w->K) != dkm_dmat_cols(w->K) ||
+        dkm_dmat_row_block(w->K) != dkm_dmat_col_block(w->K) || dkm_dmat_precision(w->K) != DKM_F64)
+        return dkm_fail(w->ctx, DKM_ERR_ARG,
+                        "extrapolation needs a square double matrix in square blocks");
+    if (dkm_data_type(F) != DKM_DENSE)
+        return dkm_fail(w->ctx, DKM_ERR_ARG, "features are rows of numbers, not %s",
+                        dkm_type_name(dkm_data_type(F)));
+    if (dkm_data_rows(F) != w->m)
+        return dkm_fail(w->ctx, DKM_ERR_ARG,
+                        "features of %lld objects, and the kernel matrix has %lld",
+                        (long long)dkm_data_rows(F), (long long)w->m);
+    if (w->m == 0 || w->n == 0)
+        return dkm_fail(w->ctx, DKM_ERR_ARG,
+                        "%lld objects with %lld features: there is nothing to extrapolate from",
+                        (long long)w->m, (long long)w->n);
+    return DKM_LOCAL_OK;
+}
+
+/* How many singular values count. */
+static void find_rank(work *w, const double *s)
+{
+    double cutoff = w->settings->cutoff;
+
+    w->info.cutoff = cutoff > 0 ? cutoff : (double)(w->m > w->n ? w->m : w->n) * DBL_EPSILON;
+    while (w->r < w->n && w->r < w->m && s[w->r] > w->info.cutoff * s[0])
+        w->r++;
+    w->info.rank = w->r;
+    w->info.condition = w->r > 0 ? s[0] / s[w->r - 1] : 0.0;
+}
+
+/* Columns of Y divided by s. */
+static void divide(dkm_idx rows, dkm_idx cols, double *Y, const double *s)
+{
+    for (dkm_idx j = 0; j < cols; j++)
+        for (dkm_idx i = 0; i < rows; i++)
+            Y[i + j * rows] /= s[j];
+}
+
+/* V = F Y / s is orthonormal but for rounding that grows with the condition of F: a second pass
+ * over V itself takes that off. C = Y / s Y2 / s2. */
+static dkm_status make_basis(work *w)
+{
+    dkm_status status = DKM_OK;
+    double *s = NULL, *Y = NULL, *Y2 = NULL;
+    dkm_slab first = {0};
+
+    DKM_AGREE(w->ctx, dkm_alloc(w->ctx, w->n, &s));
+    DKM_AGREE(w->ctx, dkm_alloc(w->ctx, w->n * w->n, &Y));
+    DKM_TRY(dkm_tall_svd(w->ctx, w->F.n, w->n, w->F.a, s, Y));
+    find_rank(w, s);
+    divide(w->n, w->r, Y, s);
+    DKM_AGREE(w->ctx, dkm_slab_init(&first, w->ctx, w->m, w->r));
+    DKM_AGREE(w->ctx, dkm_slab_init(&w->V, w->ctx, w->m, w->r));
+    DKM_AGREE(w->ctx, dkm_alloc(w->ctx, w->r * w->r, &Y2));
+    DKM_AGREE(w->ctx, dkm_alloc(w->ctx, w->n * w->r, &w->C));
+    dkm_slab_combine(&w->F, w->r, Y, w->n, 1.0, 0.0, &first);
+    DKM_TRY(dkm_tall_svd(w->ctx, first.n, w->r, first.a, s, Y2));
+    divide(w->r, w->r, Y2, s);
+    dkm_slab_combine(&first, w->r, Y2, w->r, 1.0, 0.0, &w->V);
+    dkm_blas_gemm(DKM_F64, 'N', 'N', w->n, w->r, w->r, 1.0, Y, w->n, Y2, w->r, 0.0, w->C, w->n);
+out:
+    dkm_slab_free(&first);
+    DKM_FREE(Y2);
+    DKM_FREE(Y);
+    DKM_FREE(s);
+    return status;
+}
+
+/* rows <- op(rows), op being L^-1 or K, by way of the grid. */
+static dkm_status multiply(const work *w, int solve, dkm_slab *S)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx nb = dkm_dmat_row_block(w->K);
+    dkm_dmat *B = NULL, *KB = NULL;
+
+    DKM_TRY(dkm_dmat_create_beside(w->K, S->cols, nb, DKM_F64, &B));
+    DKM_TRY(dkm_dmat_from_rows(B, S->a));
+    if (solve) {
+        dkm_la_lower_solve('N', w->K, B);
+    } else {
+        DKM_TRY(dkm_dmat_create_beside(w->K, S->cols, nb, DKM_F64, &KB));
+        dkm_la_symm('L', 1.0, w->K, B, 0.0, KB);
+    }
+    DKM_TRY(dkm_dmat_to_rows(solve ? B : KB, S->a));
+out:
+    dkm_dmat_destroy(&KB);
+    dkm_dmat_destroy(&B);
+    return status;
+}
+
+/* Factor K, or K shifted where it is singular to rounding. */
+static dkm_status factor(work *w, dkm_factor *f)
+{
+    dkm_status status = DKM_OK;
+    double least = SHIFT * sqrt((double)w->m) * DBL_EPSILON * w->info.largest, smallest = 0;
+    double shift = fmax(least, -2.0 * w->info.smallest);
+    dkm_idx minor = 0;
+
+    DKM_TRY(dkm_factor_try(f, 0.0, &minor));
+    if (minor == 0)
+        DKM_TRY(dkm_smallest_eigenvalue(w->K, &smallest));
+    if (minor == 0 && smallest > least)
+        return DKM_OK;
+    for (int step = 0; step < SHIFT_STEPS; step++, shift *= 10) {
+        w->info.shift = shift;
+        DKM_TRY(dkm_factor_try(f, shift, &minor));
+        if (minor == 0)
+            return DKM_OK;
+    }
+    DKM_AGREE(w->ctx, dkm_fail(w->ctx, DKM_ERR_NUMERIC,
+                               "the kernel matrix is not positive semidefinite (leading minor "
+                               "%lld), not even with %.1e added to its diagonal",
+                               (long long)minor, w->info.shift));
+out:
+    return status;
+}
+
+/* A = B s^-2 B', largest first. */
+static dkm_status shear(work *w)
+{
+    dkm_status status = DKM_OK;
+    dkm_factor f = {0};
+    dkm_slab W = {0};
+
+    DKM_TRY(dkm_factor_open(&f, w->K, "K"));
+    DKM_TRY(factor(w, &f));
+    DKM_AGREE(w->ctx, dkm_slab_init(&W, w->ctx, w->m, w->r));
+    dkm_slab_append(&W, &w->V);
+    DKM_TRY(multiply(w, 1, &W));
+    DKM_TRY(dkm_tall_svd(w->ctx, W.n, w->r, W.a, w->a, w->A));
+    for (dkm_idx j = 0; j < w->r; j++)
+        w->a[j] = 1.0 / (w->a[j] * w->a[j]);
+    w->info.direction_cutoff = UNFIT * w->info.shift;
+    DKM_TRY(dkm_factor_restore(&f));
+out:
+    dkm_slab_free(&W);
+    dkm_factor_close(&f);
+    return status;
+}
+
+/* A = V'K V, decomposed; negative values are rounding. */
+static dkm_status project(work *w)
+{
+    dkm_status status = DKM_OK;
+    dkm_slab KV = {0};
+
+    DKM_AGREE(w->ctx, dkm_slab_init(&KV, w->ctx, w->m, w->r));
+    dkm_slab_append(&KV, &w->V);
+    DKM_TRY(multiply(w, 0, &KV));
+    dkm_slab_inner(&w->V, &KV, w->A);
+    DKM_AGREE(w->ctx, dkm_small_eigen(w->ctx, w->r, w->A, w->a));
+    MPI_Bcast(w->a, (int)w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
+    MPI_Bcast(w->A, (int)(w->r * w->r), MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
+    w->info.direction_cutoff =
+        fmax((double)w->r * DBL_EPSILON * w->info.largest, -2.0 * fmin(w->info.smallest, 0.0));
+out:
+    dkm_slab_free(&KV);
+    return status;
+}
+
+/* root = C B sqrt(a) for the directions that are kept; values of A ascend. */
+static dkm_status make_root(work *w)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx dropped = 0;
+
+    while (dropped < w->r && !(w->a[dropped] > w->info.direction_cutoff))
+        dropped++;
+    w->t = w->info.dimensions = w->r - dropped;
+    DKM_AGREE(w->ctx, dkm_alloc(w->ctx, w->n * w->t, &w->root));
+    for (dkm_idx j = dropped; j < w->r; j++)
+        for (dkm_idx i = 0; i < w->r; i++)
+            w->A[i + j * w->r] *= sqrt(w->a[j]);
+    /* row-major n x t is column-major t x n */
+    dkm_blas_gemm(DKM_F64, 'T', 'T', w->t, w->n, w->r, 1.0, w->A + dropped * w->r,
+                  w->r > 0 ? w->r : 1, w->C, w->n, 0.0, w->root, w->t > 0 ? w->t : 1);
+out:
+    return status;
+}
+
+/* K <- K - Z Z' with Z = F root, and what that says. */
+static dkm_status compare(work *w)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx nb = dkm_dmat_row_block(w->K);
+    double trace = dkm_dmat_mean_diagonal(w->K) * (double)w->m, norm, kept;
+    dkm_slab Z = {0};
+    dkm_dmat *D = NULL;
+
+    DKM_TRY(dkm_la_mirror('L', w->K));
+    norm = dkm_dmat_norm(w->K);
+    DKM_AGREE(w->ctx, dkm_slab_init(&Z, w->ctx, w->m, w->t));
+    dkm_blas_gemm(DKM_F64, 'N', 'N', w->t, Z.n, w->n, 1.0, w->root, w->t > 0 ? w->t : 1, w->F.a,
+                  w->n, 0.0, Z.a, w->t > 0 ? w->t : 1);
+    Z.cols = w->t;
+    kept = dkm_slab_norm(&Z);
+    DKM_TRY(dkm_dmat_create_beside(w->K, w->t, nb, DKM_F64, &D));
+    DKM_TRY(dkm_dmat_from_rows(D, Z.a));
+    if (w->t > 0)
+        dkm_la_syrk('N', -1.0, D, 1.0, w->K);
+    DKM_TRY(dkm_la_mirror('L', w->K));
+    w->info.residual = norm > 0 ? dkm_dmat_norm(w->K) / norm : 0.0;
+    w->info.explained = trace > 0 ? kept * kept / trace : 1.0;
+out:
+    dkm_dmat_destroy(&D);
+    dkm_slab_free(&Z);
+    return status;
+}
+
+static void tell(const work *w)
+{
+    const dkm_extrapolate_info *i = &w->info;
+
+    if (i->rank < i->n)
+        dkm_say(w->ctx, DKM_INFO,
+                "the features are of rank %lld of %lld: singular values below %.1e of the largest "
+                "count as zero",
+                (long long)i->rank, (long long)i->n, i->cutoff);
+    if (i->shift > 0)
+        dkm_say(w->ctx, DKM_INFO,
+                "the kernel matrix is singular: %.2e, %.1e of its largest eigenvalue, was added to "
+                "its diagonal",
+                i->shift, i->shift / i->largest);
+    if (i->dimensions > 0)
+        return;
+    if (i->rank == 0 || !(i->largest > 0))
+        dkm_say(w->ctx, DKM_WARN, "Q is zero, because %s",
+                i->rank == 0 ? "all features are" : "the kernel matrix is");
+    else
+        dkm_say(w->ctx, DKM_WARN,
+                "Q is zero: no combination of the %lld features lies in the range of the kernel "
+                "matrix, which is singular; where its rank is at most %lld (objects less features) "
+                "the shear constraint leaves nothing else as a rule. Take features made from the "
+                "matrix (landmarks), more features, or --no-shear",
+                (long long)i->n, (long long)(i->m - i->rank));
+}
+
+static dkm_status find_q(work *w)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_psd_check(w->K, &w->info.smallest, &w->info.largest));
+    DKM_TRY(make_basis(w));
+    DKM_AGREE(w->ctx, dkm_alloc(w->ctx, w->r * w->r, &w->A));
+    DKM_AGREE(w->ctx, dkm_calloc(w->ctx, w->r, &w->a));
+    if (w->r > 0 && w->info.largest > 0)
+        DKM_TRY(w->settings->shear ? shear(w) : project(w));
+    DKM_TRY(make_root(w));
+    DKM_TRY(compare(w));
+out:
+    return status;
+}
+
+dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F, const dkm_extrapolate_settings *settings,
+                           double **root, dkm_extrapolate_info *info)
+{
+    dkm_status status = DKM_OK;
+    work w = {.ctx = dkm_data_ctx(F), .K = K, .settings = settings};
+
+    *root = NULL;
+    dkm_phase_begin(w.ctx, "extrapolate");
+    w.m = w.info.m = dkm_dmat_rows(K);
+    w.n = w.info.n = dkm_data_cols(F);
+    w.F = (dkm_slab){w.ctx, dkm_data_local_rows(F), w.n, w.n,
+                     (double *)(uintptr_t)dkm_data_values_const(F)};
+    DKM_AGREE(w.ctx, check(&w, F));
+    DKM_TRY(find_q(&w));
+    tell(&w);
+    *root = w.root;
+    w.root = NULL;
+    if (info)
+        *info = w.info;
+out:
+    dkm_phase_end(w.ctx);
+    dkm_slab_free(&w.V);
+    DKM_FREE(w.root);
+    DKM_FREE(w.C);
+    DKM_FREE(w.A);
+    DKM_FREE(w.a);
+    return status;
+}

@@ -1,0 +1,170 @@
+#include "solve/nystroem.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+
+#define KEPT_SHARE   8.0   /* K_mn is kept where so many like it would fit */
+#define WORTH_MIXING 20000 /* inputs from which kernel values are single precision */
+#define ROOTS        10.0  /* landmarks for each root of m, where their number is not given */
+#define ROUGH        1e-6  /* tolerance of the exact system from which they may be */
+
+static dkm_precision precision_of(const dkm_nystroem_settings *settings, dkm_idx m)
+{
+    int rough = !settings->all_centers || settings->tolerance >= ROUGH;
+
+    if (settings->precision == DKM_RIDGE_AUTO)
+        return m >= WORTH_MIXING && rough ? DKM_F32 : DKM_F64;
+    return settings->precision == DKM_RIDGE_DOUBLE ? DKM_F64 : DKM_F32;
+}
+
+dkm_idx dkm_nystroem_count(const dkm_nystroem_settings *settings, dkm_idx m)
+{
+    dkm_idx n = settings->landmarks > 0 ? settings->landmarks : (dkm_idx)(ROOTS * sqrt((double)m));
+
+    return n < m ? n : m;
+}
+
+/* Matrices of order n: K_nn, the preconditioner and three times that for the sketch. */
+static dkm_status check_memory(const dkm_nystroem *s)
+{
+    double n = (double)s->n, P = dkm_grid_rows(s->grid), Q = dkm_grid_cols(s->grid);
+
+    return dkm_memory_check(s->ctx, 5.0 * 8.0 * n * n / (P * Q) + n * s->C->bytes[DKM_COLS],
+                            "the landmarks");
+}
+
+/* Keep K_mn where it takes little of what is free, so that other work is not put at risk. */
+static dkm_status settle_keeping(dkm_nystroem *s, dkm_ridge_keep keep)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx rows = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
+    double bytes = dkm_strips_bytes(&s->strips, rows);
+    int takes = keep == DKM_KEEP_MATRIX;
+
+    if (s->feed->X && keep == DKM_KEEP_AUTO)
+        takes = dkm_memory_fits(s->ctx, KEPT_SHARE * bytes);
+    if (takes && s->feed->X)
+        DKM_AGREE(s->ctx, dkm_strips_keep(&s->strips, rows));
+out:
+    return status;
+}
+
+dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_parts *parts,
+                             const dkm_nystroem_settings *settings)
+{
+    dkm_status status = DKM_OK;
+
+    *s = (dkm_nystroem){.ctx = parts->feed->ctx,
+                        .grid = parts->grid,
+                        .kernel = parts->kernel,
+                        .C = parts->C,
+                        .m = parts->feed->m,
+                        .n = dkm_prepared_rows(parts->C),
+                        .nb = parts->nb,
+                        .feed = parts->feed};
+    DKM_TRY(check_memory(s));
+    DKM_TRY(dkm_strips_open(&s->strips, s->C, precision_of(settings, s->m)));
+    DKM_TRY(dkm_gram(s->grid, s->kernel, s->C, s->nb, DKM_F64, &s->K));
+    DKM_TRY(settle_keeping(s, settings->keep));
+out:
+    return status;
+}
+
+void dkm_nystroem_close(dkm_nystroem *s)
+{
+    dkm_dmat_destroy(&s->K);
+    dkm_strips_close(&s->strips);
+}
+
+dkm_status dkm_nystroem_show(dkm_nystroem *s, dkm_idx c0, dkm_idx c1, dkm_strip_visitor *visitor)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx longest = dkm_slab_count(s->m, 0, dkm_ctx_size(s->ctx));
+    const dkm_prepared *X = NULL;
+
+    dkm_phase_begin(s->ctx, "strips");
+    for (dkm_idx first = 0; first < longest; first += s->feed->each) {
+        DKM_TRY(dkm_feed_at(s->feed, first, &X));
+        DKM_AGREE(s->ctx, dkm_strips_run(&s->strips, X, first, c0, c1, visitor));
+    }
+out:
+    dkm_phase_end(s->ctx);
+    return status;
+}
+
+typedef struct work {
+    dkm_strip_visitor visitor;
+    dkm_nystroem_pass *pass;
+    double *V, *W, *U, *room;
+    double sums[2];
+} work;
+
+/* ||U - T||^2 and ||T||^2 of some rows. */
+static void compare(work *w, dkm_idx count, const double *U, const double *T)
+{
+    for (dkm_idx k = 0; k < count; k++) {
+        w->sums[0] += (U[k] - T[k]) * (U[k] - T[k]);
+        w->sums[1] += T[k] * T[k];
+    }
+}
+
+static void use_strip(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
+{
+    work *w = (work *)self;
+    const dkm_nystroem_pass *pass = w->pass;
+    dkm_idx p = pass->p, count = K->na * p;
+    const double *T = pass->T ? pass->T + il * p : NULL, *U = T;
+
+    if (w->V) {
+        memset(w->U, 0, (size_t)count * sizeof *w->U);
+        dkm_strip_times(K, p, w->V, w->U, w->room);
+        U = w->U;
+    }
+    if (w->V && T)
+        compare(w, count, U, T);
+    if (pass->F)
+        memcpy(pass->F + il * p, U, (size_t)count * sizeof *U);
+    if (w->W)
+        dkm_strip_back(K, p, U, w->W, w->room);
+}
+
+static dkm_local open_work(const dkm_nystroem *s, work *w)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_nystroem_pass *pass = w->pass;
+
+    if (pass->V)
+        DKM_STEP(dkm_alloc(s->ctx, s->n * pass->p, &w->V));
+    if (pass->W)
+        DKM_STEP(dkm_calloc(s->ctx, s->n * pass->p, &w->W));
+    DKM_STEP(dkm_alloc(s->ctx, s->strips.rows * pass->p, &w->U));
+    DKM_STEP(dkm_alloc(s->ctx, DKM_STRIP_ROOM, &w->room));
+out:
+    return local;
+}
+
+dkm_status dkm_nystroem_products(dkm_nystroem *s, dkm_nystroem_pass *pass)
+{
+    dkm_status status = DKM_OK;
+    work w = {.visitor = {use_strip}, .pass = pass};
+
+    DKM_AGREE(s->ctx, open_work(s, &w));
+    if (pass->V)
+        DKM_TRY(dkm_slab_gather(pass->V, s->n, w.V));
+    DKM_TRY(dkm_nystroem_show(s, 0, s->n, &w.visitor));
+    if (pass->W) {
+        pass->W->cols = pass->p;
+        DKM_TRY(dkm_slab_sum(w.W, s->n, pass->W));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, w.sums, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
+    pass->off = sqrt(w.sums[0]);
+    pass->size = sqrt(w.sums[1]);
+out:
+    DKM_FREE(w.V);
+    DKM_FREE(w.W);
+    DKM_FREE(w.U);
+    DKM_FREE(w.room);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* The exact system (K + gamma I) B = T, K = k(X, X) computed anew in every step. Landmarks give the
+ * preconditioner P = K_mn K_nn^-1 K_nm + g I, whose inverse takes nothing but products with K_mn:
+ *
+ *   P^-1 r = (r - K_mn (K_nm K_mn + g K_nn)^-1 K_nm r) / g
+ *
+ * g is gamma, or what rounding allows where gamma is less. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "kernel/gram.h"
+#include "scalapack/linalg.h"
+#include "solve/condition.h"
+#include "solve/factor.h"
+#include "solve/nystroem.h"
+#include "solve/pcg.h"
+
+#define TOLERANCE 1e-12
+#define STEPS     200
+#define PATIENCE  30
+#define LEAST     1e-12 /* of the largest eigenvalue of K: no smaller g */
+
+typedef struct full {
+    dkm_nystroem *N;
+    const dkm_prepared *X;
+    dkm_idx nb; /* of the layout in which ranks share K */
+    double gamma, g;
+    dkm_factor factor; /* of K_nm K_mn + g K_nn */
+} full;
+
+/* out = (K + gamma I) in */
+static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    full *s = user;
+    dkm_status status = DKM_OK;
+    double *rows = NULL;
+
+    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * in->cols, &rows));
+    dkm_slab_pack(in, rows);
+    DKM_TRY(dkm_gram_sweep(s->N->grid, s->X, s->nb, s->N->strips.precision, in->cols, rows));
+    out->cols = in->cols;
+    dkm_slab_unpack(rows, out);
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < in->cols; j++)
+            out->a[i * out->ld + j] += s->gamma * in->a[i * in->ld + j];
+out:
+    DKM_FREE(rows);
+    return status;
+}
+
+/* out = P^-1 in */
+static dkm_status precondition(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    full *s = user;
+    dkm_status status = DKM_OK;
+    dkm_idx p = in->cols;
+    double *r = NULL, *known = NULL;
+    dkm_slab W = {0};
+    dkm_nystroem_pass back = {.p = p, .W = &W}, forth = {.p = p, .V = &W};
+
+    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * p, &r));
+    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * p, &known));
+    DKM_AGREE(s->N->ctx, dkm_slab_init(&W, s->N->ctx, s->N->n, p));
+    dkm_slab_pack(in, r);
+    back.T = r;
+    forth.F = known;
+    DKM_TRY(dkm_nystroem_products(s->N, &back));
+    DKM_TRY(dkm_nystroem_solve(s->N, &s->factor, &W));
+    DKM_TRY(dkm_nystroem_products(s->N, &forth));
+    for (dkm_idx k = 0; k < in->n * p; k++)
+        r[k] = (r[k] - known[k]) / s->g;
+    out->cols = p;
+    dkm_slab_unpack(r, out);
+out:
+    dkm_slab_free(&W);
+    DKM_FREE(known);
+    DKM_FREE(r);
+    return status;
+}
+
+/* Factor K_nm K_mn + g K_nn, in @p M. */
+static dkm_status make_preconditioner(full *s, dkm_dmat **M)
+{
+    dkm_status status = DKM_OK;
+    dkm_nystroem *N = s->N;
+    double largest = 0;
+
+    DKM_TRY(dkm_nystroem_gram(N, M));
+    DKM_TRY(dkm_largest_eigenvalue(*M, &largest)); /* about (n / m) times that of K, squared */
+    s->g = fmax(s->gamma, LEAST * sqrt(largest * (double)N->m / (double)N->n));
+    dkm_nystroem_add(N, s->g, *M);
+    DKM_TRY(dkm_nystroem_factor(N, *M, &s->factor));
+out:
+    return status;
+}
+
+/* ||f(X) - T|| / ||T|| from R = T - (K + gamma I) B, which is overwritten: T - f(X) = R + gamma B.
+ */
+static double fit_of(const full *s, const dkm_slab *B, const dkm_slab *T, dkm_slab *R)
+{
+    double size = dkm_slab_norm(T);
+
+    for (dkm_idx i = 0; i < R->n; i++)
+        for (dkm_idx j = 0; j < R->cols; j++)
+            R->a[i * R->ld + j] += s->gamma * B->a[i * B->ld + j];
+    return size > 0 ? dkm_slab_norm(R) / size : 0.0;
+}
+
+static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_slab *T, dkm_slab *B,
+                          dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_slab R = {0};
+    dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
+                            .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
+                            .apply = apply,
+                            .precondition = precondition,
+                            .user = s,
+                            .patience = PATIENCE,
+                            .left = &R,
+                            .history = info->history};
+
+    DKM_AGREE(s->N->ctx, dkm_slab_init(&R, s->N->ctx, s->N->m, T->cols));
+    DKM_TRY(dkm_nystroem_iterate(s->N, &how, s->N->m, T, B, info));
+    info->fit = fit_of(s, B, T, &R);
+out:
+    dkm_slab_free(&R);
+    return status;
+}
+
+dkm_status dkm_nystroem_full(dkm_nystroem *N, const dkm_prepared *X,
+                             const dkm_nystroem_settings *settings, double gamma, dkm_idx p,
+                             double *T, dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    full s = {.N = N, .X = X, .nb = dkm_grid_block(N->grid, N->m), .gamma = gamma};
+    dkm_slab Y = {0}, B = {0};
+    dkm_dmat *M = NULL;
+
+    *info = dkm_nystroem_begin(N, settings);
+    info->all_centers = 1;
+    DKM_TRY(make_preconditioner(&s, &M));
+    DKM_AGREE(N->ctx, dkm_slab_init(&Y, N->ctx, N->m, p));
+    DKM_AGREE(N->ctx, dkm_slab_init(&B, N->ctx, N->m, p));
+    Y.cols = p;
+    dkm_slab_unpack(T, &Y);
+    dkm_phase_begin(N->ctx, "iterate");
+    status = iterate(&s, settings, &Y, &B, info);
+    dkm_phase_end(N->ctx);
+    DKM_TRY(status);
+    dkm_slab_pack(&B, T);
+out:
+    dkm_slab_free(&B);
+    dkm_slab_free(&Y);
+    dkm_factor_close(&s.factor);
+    dkm_dmat_destroy(&M);
+    return status;
+}

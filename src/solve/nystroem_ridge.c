@@ -1,0 +1,202 @@
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "dmat/dmat_impl.h"
+#include "scalapack/linalg.h"
+#include "solve/nystroem.h"
+#include "solve/product.h"
+
+#define TOLERANCE 1e-7
+#define STEPS     200
+#define PATIENCE  20
+#define ROUNDING  1e-14 /* of the mean diagonal of the preconditioner, added to it */
+
+typedef struct ridge {
+    dkm_nystroem *N;
+    double gamma;
+    dkm_factor factor; /* of the preconditioner */
+} ridge;
+
+dkm_nystroem_info dkm_nystroem_begin(const dkm_nystroem *N, const dkm_nystroem_settings *settings)
+{
+    return (dkm_nystroem_info){.landmarks = N->n,
+                               .choice = dkm_landmark_name(settings->choice),
+                               .precision = N->strips.precision == DKM_F64 ? "double" : "mixed",
+                               .kept = N->strips.kept != NULL,
+                               .streamed = N->feed->X == NULL,
+                               .distance = NAN};
+}
+
+void dkm_nystroem_add(const dkm_nystroem *N, double scale, dkm_dmat *G)
+{
+    for (dkm_idx jl = 0; jl < G->n_loc; jl++)
+        for (dkm_idx il = 0; il < G->m_loc; il++)
+            G->a.f64[il + jl * G->ld] += scale * N->K->a.f64[il + jl * N->K->ld];
+}
+
+dkm_status dkm_nystroem_factor(const dkm_nystroem *N, dkm_dmat *P, dkm_factor *factor)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_factor_open(factor, P, "the preconditioner of the landmarks"));
+    DKM_TRY(dkm_factor_at(factor, ROUNDING * (double)N->n * factor->mean));
+out:
+    return status;
+}
+
+dkm_status dkm_nystroem_solve(const dkm_nystroem *N, const dkm_factor *factor, dkm_slab *V)
+{
+    dkm_status status = DKM_OK;
+    double *rows = NULL;
+    dkm_dmat *B = NULL;
+
+    DKM_AGREE(N->ctx, dkm_alloc(N->ctx, V->n * V->cols, &rows));
+    DKM_TRY(dkm_dmat_create_beside(factor->A, V->cols, N->nb, DKM_F64, &B));
+    dkm_slab_pack(V, rows);
+    DKM_TRY(dkm_dmat_from_rows(B, rows));
+    dkm_factor_apply(factor, B);
+    DKM_TRY(dkm_dmat_to_rows(B, rows));
+    dkm_slab_unpack(rows, V);
+out:
+    dkm_dmat_destroy(&B);
+    DKM_FREE(rows);
+    return status;
+}
+
+static dkm_local check_finite(dkm_ctx *ctx, double residual)
+{
+    if (isfinite(residual))
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_NUMERIC,
+                    "the ridge solution is not finite: kernel values are infinite or undefined; "
+                    "check the data and the kernel");
+}
+
+/* Say why the steps ended before their time. */
+static void explain(dkm_ctx *ctx, const dkm_nystroem_info *info, const dkm_pcg_settings *how)
+{
+    if (info->converged)
+        return;
+    dkm_say(ctx, DKM_WARN,
+            info->steps >= how->max_steps
+                ? "conjugate gradients stopped after %d steps at a residual of %.1e, above %.1e: "
+                  "allow more steps, take more landmarks or a larger gamma"
+                : "conjugate gradients stopped shrinking the residual after %d steps, at %.1e, "
+                  "above %.1e: rounding allows no more; use --precision double or a larger gamma",
+            info->steps, info->residual, how->tolerance);
+}
+
+dkm_status dkm_nystroem_iterate(const dkm_nystroem *N, const dkm_pcg_settings *how, dkm_idx rows,
+                                const dkm_slab *Y, dkm_slab *X, dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_pcg_outcome outcome = {0};
+
+    DKM_TRY(dkm_pcg(Y, how, rows, X, &outcome));
+    DKM_AGREE(N->ctx, check_finite(N->ctx, outcome.residual));
+    info->steps = outcome.steps;
+    info->residual = outcome.residual;
+    info->converged = outcome.residual <= how->tolerance;
+    explain(N->ctx, info, how);
+out:
+    return status;
+}
+
+/* out = (K_nm K_mn + gamma K_nn) in */
+static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    ridge *s = user;
+    dkm_status status = DKM_OK;
+    dkm_nystroem_pass pass = {.p = in->cols, .V = in, .W = out};
+    dkm_product K = {.grid = s->N->grid, .nb = s->N->nb, .K = s->N->K};
+    double *rows = NULL;
+
+    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * in->cols, &rows));
+    DKM_TRY(dkm_nystroem_products(s->N, &pass));
+    dkm_slab_pack(in, rows);
+    DKM_TRY(dkm_product_rows(&K, in->cols, rows));
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < in->cols; j++)
+            out->a[i * out->ld + j] += s->gamma * rows[i * in->cols + j];
+out:
+    DKM_FREE(rows);
+    return status;
+}
+
+/* out = P^-1 in */
+static dkm_status precondition(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    ridge *s = user;
+
+    out->cols = 0;
+    dkm_slab_append(out, in);
+    return dkm_nystroem_solve(s->N, &s->factor, out);
+}
+
+/* A from X, the solution in slabs, and how well it fits. */
+static dkm_status hand_over(ridge *s, const dkm_slab *X, const double *T, dkm_dmat **A,
+                            dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_nystroem_pass pass = {.p = X->cols, .V = X, .T = T};
+    double *rows = NULL;
+
+    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, X->n * X->cols, &rows));
+    dkm_slab_pack(X, rows);
+    DKM_TRY(dkm_dmat_create_beside(s->factor.A, X->cols, s->N->nb, DKM_F64, A));
+    DKM_TRY(dkm_dmat_from_rows(*A, rows));
+    DKM_TRY(dkm_nystroem_products(s->N, &pass));
+    info->fit = pass.size > 0 ? pass.off / pass.size : 0.0;
+out:
+    DKM_FREE(rows);
+    return status;
+}
+
+static dkm_status iterate(ridge *s, const dkm_nystroem_settings *settings, dkm_idx p,
+                          const double *T, dkm_dmat **A, dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_nystroem *N = s->N;
+    dkm_slab X = {0}, R = {0};
+    dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
+                            .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
+                            .apply = apply,
+                            .precondition = precondition,
+                            .user = s,
+                            .patience = PATIENCE,
+                            .history = info->history};
+    dkm_nystroem_pass pass = {.p = p, .T = T, .W = &R};
+
+    DKM_AGREE(N->ctx, dkm_slab_init(&X, N->ctx, N->n, p));
+    DKM_AGREE(N->ctx, dkm_slab_init(&R, N->ctx, N->n, p));
+    DKM_TRY(dkm_nystroem_products(N, &pass)); /* R = K_nm T */
+    DKM_TRY(dkm_nystroem_iterate(N, &how, N->n, &R, &X, info));
+    DKM_TRY(hand_over(s, &X, T, A, info));
+out:
+    dkm_slab_free(&X);
+    dkm_slab_free(&R);
+    return status;
+}
+
+dkm_status dkm_nystroem_ridge(dkm_nystroem *N, const dkm_nystroem_settings *settings, double gamma,
+                              dkm_idx p, const double *T, dkm_dmat **A, dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    ridge s = {.N = N, .gamma = gamma};
+    dkm_dmat *P = NULL;
+
+    *A = NULL;
+    *info = dkm_nystroem_begin(N, settings);
+    DKM_TRY(dkm_nystroem_sketch(N, gamma, &P));
+    DKM_TRY(dkm_nystroem_factor(N, P, &s.factor));
+    dkm_phase_begin(N->ctx, "iterate");
+    status = iterate(&s, settings, p, T, A, info);
+    dkm_phase_end(N->ctx);
+out:
+    if (status != DKM_OK)
+        dkm_dmat_destroy(A);
+    dkm_factor_close(&s.factor);
+    dkm_dmat_destroy(&P);
+    return status;
+}

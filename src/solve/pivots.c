@@ -1,0 +1,239 @@
+/* Candidates are drawn many at a time by what is left of their k(x, x), and one after the other is
+ * taken with the probability that the ones taken since the draw have left it: the outcome is that
+ * of drawing them singly, at the speed of matrix products. K ~ F F' grows by a column for each;
+ * rows of F and of G, the candidates' columns of K - F F', are in slabs, row-major. */
+#include "solve/pivots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dkmap/random.h>
+
+#include "core/alloc.h"
+#include "kernel/strips.h"
+#include "scalapack/blas.h"
+#include "solve/lottery.h"
+
+#define DRAW_STREAM 0x7069766f7473u
+#define TAKE_STREAM (DRAW_STREAM + 1)
+#define BLOCK       96    /* candidates of a round, at most */
+#define NOTHING     1e-13 /* of the trace: so little left is rounding */
+
+typedef struct pivots {
+    dkm_strip_visitor visitor;
+    dkm_ctx *ctx;
+    const dkm_prepared *X;
+    dkm_idx n, first, room, k; /* rows of this rank, landmarks wanted and found */
+    dkm_idx block, round;
+    double *F, *G; /* n x room, n x block */
+    double *left;  /* of k(x, x), n numbers */
+    double *S;     /* rows of F of the candidates, block x room; the same on every rank */
+    double *H, *M; /* rows of G of the candidates; what makes new columns of F of those of G */
+    dkm_idx *candidates, *places;
+} pivots;
+
+static void copy_strip(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
+{
+    pivots *s = (pivots *)self;
+
+    for (dkm_idx j = 0; j < K->nb; j++)
+        for (dkm_idx i = 0; i < K->na; i++)
+            s->G[(il + i) * K->nb + j] = dkm_tile_get(K, i, j);
+}
+
+/* G = columns of K at the candidates. */
+static dkm_status evaluate(pivots *s, dkm_idx count)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *D = NULL;
+    dkm_prepared *prepared = NULL;
+    dkm_strips strips = {0};
+
+    DKM_TRY(dkm_data_select(s->X->X, count, s->candidates, &D));
+    DKM_TRY(dkm_kernel_prepare_new(s->X, D, &prepared));
+    DKM_TRY(dkm_strips_open(&strips, prepared, DKM_F64));
+    DKM_AGREE(s->ctx, dkm_strips_run(&strips, s->X, 0, 0, count, &s->visitor));
+out:
+    dkm_strips_close(&strips);
+    dkm_prepared_destroy(&prepared);
+    dkm_data_destroy(&D);
+    return status;
+}
+
+/* Rows of the candidates, of @p width numbers with ld @p ld, to every rank. */
+static void share_rows(const pivots *s, dkm_idx count, const double *rows, dkm_idx ld,
+                       dkm_idx width, double *out)
+{
+    memset(out, 0, (size_t)(count * width) * sizeof *out);
+    for (dkm_idx c = 0; c < count; c++) {
+        dkm_idx il = s->candidates[c] - s->first;
+        if (il >= 0 && il < s->n)
+            memcpy(out + c * width, rows + il * ld, (size_t)width * sizeof *out);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, out, (int)(count * width), MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(s->ctx));
+}
+
+/* Take candidates and eliminate each from H. Row t of M holds the combination of columns of G that
+ * is column t of L^-1: new columns of F are G M'.
+ * @return how many were taken; their places are noted */
+static dkm_idx take(pivots *s, dkm_idx count, double least)
+{
+    double *H = s->H, *first = s->S; /* S has done its work */
+    dkm_idx taken = 0;
+
+    memset(s->M, 0, (size_t)(count * count) * sizeof *s->M);
+    for (dkm_idx c = 0; c < count; c++)
+        first[c] = H[c * count + c];
+    for (dkm_idx c = 0; c < count && s->k + taken < s->room; c++) {
+        double u = dkm_random_uniform(dkm_ctx_seed(s->ctx), TAKE_STREAM, (uint64_t)s->round,
+                                      (uint64_t)s->candidates[c]);
+        double now = H[c * count + c], *row = s->M + taken * count;
+        if (!(now > least) || !(u * first[c] < now))
+            continue;
+        /* column c less what the columns taken before explain of it, over its length */
+        row[c] = 1.0;
+        for (dkm_idx t = 0; t < taken; t++) {
+            const double *other = s->M + t * count;
+            double l = first[count + t * count + c]; /* of L, row c, column t */
+            for (dkm_idx j = 0; j < count; j++)
+                row[j] -= l * other[j];
+        }
+        for (dkm_idx j = 0; j < count; j++) {
+            row[j] /= sqrt(now);
+            first[count + taken * count + j] = H[j * count + c] / sqrt(now);
+        }
+        for (dkm_idx i = 0; i < count; i++)
+            for (dkm_idx j = 0; j < count; j++)
+                H[i * count + j] -=
+                    first[count + taken * count + i] * first[count + taken * count + j];
+        s->places[s->k + taken++] = s->candidates[c];
+    }
+    return taken;
+}
+
+/* F gets new columns G M', and each object loses what they explain of it. */
+static void extend(pivots *s, dkm_idx count, dkm_idx taken, double least)
+{
+    dkm_blas_gemm(DKM_F64, 'T', 'N', taken, s->n, count, 1.0, s->M, count, s->G, count, 0.0,
+                  s->F + s->k, s->room);
+    for (dkm_idx i = 0; i < s->n; i++)
+        for (dkm_idx t = 0; t < taken; t++) {
+            double f = s->F[i * s->room + s->k + t];
+            s->left[i] = fmax(0.0, s->left[i] - f * f);
+        }
+    for (dkm_idx c = 0; c < count; c++) { /* those taken, and those that are explained already */
+        dkm_idx il = s->candidates[c] - s->first;
+        if (il >= 0 && il < s->n && !(s->H[c * count + c] > least))
+            s->left[il] = 0.0;
+    }
+    s->k += taken;
+}
+
+static dkm_status one_round(pivots *s, double least, dkm_idx *drawn)
+{
+    dkm_status status = DKM_OK;
+    const dkm_lottery lottery = {.ctx = s->ctx,
+                                 .m = dkm_prepared_rows(s->X),
+                                 .stream = DRAW_STREAM,
+                                 .turn = (uint64_t)s->round,
+                                 .weights = s->left};
+    dkm_idx count = s->block, taken;
+
+    DKM_TRY(dkm_lottery_draw(&lottery, &count, s->candidates));
+    *drawn = count;
+    if (count == 0)
+        goto out;
+    DKM_TRY(evaluate(s, count));
+    share_rows(s, count, s->F, s->room, s->k, s->S);
+    dkm_blas_gemm(DKM_F64, 'T', 'N', count, s->n, s->k, -1.0, s->S, s->k > 0 ? s->k : 1, s->F,
+                  s->room, 1.0, s->G, count); /* G <- G - F S' */
+    share_rows(s, count, s->G, count, count, s->H);
+    taken = take(s, count, least);
+    extend(s, count, taken, least);
+    s->round++;
+out:
+    return status;
+}
+
+static dkm_local open_local(pivots *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx b = s->block, wide = s->room > b + 1 ? s->room : b + 1;
+
+    DKM_STEP(dkm_alloc(s->ctx, s->n * s->room, &s->F));
+    DKM_STEP(dkm_alloc(s->ctx, s->n * b, &s->G));
+    DKM_STEP(dkm_alloc(s->ctx, s->n, &s->left));
+    DKM_STEP(dkm_alloc(s->ctx, b * wide, &s->S));
+    DKM_STEP(dkm_alloc(s->ctx, b * b, &s->H));
+    DKM_STEP(dkm_alloc(s->ctx, b * b, &s->M));
+    DKM_STEP(dkm_alloc(s->ctx, b, &s->candidates));
+out:
+    return local;
+}
+
+static void release(pivots *s)
+{
+    DKM_FREE(s->F);
+    DKM_FREE(s->G);
+    DKM_FREE(s->left);
+    DKM_FREE(s->S);
+    DKM_FREE(s->H);
+    DKM_FREE(s->M);
+    DKM_FREE(s->candidates);
+}
+
+static double trace(const pivots *s)
+{
+    double sum = 0;
+
+    for (dkm_idx i = 0; i < s->n; i++)
+        sum += s->left[i];
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
+    return sum;
+}
+
+static dkm_local check_trace(dkm_ctx *ctx, double sum)
+{
+    if (sum > 0 && isfinite(sum))
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_NUMERIC,
+                    "pivots are drawn by k(x, x), whose sum is %g: choose landmarks uniformly",
+                    sum);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    dkm_idx x = *(const dkm_idx *)a, y = *(const dkm_idx *)b;
+
+    return (x > y) - (x < y);
+}
+
+dkm_status dkm_pivots_choose(const dkm_prepared *X, dkm_idx *count, dkm_idx *places)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx m = dkm_prepared_rows(X), drawn = 1;
+    pivots s = {.visitor = {copy_strip}, .ctx = X->ctx, .X = X, .places = places};
+    double all;
+
+    s.n = X->X->mine.n;
+    s.first = X->X->first;
+    s.room = *count;
+    s.block = *count / 4 < 1 ? 1 : *count / 4 > BLOCK ? BLOCK : *count / 4;
+    DKM_TRY(dkm_memory_check(s.ctx, 8.0 * (double)s.n * (double)(s.room + s.block),
+                             "choosing landmarks by pivoted Cholesky"));
+    DKM_AGREE(s.ctx, open_local(&s));
+    DKM_TRY(dkm_kernel_selves(X, s.left));
+    all = trace(&s);
+    DKM_AGREE(s.ctx, check_trace(s.ctx, all));
+    while (s.k < s.room && drawn > 0 && trace(&s) > NOTHING * all) {
+        DKM_TRY(one_round(&s, NOTHING * all / (double)m, &drawn));
+        dkm_progress(s.ctx, (double)s.k, (double)s.room);
+    }
+    qsort(places, (size_t)s.k, sizeof *places, ascending);
+    *count = s.k;
+out:
+    release(&s);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* The ends of a spectrum: leading pairs of K, then of c I - K with c above them all. */
+#include <math.h>
+
+#include <dkmap/psd.h>
+
+#include "solve/krylov.h"
+#include "solve/product.h"
+
+#define ROUNDS    20
+#define BLOCK     8
+#define TOLERANCE 1e-6 /* of a residual; eigenvalues are right to its square */
+#define ABOVE     1.001
+#define ROUNDING  1e-7 /* of the largest eigenvalue: what single precision may have lost */
+
+typedef struct shifted {
+    const dkm_dmat *K;
+    double scale, shift; /* scale K + shift I */
+} shifted;
+
+static dkm_status multiply(void *user, const dkm_slab *Q, dkm_slab *Y)
+{
+    const shifted *s = user;
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = Q->ctx;
+    dkm_product product = {dkm_dmat_grid(s->K), NULL, dkm_dmat_row_block(s->K), s->K};
+    dkm_slab packed = {0};
+
+    DKM_AGREE(ctx, dkm_slab_init(&packed, ctx, dkm_dmat_rows(s->K), Q->cols));
+    dkm_slab_append(&packed, Q);
+    DKM_TRY(dkm_product_rows(&product, Q->cols, packed.a));
+    for (dkm_idx i = 0; i < Q->n; i++)
+        for (dkm_idx j = 0; j < Q->cols; j++)
+            packed.a[i * Q->cols + j] =
+                s->scale * packed.a[i * Q->cols + j] + s->shift * Q->a[i * Q->ld + j];
+    Y->cols = 0;
+    dkm_slab_append(Y, &packed);
+out:
+    dkm_slab_free(&packed);
+    return status;
+}
+
+static dkm_status leading(shifted *s, double *value)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(s->K));
+    dkm_krylov_settings settings = {.m = dkm_dmat_rows(s->K),
+                                    .components = 1,
+                                    .block = BLOCK,
+                                    .tolerance = TOLERANCE,
+                                    .max_rounds = ROUNDS};
+    dkm_krylov_outcome outcome;
+    dkm_slab vector = {0};
+
+    DKM_AGREE(ctx, dkm_slab_init(&vector, ctx, settings.m, 1));
+    DKM_TRY(dkm_krylov(ctx, &settings, multiply, s, NULL, value, &vector, &outcome));
+out:
+    dkm_slab_free(&vector);
+    return status;
+}
+
+dkm_status dkm_psd_bounds(const dkm_dmat *K, double *smallest, double *largest)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
+    shifted s = {.K = K, .scale = 1.0};
+    double norm = dkm_dmat_norm(K), below = 0;
+
+    *smallest = *largest = 0;
+    if (!(norm > 0))
+        return DKM_OK;
+    dkm_phase_begin(ctx, "bounds");
+    s.scale = 1.0 / norm; /* a bound of the spectral norm, up to the half that is not stored */
+    DKM_TRY(leading(&s, largest));
+    s.shift = ABOVE * fmax(*largest, 0.0);
+    s.scale = -s.scale;
+    DKM_TRY(leading(&s, &below));
+    *largest *= norm;
+    *smallest = (s.shift - below) * norm;
+out:
+    dkm_phase_end(ctx);
+    return status;
+}
+
+dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_TRY(dkm_psd_bounds(K, smallest, largest));
+    if (*smallest < -ROUNDING * fabs(*largest))
+        local = dkm_fail(ctx, DKM_ERR_ARG,
+                         "the matrix is not positive semidefinite: its eigenvalues reach from %.3g "
+                         "to %.3g; --clip drops the negative ones",
+                         *smallest, *largest);
+    DKM_AGREE(ctx, local);
+out:
+    return status;
+}

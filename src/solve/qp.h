@@ -1,0 +1,70 @@
+/** @file qp.h  The quadratic programs of margin machines, grown a few constraints at a time.
+ *
+ *      maximise   b'a - 1/2 a'G a   subject to   a >= 0
+ *      and, with a budget C,   sum of a over a group <= C   for every group
+ *
+ *  G is the Gram matrix of constraints <w, d_c> >= b_c, w = sum a_c d_c; a group is an example
+ *  (one slack each) or all constraints (one slack). A program lives on one rank and is solved there
+ *  with its last solution as the start: what comes out depends on G, b and the history alone.
+ */
+#ifndef DKMAP_QP_H
+#define DKMAP_QP_H
+
+#include <dkmap/context.h>
+
+typedef struct dkm_qp {
+    dkm_ctx *ctx;
+    dkm_idx n, room;
+    double *G;      /**< symmetric n x n, both triangles, ld = room */
+    double *b;      /**< n */
+    double *a;      /**< n, >= 0 */
+    dkm_idx *group; /**< n */
+    /* of the active set of dkm_qp_solve_free(), kept between calls */
+    dkm_idx active;  /**< how many a_c are free to move */
+    dkm_idx *member; /**< which, in the order of the factor */
+    double *L;       /**< lower Cholesky factor of their G, row by row, ld = room */
+} dkm_qp;
+
+/** How a solve ended. */
+typedef struct dkm_qp_info {
+    dkm_idx steps;
+    double objective; /**< b'a - 1/2 a'Ga */
+    double violation; /**< of the optimality conditions, in units of b */
+    int unbounded;    /**< some a >= 0 has G a = 0 and b'a > 0: no w meets all constraints */
+} dkm_qp_info;
+
+/** An empty program. dkm_qp_clear() frees. Local. */
+dkm_qp dkm_qp_empty(dkm_ctx *ctx);
+void dkm_qp_clear(dkm_qp *qp);
+
+/** Make room for @p count constraints more, each with a = 0, b and group still to be set, and their
+ *  rows and columns of G as well. Local.
+ *  @return ok; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
+
+/** Keep the constraints with keep[c] != 0, in their order; those with a > 0 must be kept. Local. */
+void dkm_qp_keep(dkm_qp *qp, const char *keep);
+
+/** Solve without budgets, by an active set with an updated Cholesky factor. Local.
+ *
+ *  @param[in] tolerance  on b_c - (G a)_c of constraints with a_c = 0, and stands for them all
+ *  @return ok; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_local dkm_qp_solve_free(dkm_qp *qp, double tolerance, dkm_qp_info *info);
+
+/** Solve with a budget, two multipliers of one group at a time. Local.
+ *
+ *  @param[in] budget     C > 0 of every group
+ *  @param[in] tolerance  on the spread of gradients within a group
+ *  @return ok; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_local dkm_qp_solve_budget(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info);
+
+/** b'a - 1/2 a'Ga. Local. */
+double dkm_qp_objective(const dkm_qp *qp);
+
+/** x'y of n numbers, in an order that depends on n alone. Local. */
+double dkm_qp_dot(dkm_idx n, const double *x, const double *y);
+
+#endif

@@ -1,0 +1,236 @@
+/* Non-negative quadratic programs by an active set. With P the constraints whose a may move, the
+ * optimum over them is G_PP s = b_P; a step towards s stops where a multiplier reaches zero, which
+ * then leaves P. Constraints whose gradient b - G a is positive join P, a few at a time. The factor
+ * L L' = G_PP gains and loses rows instead of being made anew.
+ *
+ * A constraint that depends on those in P (d_c = sum beta_p d_p) cannot join: multipliers move
+ * along (1, -beta), which costs nothing in a'Ga and gains in b'a, until one of P reaches zero. If
+ * none does, a grows without bound and no w meets the constraints. */
+#include "solve/qp.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+
+#define BLOCK     16    /* constraints that may join at once */
+#define DEPENDENT 1e-11 /* squared distance to the span of P, relative to the constraint itself */
+
+typedef struct solver {
+    dkm_qp *qp;
+    double tolerance;
+    double *grad, *s, *row;
+    char *in; /* is it in P? */
+    dkm_idx steps;
+    int unbounded;
+} solver;
+
+static double *factor_row(const dkm_qp *qp, dkm_idx i)
+{
+    return qp->L + i * qp->room;
+}
+
+/* row <- L^-1 row, the first k of them. */
+static void forward(const dkm_qp *qp, dkm_idx k, double *row)
+{
+    for (dkm_idx i = 0; i < k; i++)
+        row[i] = (row[i] - dkm_qp_dot(i, factor_row(qp, i), row)) / factor_row(qp, i)[i];
+}
+
+/* row <- L^-T row. */
+static void backward(const dkm_qp *qp, dkm_idx k, double *row)
+{
+    for (dkm_idx i = k - 1; i >= 0; i--) {
+        const double *l = factor_row(qp, i);
+        row[i] /= l[i];
+        for (dkm_idx j = 0; j < i; j++)
+            row[j] -= l[j] * row[i];
+    }
+}
+
+/* Take member i out of P: rotations bring the rows below back to a triangle. */
+static void leave(solver *v, dkm_idx i)
+{
+    dkm_qp *qp = v->qp;
+
+    v->in[qp->member[i]] = 0;
+    qp->a[qp->member[i]] = 0;
+    for (dkm_idx r = i + 1; r < qp->active; r++) {
+        double *to = factor_row(qp, r - 1), *from = factor_row(qp, r);
+        for (dkm_idx c = 0; c <= r; c++)
+            to[c] = from[c];
+        qp->member[r - 1] = qp->member[r];
+    }
+    qp->active--;
+    for (dkm_idx k = i; k < qp->active; k++) {
+        double *l = factor_row(qp, k), h = hypot(l[k], l[k + 1]), c = l[k] / h, s = l[k + 1] / h;
+        for (dkm_idx r = k; r < qp->active; r++) {
+            double *x = factor_row(qp, r), p = x[k], q = x[k + 1];
+            x[k] = c * p + s * q;
+            x[k + 1] = c * q - s * p;
+        }
+    }
+}
+
+/* Solve row <- L^-1 G_Pc and say what is left of G_cc. */
+static double project(solver *v, dkm_idx c)
+{
+    dkm_qp *qp = v->qp;
+    const double *g = qp->G + c * qp->room;
+
+    for (dkm_idx i = 0; i < qp->active; i++)
+        v->row[i] = g[qp->member[i]];
+    forward(qp, qp->active, v->row);
+    return g[c] - dkm_qp_dot(qp->active, v->row, v->row);
+}
+
+/* Trade multipliers of P for that of c, which depends on them, until one of P is gone. */
+static int trade(solver *v, dkm_idx c)
+{
+    dkm_qp *qp = v->qp;
+    dkm_idx out = -1;
+    double t = INFINITY;
+
+    backward(qp, qp->active, v->row);
+    for (dkm_idx i = 0; i < qp->active; i++) {
+        double ratio = qp->a[qp->member[i]] / v->row[i];
+        if (v->row[i] > 1e-12 && ratio < t) {
+            t = ratio;
+            out = i;
+        }
+    }
+    if (out < 0)
+        return 0;
+    for (dkm_idx i = 0; i < qp->active; i++)
+        qp->a[qp->member[i]] = fmax(0.0, qp->a[qp->member[i]] - t * v->row[i]);
+    qp->a[c] += t;
+    leave(v, out);
+    return 1;
+}
+
+/* Let c join P. */
+static void join(solver *v, dkm_idx c)
+{
+    dkm_qp *qp = v->qp;
+    double left = project(v, c), *l;
+
+    while (left <= DEPENDENT * qp->G[c * qp->room + c]) {
+        if (!trade(v, c)) {
+            v->unbounded = 1;
+            return;
+        }
+        left = project(v, c);
+    }
+    l = factor_row(qp, qp->active);
+    for (dkm_idx i = 0; i < qp->active; i++)
+        l[i] = v->row[i];
+    l[qp->active] = sqrt(left);
+    qp->member[qp->active++] = c;
+    v->in[c] = 1;
+}
+
+/* Move a towards the optimum over P until it is reached, losing members on the way. */
+static void settle(solver *v)
+{
+    dkm_qp *qp = v->qp;
+
+    for (;;) {
+        double t = 1;
+        for (dkm_idx i = 0; i < qp->active; i++)
+            v->s[i] = qp->b[qp->member[i]];
+        forward(qp, qp->active, v->s);
+        backward(qp, qp->active, v->s);
+        for (dkm_idx i = 0; i < qp->active; i++) {
+            double a = qp->a[qp->member[i]];
+            if (v->s[i] <= 0 && a / (a - v->s[i]) < t)
+                t = a / (a - v->s[i]);
+            else if (v->s[i] <= 0 && a == 0)
+                t = 0;
+        }
+        for (dkm_idx i = 0; i < qp->active; i++)
+            qp->a[qp->member[i]] += t * (v->s[i] - qp->a[qp->member[i]]);
+        v->steps++;
+        if (t >= 1)
+            return;
+        for (dkm_idx i = qp->active - 1; i >= 0; i--)
+            if (v->s[i] <= 0 && qp->a[qp->member[i]] <= 1e-15 * fabs(v->s[i]))
+                leave(v, i);
+    }
+}
+
+/* Gradients of all constraints outside P; the largest is returned. */
+static double find_gradients(solver *v)
+{
+    dkm_qp *qp = v->qp;
+    double most = 0;
+
+    for (dkm_idx c = 0; c < qp->n; c++) {
+        v->grad[c] = 0;
+        if (v->in[c])
+            continue;
+        v->grad[c] = qp->b[c] - dkm_qp_dot(qp->n, qp->G + c * qp->room, qp->a);
+        most = fmax(most, v->grad[c]);
+    }
+    return most;
+}
+
+/* Let the constraints with the largest gradients join, at most @p count and none far behind the
+ * first. */
+static void admit(solver *v, dkm_idx count, double most)
+{
+    for (dkm_idx k = 0; k < count && !v->unbounded; k++) {
+        dkm_idx best = -1;
+        for (dkm_idx c = 0; c < v->qp->n; c++)
+            if (!v->in[c] && v->grad[c] > v->tolerance && (best < 0 || v->grad[c] > v->grad[best]))
+                best = c;
+        if (best < 0 || v->grad[best] < 0.1 * most)
+            return;
+        v->grad[best] = 0;
+        join(v, best);
+    }
+}
+
+static void solve(solver *v, dkm_qp_info *info)
+{
+    dkm_idx count = BLOCK, limit = 50 * v->qp->n + 1000;
+    double last = dkm_qp_objective(v->qp);
+
+    settle(v);
+    while ((info->violation = find_gradients(v)) > v->tolerance && v->steps < limit) {
+        double now;
+        admit(v, count, info->violation);
+        if (v->unbounded)
+            break;
+        settle(v);
+        now = dkm_qp_objective(v->qp);
+        count = now > last ? BLOCK : 1;
+        last = now;
+    }
+    info->objective = dkm_qp_objective(v->qp);
+    info->unbounded = v->unbounded;
+    info->steps = v->steps;
+}
+
+dkm_local dkm_qp_solve_free(dkm_qp *qp, double tolerance, dkm_qp_info *info)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    solver v = {.qp = qp, .tolerance = tolerance};
+
+    *info = (dkm_qp_info){0};
+    DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.grad));
+    DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.s));
+    DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.row));
+    DKM_STEP(dkm_calloc(qp->ctx, qp->n, &v.in));
+    for (dkm_idx i = 0; i < qp->active; i++)
+        v.in[qp->member[i]] = 1;
+    for (dkm_idx c = 0; c < qp->n; c++)
+        if (qp->a[c] > 0 && !v.in[c] && !v.unbounded)
+            join(&v, c);
+    if (qp->n > 0)
+        solve(&v, info);
+out:
+    DKM_FREE(v.grad);
+    DKM_FREE(v.s);
+    DKM_FREE(v.row);
+    DKM_FREE(v.in);
+    return local;
+}
