@@ -39,6 +39,9 @@ done
 for type in $(listed include/dkmap/data.h 'X\(DKM_[A-Z_]+, "([a-z-]+)"\)'); do
     named "$guide" "\`$type\`" "the type $type"
 done
+for method in $(listed include/dkmap/preimage.h 'X\(DKM_PREIMAGE_[A-Z_]+, "([a-z-]+)"\)'); do
+    named "$guide" "\`$method\`" "the pre-image method $method"
+done
 for page in "$readme" "$DKMAP_SOURCE"/docs/*.md; do
     for target in $(grep -oE '\]\([^)#:]+\)' "$page" | tr -d '])('); do
         [ -e "${page%/*}/$target" ] || fail "${page##*/} points to $target, which is not there"

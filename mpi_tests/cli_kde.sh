@@ -47,7 +47,51 @@ printf '0,5\n10,4\n20,3\n99,99\n' >cand.csv
 good 3 predict m_mse.h5 --x 'x.csv[0:3]' --candidates cand.csv -o c.csv
 [ "$(tr '\n' ' ' <c.csv)" = "0,5 10,4 20,3 " ] || fail "candidates from a file: $(cat c.csv)"
 
+# Support vector regression instead of ridge regression, through a file and other rank counts.
+good 4 fit kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components all \
+    --learner svr --C 100 --tube 0.01 -o svr.h5
+good 1 predict svr.h5 --x x.csv -o svr1.npy
+good 3 predict svr.h5 --x x.csv -o svr3.npy
+good 1 score --truth svr1.npy --pred svr3.npy --loss mse
+below "$(value rmse)" 1e-12 "1 and 3 ranks predict alike"
+good 1 score --truth dense.csv --pred svr1.npy --loss mse
+below "$(value rmse)" 0.02 "outputs lie in their tubes"
+good 2 cv kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components 2 \
+    --learner svr --C 0.01,100 --tube 0.01 --folds 3
+[ "$(value best)" = C=100 ] || fail "cv of machines: $(cat out)"
+on 2 fit kde --x x.csv --y dense.csv --kx linear --ky linear --components 1 --learner svr -o none.h5
+expect 1 "machines without C"
+says err "needs --C" "machines without C"
+on 2 fit kde --x x.csv --y dense.csv --kx linear --ky linear --components 1 -o none.h5
+expect 1 "kde without gamma"
+says err "needs --gamma" "kde without gamma"
+
+# Outputs without inputs, and shrunken coordinates: the same on any number of ranks.
+printf '0,5\n10,4\n20,3\n35,1\n' >extra.csv
+for ranks in 1 3; do
+    good "$ranks" fit kde --x x.csv --y dense.csv --extra-y extra.csv --shrink 0.2 --ky linear \
+        --kx 'rbf(sigma=1)' --components all --gamma 0.01 -o "extra$ranks.h5"
+    [ "$(value extra_outputs)" = 4 ] || fail "extra outputs are told: $(cat out)"
+    good 2 predict "extra$ranks.h5" --x x.csv -o "extra$ranks.npy"
+done
+good 1 score --truth extra1.npy --pred extra3.npy --loss mse
+below "$(value rmse)" 1e-9 "extra outputs on 1 and 3 ranks"
+good 2 cv kde --x x.csv --y dense.csv --extra-y extra.csv --kx 'rbf(sigma=1)' --ky linear \
+    --components 2 --shrink 0,10 --gamma 0.01 --folds 3
+[ "$(value best)" = shrink=0 ] || fail "cv of shrinking: $(cat out)"
+good 3 fit kde --x x.csv --y strings.txt --extra-y strings.txt --kx 'rbf(sigma=1)' \
+    --ky 'spectrum(p=2)' --components 2 --gamma 0.01 -o extra.h5
+good 2 predict extra.h5 --x x.csv -o extra.txt
+cmp -s extra.txt strings.txt || fail "strings with extra ones are predicted"
+
 # Wrong uses.
+on 2 fit kde --x x.csv --y dense.csv --extra-y labels.csv --kx linear --ky linear --components 1 \
+    --gamma 1 -o none.h5
+expect 1 "extra outputs of another width"
+says err "labels.csv" "extra outputs of another width"
+on 2 fit kde --x x.csv --y dense.csv --shrink -1 --kx linear --ky linear --components 1 \
+    --gamma 1 -o none.h5
+expect 1 "shrinking by less than nothing"
 on 2 predict m_mse.h5 --x x.csv --preimage linear -o none.npy
 expect 1 "a linear pre-image of rbf outputs"
 says err "use candidates" "a linear pre-image of rbf outputs"

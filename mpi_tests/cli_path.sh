@@ -121,7 +121,7 @@ bad "--gamma must be > 0, not 0" 1 --gamma 0
 bad "--gamma takes at most 1000 values, not 1001" 1 --gamma "$(seq -s, 1001)"
 bad "--gamma expects a number, not ''" 2 --gamma 1,,2
 bad "--gamma expects a number, not ''" 2 --gamma=
-bad "--solver expects one of auto, cholesky, eigen" 2 --gamma 1 --solver pcg
+bad "--solver expects one of auto, cholesky, eigen" 2 --gamma 1 --solver lanczos
 bad "mixed precision" 1 --gamma 1,2 --precision mixed
 on 2 fit krr --x one.csv --y six.csv --kx linear --gamma 1,2 --center -o made.h5
 expect 1 "one example with an intercept"

@@ -181,6 +181,85 @@ static void a_share_of_the_trace_is_met_and_no_more(dkm_ctx *ctx)
     dkm_grid_destroy(&grid);
 }
 
+/* Eigenvalue 5 forty times and 0 otherwise. */
+static double forty_fold(void *user, dkm_idx ig, dkm_idx jg)
+{
+    (void)user;
+    return ig % 40 == jg % 40;
+}
+
+/* A narrow block alone would find 24 of the copies. */
+static void more_copies_than_a_block_has_columns_are_found(dkm_ctx *ctx)
+{
+    dkm_grid *grid = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    for (dkm_idx p = 30; p <= 50; p += 20) {
+        dkm_eigen_settings s = dkm_eigen_settings_default();
+        dkm_eigen_info info = {0};
+        double *values = NULL;
+        dkm_data *vectors = NULL;
+        dkm_dmat *K = NULL;
+
+        s.components = p;
+        s.center = 0;
+        s.solver = DKM_EIGEN_BLOCK;
+        CHECK_OK(ctx, dkm_dmat_create(grid, 200, 200, 16, 16, DKM_F64, &K));
+        dkm_dmat_fill(K, forty_fold, NULL);
+        CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, NULL, &info));
+        CHECK(info.components == (p < 40 ? p : 40) && strcmp(info.solver, "block") == 0);
+        CHECK(info.residual <= s.tolerance);
+        for (dkm_idx k = 0; k < info.components; k++)
+            CHECK_CLOSE(values[k], 5.0, 1e-9);
+        dkm_eigen_values_free(&values);
+        dkm_data_destroy(&vectors);
+        dkm_dmat_destroy(&K);
+    }
+    dkm_grid_destroy(&grid);
+}
+
+static int going_on;
+
+static void listen(void *user, dkm_level level, const char *text)
+{
+    (void)user;
+    going_on += level == DKM_WARN && strstr(text, "full decomposition") != NULL;
+}
+
+static void a_block_solver_that_does_not_converge_gives_way(dkm_ctx *ctx)
+{
+    dkm_eigen_settings s = dkm_eigen_settings_default();
+    dkm_eigen_info info = {0};
+    double *values = NULL, want[N];
+    static double a[N * N];
+    dkm_data *vectors = NULL;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    int kind = SMOOTH;
+
+    s.components = 8;
+    s.center = 0;
+    s.solver = DKM_EIGEN_BLOCK;
+    s.tolerance = 1e-30;
+    going_on = 0;
+    dkm_ctx_set_listener(ctx, (dkm_listener){.message = listen});
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 7, 7, DKM_F64, &K));
+    dkm_dmat_fill(K, kind_of_matrix, &kind);
+    CHECK_OK(ctx, dkm_eigen_leading(K, &s, &values, &vectors, NULL, &info));
+    CHECK(strcmp(info.solver, "block") != 0 && info.rounds > 0 && info.components == 8);
+    CHECK(dkm_ctx_rank(ctx) != 0 || going_on == 1);
+    whole_matrix(kind, 0, a);
+    oracle_eigen(N, a, want, NULL);
+    for (dkm_idx k = 0; k < 8; k++)
+        CHECK_CLOSE(values[k], want[k], 1e-10 * want[0]);
+    dkm_ctx_set_listener(ctx, (dkm_listener){0});
+    dkm_eigen_values_free(&values);
+    dkm_data_destroy(&vectors);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+}
+
 static void wrong_settings_are_refused(dkm_ctx *ctx)
 {
     dkm_eigen_settings s = dkm_eigen_settings_default();
@@ -237,6 +316,8 @@ static const check_case cases[] = {
     CASE(leading_pairs_match_jacobi),
     CASE(all_pairs_and_more_than_there_are),
     CASE(a_share_of_the_trace_is_met_and_no_more),
+    CASE(more_copies_than_a_block_has_columns_are_found),
+    CASE(a_block_solver_that_does_not_converge_gives_way),
     CASE(wrong_settings_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };

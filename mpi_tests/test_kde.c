@@ -216,6 +216,70 @@ static void the_nearest_are_found_among_all_ranks(dkm_ctx *ctx)
     dkm_data_destroy(&Q);
 }
 
+/* Narrow kernel, two outputs with a smooth function of the inputs. */
+static dkm_status fit_svr(dkm_ctx *ctx, double C, double tube, dkm_model **model,
+                          dkm_kde_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_kde_settings s = dkm_kde_settings_default();
+    dkm_kernel *kx = NULL, *ky = NULL;
+    dkm_data *X = NULL, *Y = NULL;
+
+    *model = NULL;
+    s.learner = DKM_LEARN_SVR;
+    s.margin.C = C;
+    s.margin.tube = tube;
+    s.margin.tolerance = 1e-6;
+    s.eigen.components = 2;
+    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=0.2)", &kx));
+    DKM_TRY(dkm_kernel_parse(ctx, "linear", &ky));
+    DKM_TRY(noise(ctx, 0, M, 2, &X));
+    DKM_TRY(noise(ctx, 3, M, 2, &Y));
+    DKM_TRY(dkm_kde_fit(ctx, &X, &Y, kx, ky, &s, model, info));
+out:
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    dkm_kernel_destroy(&ky);
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+/* Coordinates are outputs less their mean, turned: with C large no output is further from its
+ * prediction than the tube allows on either axis, and some are as far. */
+static void machines_leave_outputs_inside_their_tubes(dkm_ctx *ctx)
+{
+    const double tube = 0.3;
+    dkm_kde_info info;
+    dkm_model *model = NULL;
+    dkm_data *X = NULL, *Y = NULL, *P = NULL;
+    double most = 0;
+
+    CHECK_OK(ctx, fit_svr(ctx, 1e4, tube, &model, &info));
+    CHECK(info.support > 0 && info.support < 2 * M);
+    CHECK_OK(ctx, noise(ctx, 0, M, 2, &X));
+    CHECK_OK(ctx, noise(ctx, 3, M, 2, &Y));
+    CHECK_OK(ctx, dkm_model_predict(model, X, &P));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(Y); i++) {
+        const double *y = dkm_data_values_const(Y) + 2 * i, *p = dkm_data_values_const(P) + 2 * i;
+        most = fmax(most, hypot(y[0] - p[0], y[1] - p[1]));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    CHECK(most < tube * sqrt(2.0) + 1e-3 && most > tube - 1e-3);
+    dkm_data_destroy(&P);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    dkm_model_destroy(&model);
+}
+
+static dkm_status fit_machines(dkm_ctx *ctx)
+{
+    dkm_model *model = NULL;
+    dkm_status status = fit_svr(ctx, 1.0, 0.1, &model, NULL);
+
+    dkm_model_destroy(&model);
+    return status;
+}
+
 static dkm_status fit_and_predict(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
@@ -237,12 +301,14 @@ out:
 static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 {
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, fit_and_predict);
+    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, fit_machines);
 }
 
 static const check_case cases[] = {
     CASE(linear_outputs_are_ridge_regression),   CASE(classes_are_those_of_one_hot_regression),
     CASE(candidates_given_are_chosen_from),      CASE(wrong_pre_images_are_refused),
-    CASE(the_nearest_are_found_among_all_ranks), CASE(failing_allocations_are_agreed_on),
+    CASE(the_nearest_are_found_among_all_ranks), CASE(machines_leave_outputs_inside_their_tubes),
+    CASE(failing_allocations_are_agreed_on),
 };
 
 CHECK_MAIN(cases)

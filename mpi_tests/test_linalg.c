@@ -107,7 +107,7 @@ static void mirror_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision pr
     for (int upper = 0; upper < 2; upper++) {
         make(ctx, grid, nb, precision, 4, &A);
         oracle_gather(A, a);
-        dkm_la_mirror(upper ? 'U' : 'L', A);
+        CHECK_OK(ctx, dkm_la_mirror(upper ? 'U' : 'L', A));
         oracle_gather(A, c);
         for (int i = 0; i < N; i++)
             for (int j = 0; j <= i; j++) {
@@ -134,8 +134,11 @@ static void cholesky_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision 
     for (int i = 0; i < N * N; i++)
         a[i] = definite(i % N, i / N, shift);
     oracle_solve(N, 3, a, b);
-    dkm_la_cholesky(A, &minor);
+    CHECK_OK(ctx, dkm_la_cholesky(A, &minor));
     CHECK(minor == 0);
+    oracle_gather(A, a);
+    for (int i = 0; i < N * N; i++)
+        CHECK(i % N >= i / N || a[i] == 0.0);
     dkm_la_lower_solve('N', A, B);
     dkm_la_lower_solve('T', A, B);
     oracle_gather(B, x);
@@ -154,7 +157,7 @@ static void inverse_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision p
 
     CHECK_OK(ctx, dkm_dmat_create(grid, N, N, nb, nb, precision, &A));
     dkm_dmat_fill(A, definite_lower, &shift);
-    dkm_la_cholesky(A, &minor);
+    CHECK_OK(ctx, dkm_la_cholesky(A, &minor));
     make(ctx, grid, nb, precision, 6, &C);
     oracle_gather(A, l);
     oracle_gather(C, c);
@@ -180,6 +183,32 @@ static void inverse_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision p
     dkm_dmat_destroy(&A);
     dkm_dmat_destroy(&C);
     dkm_dmat_destroy(&L);
+}
+
+/* (L L')^-1 B by slabs against elimination. */
+static void narrow_solve_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    enum { M = 300, D = 3 }; /* more than a strip */
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+    dkm_idx first = dkm_slab_first(M, rank, size), n = dkm_slab_count(M, rank, size), minor = -1;
+    dkm_dmat *A = NULL;
+    double shift = 2.0;
+    static double a[M * M], b[M * D], rows[M * D];
+
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, M, nb, nb, precision, &A));
+    dkm_dmat_fill(A, definite_lower, &shift);
+    CHECK_OK(ctx, dkm_la_cholesky(A, &minor));
+    for (int i = 0; i < M * M; i++)
+        a[i] = definite(i % M, i / M, shift);
+    for (int k = 0; k < M * D; k++)
+        b[k] = cos(0.3 * (k % M) * (k / M + 1));
+    for (dkm_idx k = 0; k < n * D; k++)
+        rows[k] = b[first + k / D + k % D * M];
+    oracle_solve(M, D, a, b);
+    CHECK_OK(ctx, dkm_la_narrow_solve(A, D, rows));
+    for (dkm_idx k = 0; k < n * D; k++)
+        CHECK_CLOSE(rows[k], b[first + k / D + k % D * M], product_tolerance(precision));
+    dkm_dmat_destroy(&A);
 }
 
 static void on_every_grid(dkm_ctx *ctx, void (*body)(dkm_ctx *, dkm_grid *, dkm_idx, dkm_precision))
@@ -214,6 +243,18 @@ static void cholesky_solves_what_elimination_solves(dkm_ctx *ctx)
     on_every_grid(ctx, cholesky_on);
 }
 
+static void a_few_columns_are_solved_for_in_slabs(dkm_ctx *ctx)
+{
+    dkm_grid *grid = NULL;
+
+    for (int P = 1; P <= dkm_ctx_size(ctx); P++) {
+        CHECK_OK(ctx, dkm_grid_create(ctx, P, dkm_ctx_size(ctx) / P, &grid));
+        narrow_solve_on(ctx, grid, 40, DKM_F64);
+        narrow_solve_on(ctx, grid, 13, DKM_F32);
+        dkm_grid_destroy(&grid);
+    }
+}
+
 static void factors_are_inverted_in_place(dkm_ctx *ctx)
 {
     on_every_grid(ctx, inverse_on);
@@ -239,7 +280,7 @@ static void a_matrix_of_several_strips_is_factored(dkm_ctx *ctx)
     dkm_dmat_fill(B, noise, &seed);
     dkm_dmat_fill(C, noise, &seed);
     norm = dkm_dmat_norm(B);
-    dkm_la_cholesky(A, &minor);
+    CHECK_OK(ctx, dkm_la_cholesky(A, &minor));
     CHECK(minor == 0);
     dkm_la_lower_solve('N', A, B);
     dkm_la_lower_solve('T', A, B);
@@ -250,6 +291,73 @@ static void a_matrix_of_several_strips_is_factored(dkm_ctx *ctx)
     dkm_dmat_destroy(&B);
     dkm_dmat_destroy(&C);
     dkm_grid_destroy(&grid);
+}
+
+typedef struct interruption {
+    dkm_idx done;
+    int strips;
+} interruption;
+
+static dkm_status stop_after_one_strip(void *user, dkm_idx done)
+{
+    interruption *i = user;
+
+    i->done = done;
+    return i->strips++ == 0 ? DKM_ERR_NUMERIC : DKM_OK;
+}
+
+static void a_factorisation_goes_on_where_it_stopped(dkm_ctx *ctx)
+{
+    enum { M = 1300 };
+    dkm_grid *grid = NULL;
+    dkm_dmat *A = NULL, *whole = NULL;
+    interruption seen = {0, 0};
+    dkm_la_watch watch = {&seen, stop_after_one_strip};
+    double shift = 2.0;
+    dkm_idx minor = -1;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, M, 32, 32, DKM_F64, &A));
+    CHECK_OK(ctx, dkm_dmat_create(grid, M, M, 32, 32, DKM_F64, &whole));
+    dkm_dmat_fill(A, definite_lower, &shift);
+    dkm_dmat_fill(whole, definite_lower, &shift);
+    CHECK_OK(ctx, dkm_la_cholesky(whole, &minor));
+    CHECK(dkm_la_cholesky_from(A, 0, &watch, &minor) == DKM_ERR_NUMERIC);
+    CHECK(seen.done > 0 && seen.done < M);
+    CHECK_OK(ctx, dkm_la_cholesky_from(A, seen.done, &watch, &minor));
+    CHECK(minor == 0 && seen.done == M && seen.strips > 2);
+    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
+        for (dkm_idx il = 0; il < A->m_loc; il++)
+            CHECK(dkm_dmat_at(A, il, jl) == dkm_dmat_at(whole, il, jl));
+    dkm_dmat_destroy(&whole);
+    dkm_dmat_destroy(&A);
+    dkm_grid_destroy(&grid);
+}
+
+static dkm_status factor_once(dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = NULL;
+    dkm_dmat *A = NULL;
+    double shift = 2.0;
+    double rows[2 * 20] = {0};
+    dkm_idx minor;
+
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
+    DKM_TRY(dkm_dmat_create(grid, 20, 20, 4, 4, DKM_F64, &A));
+    dkm_dmat_fill(A, definite_lower, &shift);
+    DKM_TRY(dkm_la_mirror('L', A));
+    DKM_TRY(dkm_la_cholesky(A, &minor));
+    DKM_TRY(dkm_la_narrow_solve(A, 2, rows));
+out:
+    dkm_dmat_destroy(&A);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
+{
+    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, factor_once);
 }
 
 static double first_minors_good(void *user, dkm_idx ig, dkm_idx jg)
@@ -267,7 +375,7 @@ static void the_bad_minor_is_named_on_all_ranks(dkm_ctx *ctx)
         dkm_idx minor = 0;
         CHECK_OK(ctx, dkm_dmat_create(grid, 1500, 1500, 32, 32, DKM_F64, &A));
         dkm_dmat_fill(A, first_minors_good, &bad);
-        dkm_la_cholesky(A, &minor);
+        CHECK_OK(ctx, dkm_la_cholesky(A, &minor));
         CHECK(minor == bad + 1);
         dkm_dmat_destroy(&A);
     }
@@ -275,10 +383,16 @@ static void the_bad_minor_is_named_on_all_ranks(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(products_match_the_oracle),           CASE(columns_are_copied_exactly),
-    CASE(a_triangle_is_mirrored_exactly),      CASE(cholesky_solves_what_elimination_solves),
-    CASE(factors_are_inverted_in_place),       CASE(a_matrix_of_several_strips_is_factored),
+    CASE(products_match_the_oracle),
+    CASE(columns_are_copied_exactly),
+    CASE(a_triangle_is_mirrored_exactly),
+    CASE(cholesky_solves_what_elimination_solves),
+    CASE(a_few_columns_are_solved_for_in_slabs),
+    CASE(factors_are_inverted_in_place),
+    CASE(a_matrix_of_several_strips_is_factored),
     CASE(the_bad_minor_is_named_on_all_ranks),
+    CASE(a_factorisation_goes_on_where_it_stopped),
+    CASE(failing_allocations_are_agreed_on),
 };
 
 CHECK_MAIN(cases)

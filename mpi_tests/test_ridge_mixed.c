@@ -201,6 +201,29 @@ static void few_rows_are_solved_in_double(dkm_ctx *ctx)
     close_problem(&p);
 }
 
+static void a_double_matrix_that_does_not_fit_is_computed_anew(dkm_ctx *ctx)
+{
+    problem p;
+    dkm_dmat *B = NULL;
+    dkm_ridge_settings s = settings_of(1e-2, DKM_RIDGE_MIXED, DKM_KEEP_AUTO);
+    dkm_ridge_info info;
+    double held, m;
+
+    CHECK_OK(ctx, open_problem(&p, ctx, SCATTERED, "rbf(sigma=1)"));
+    held = (double)dkm_ctx_live_bytes(ctx);
+    m = (double)dkm_dmat_rows(p.Y);
+    MPI_Allreduce(MPI_IN_PLACE, &held, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    dkm_ctx_set_memory(ctx, held + 8.0 * m * m); /* between 4 and 12 bytes an element */
+    CHECK_OK(ctx, dkm_ridge_kernel(p.kernel, p.prepared, 16, &s, p.Y, &B, &info));
+    CHECK(info.recomputed && !info.fell_back && info.residual <= 1e-12);
+    dkm_dmat_destroy(&B);
+    dkm_ctx_set_memory(ctx, 0);
+    CHECK_OK(ctx, dkm_ridge_kernel(p.kernel, p.prepared, 16, &s, p.Y, &B, &info));
+    CHECK(!info.recomputed);
+    dkm_dmat_destroy(&B);
+    close_problem(&p);
+}
+
 static dkm_ridge_keep keep_to_try;
 
 static dkm_status solve_once(dkm_ctx *ctx)
@@ -225,9 +248,13 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(mixed_precision_gives_the_double_answer), CASE(a_shifted_factor_still_finds_the_answer),
-    CASE(a_hopeless_factor_falls_back_to_double),  CASE(single_precision_is_rough_and_says_so),
-    CASE(few_rows_are_solved_in_double),           CASE(failing_allocations_are_agreed_on),
+    CASE(mixed_precision_gives_the_double_answer),
+    CASE(a_shifted_factor_still_finds_the_answer),
+    CASE(a_hopeless_factor_falls_back_to_double),
+    CASE(single_precision_is_rough_and_says_so),
+    CASE(a_double_matrix_that_does_not_fit_is_computed_anew),
+    CASE(few_rows_are_solved_in_double),
+    CASE(failing_allocations_are_agreed_on),
 };
 
 CHECK_MAIN(cases)

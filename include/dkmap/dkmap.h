@@ -5,18 +5,32 @@
 
 #include <dkmap/align.h>
 #include <dkmap/bench.h>
+#include <dkmap/checkpoint.h>
 #include <dkmap/context.h>
+#include <dkmap/cv.h>
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
 #include <dkmap/eigen.h>
+#include <dkmap/extend.h>
+#include <dkmap/extrapolate.h>
+#include <dkmap/features.h>
+#include <dkmap/folds.h>
 #include <dkmap/grid.h>
+#include <dkmap/hopfield.h>
+#include <dkmap/jkm.h>
+#include <dkmap/joint.h>
 #include <dkmap/kde.h>
 #include <dkmap/kernel.h>
 #include <dkmap/kmeans.h>
 #include <dkmap/knn.h>
 #include <dkmap/kpca.h>
 #include <dkmap/krr.h>
+#include <dkmap/landmarks.h>
+#include <dkmap/lle.h>
+#include <dkmap/margin.h>
 #include <dkmap/model.h>
+#include <dkmap/nystroem.h>
+#include <dkmap/picture.h>
 #include <dkmap/preimage.h>
 #include <dkmap/psd.h>
 #include <dkmap/random.h>
@@ -26,6 +40,7 @@
 #include <dkmap/score.h>
 #include <dkmap/status.h>
 #include <dkmap/store.h>
+#include <dkmap/svm.h>
 #include <dkmap/types.h>
 
 #endif

@@ -8,22 +8,39 @@
 #define DKMAP_KDE_H
 
 #include <dkmap/eigen.h>
+#include <dkmap/margin.h>
 #include <dkmap/model.h>
+#include <dkmap/nystroem.h>
 #include <dkmap/preimage.h>
 #include <dkmap/ridge.h>
 
+/** What learns the coordinates: ridge regression for all of them from one factor, or a support
+ *  vector regression for each, the coordinates being dealt to the ranks. */
+typedef enum dkm_kde_learner { DKM_LEARN_RIDGE, DKM_LEARN_SVR } dkm_kde_learner;
+
 typedef struct dkm_kde_settings {
-    dkm_ridge_settings ridge;
-    dkm_eigen_settings eigen; /**< of the outputs; always centred */
+    dkm_kde_learner learner;
+    dkm_ridge_settings ridge;   /**< of ridge regression */
+    dkm_margin_settings margin; /**< of support vector regression: C, tube and tolerance */
+    dkm_eigen_settings eigen;   /**< of the outputs; always centred */
+    const dkm_data *extra;      /**< NULL, or outputs without inputs, borrowed: the outputs are
+                                   decomposed with them, and they are candidates. Not for landmarks */
+    double shrink; /**< S >= 0: predicted coordinates are scaled by l_j / (l_j + S l), l_j the
+                      eigenvalues of the outputs and l the mean of those kept; 0 leaves them */
     dkm_layout layout;
+    int landmarks; /**< fit to landmarks of inputs and outputs by conjugate gradients; the model
+                      keeps those alone */
+    dkm_nystroem_settings nystroem;
 } dkm_kde_settings;
 
 typedef struct dkm_kde_info {
-    dkm_idx m;
+    dkm_idx m, extra; /**< examples, outputs without inputs */
     int P, Q;
     dkm_idx block;
     dkm_eigen_info eigen;
     dkm_ridge_info ridge;
+    dkm_nystroem_info nystroem; /**< of a fit to landmarks */
+    dkm_idx support;            /**< of svr: coefficients that are not zero, over all components */
 } dkm_kde_info;
 
 dkm_kde_settings dkm_kde_settings_default(void);

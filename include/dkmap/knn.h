@@ -1,8 +1,9 @@
 /** @file knn.h  Nearest neighbours in the feature space of a kernel: the baseline of every map.
  *
  *  The squared distance of x to a training input is k(x, x) - 2 k(x, x_i) + k(x_i, x_i). One
- *  neighbour hands over its output, of any type; of several, dense outputs are averaged and labels
- *  vote (the nearer neighbour's label wins a tie).
+ *  neighbour hands over its output, of any type. Of several, dense outputs are averaged and labels
+ *  vote (the nearer neighbour's label wins a tie); outputs of any type with a kernel of their own
+ *  are averaged in its feature space, and the training output nearest to the mean is predicted.
  */
 #ifndef DKMAP_KNN_H
 #define DKMAP_KNN_H
@@ -17,13 +18,15 @@ typedef struct dkm_knn_settings {
 /** Fit: keep the examples. Collective.
  *
  *  @param[in]  X, Y    as many objects each; both are taken over (nulled)
- *  @param[in]  kernel  of the inputs, copied into the model
- *  @param[out] model   new, owned by the caller; NULL on failure
+ *  @param[in]  kx      kernel of the inputs, copied into the model
+ *  @param[in]  ky      kernel of the outputs, copied into the model, or NULL
+ *  @param[out] model   new, owned by the caller; NULL on failure. With @p ky it can list the
+ *                      nearest training outputs (dkm_model_configure())
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED when several neighbours are asked for and
- *          outputs are neither dense nor labels; DKM_ERR_MEMORY
+ *          outputs are neither dense nor labels nor have a kernel; DKM_ERR_MEMORY
  */
 DKM_NODISCARD
-dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kernel,
-                       const dkm_knn_settings *settings, dkm_model **model);
+dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                       const dkm_kernel *ky, const dkm_knn_settings *settings, dkm_model **model);
 
 #endif

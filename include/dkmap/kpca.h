@@ -9,10 +9,13 @@
 
 #include <dkmap/eigen.h>
 #include <dkmap/model.h>
+#include <dkmap/nystroem.h>
 
 typedef struct dkm_kpca_settings {
     dkm_eigen_settings eigen; /**< how many components, and by which solver */
     dkm_layout layout;
+    dkm_nystroem_settings nystroem; /**< landmarks > 0: components of the Nystroem kernel of so many
+                                         objects, and the model keeps those alone */
 } dkm_kpca_settings;
 
 typedef struct dkm_kpca_info {
@@ -20,6 +23,7 @@ typedef struct dkm_kpca_info {
     int P, Q;
     dkm_idx block;
     dkm_eigen_info eigen;
+    dkm_idx landmarks; /**< 0 where there are none */
 } dkm_kpca_info;
 
 dkm_kpca_settings dkm_kpca_settings_default(void);

@@ -6,7 +6,10 @@
 #define DKMAP_KRR_H
 
 #include <dkmap/model.h>
+#include <dkmap/nystroem.h>
 #include <dkmap/ridge_path.h>
+
+enum { DKM_KRR_REASON = 200 };
 
 typedef struct dkm_krr_settings {
     dkm_ridge_settings ridge; /**< gamma where there is no list, and how its system is solved */
@@ -19,15 +22,21 @@ typedef struct dkm_krr_settings {
     int primal; /**< solve for the weights of a linear kernel where they are fewer than examples */
     int center; /**< take the mean of the outputs as intercept b, else b = 0 */
     dkm_layout layout;
+    dkm_nystroem_settings nystroem; /**< of the solver DKM_PATH_PCG */
+    double seconds; /**< of DKM_PATH_AUTO: the time asked, 0: none. Where the exact fit of one gamma
+                         does not fit that or the memory, it takes DKM_PATH_PCG with the most
+                         landmarks that do, unless their number is given */
 } dkm_krr_settings;
 
 typedef struct dkm_krr_info {
     dkm_idx m, outputs;
     int P, Q;
     dkm_idx block;
-    const char *form;   /**< "dual" or "primal" */
-    double gamma;       /**< the one taken */
-    dkm_path_info path; /**< its points are NULL where errors were not wanted */
+    const char *form;            /**< "dual" or "primal" */
+    double gamma;                /**< the one taken */
+    dkm_path_info path;          /**< its points are NULL where errors were not wanted */
+    char reason[DKM_KRR_REASON]; /**< of the choice of a solver; empty where there was none */
+    dkm_nystroem_info nystroem;  /**< where path.solver is "pcg" */
 } dkm_krr_info;
 
 dkm_krr_settings dkm_krr_settings_default(void);
@@ -50,6 +59,14 @@ dkm_krr_settings dkm_krr_settings_default(void);
 DKM_NODISCARD
 dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
                        const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info);
+
+/** Fit by the solver DKM_PATH_PCG to inputs that are not kept: the file is read anew for every
+ * pass. Collective; as dkm_krr_fit() else.
+ *  @param[in] X  stays the caller's */
+DKM_NODISCARD
+dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
+                              const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                              dkm_model **model, dkm_krr_info *info);
 
 /** Free what the info holds. Local. */
 void dkm_krr_info_free(dkm_krr_info *info);

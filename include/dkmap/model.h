@@ -21,8 +21,8 @@ const char *dkm_model_method(const dkm_model *model);
 dkm_type dkm_model_output_type(const dkm_model *model);
 dkm_idx dkm_model_output_cols(const dkm_model *model);
 
-/** Choose how predictions are turned into objects. Collective; takes the candidates over, also on
- *  failure.
+/** Choose how coordinates are turned into objects: what kde predicts, and what any model decodes.
+ *  Collective; takes over what the settings hold, also on failure.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */
 DKM_NODISCARD
 dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);
@@ -36,6 +36,18 @@ dkm_idx dkm_model_stretch(const dkm_model *model);
  *  @return DKM_OK; DKM_ERR_ARG or DKM_ERR_UNSUPPORTED when X is not like the training inputs */
 DKM_NODISCARD
 dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y);
+
+/** Turn rows of coordinates back into objects: of kpca, those of its training objects; of kde,
+ * those of its outputs. Collective.
+ *  @param[in]  Z  dense rows, one number a component
+ *  @param[out] Y  new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no coordinates; DKM_ERR_ARG for rows of
+ *          another width */
+DKM_NODISCARD
+dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y);
+/** What decoding gives: type and columns. Local. */
+dkm_type dkm_model_decoded_type(const dkm_model *model);
+dkm_idx dkm_model_decoded_cols(const dkm_model *model);
 
 void dkm_model_destroy(dkm_model **model);
 

@@ -1,25 +1,43 @@
 /** @file preimage.h  From a point in feature space back to an object.
  *
  *  Methods that predict coordinates along directions of a feature space (kde, kpca) need an object
- *  whose image is near the point those coordinates stand for.
+ *  whose image is near the point Psi those coordinates stand for.
  */
 #ifndef DKMAP_PREIMAGE_H
 #define DKMAP_PREIMAGE_H
 
-#include <dkmap/data.h>
+#include <dkmap/kernel.h>
 
-typedef enum dkm_preimage_method {
-    DKM_PREIMAGE_AUTO,       /**< linear for a linear kernel on dense rows, else candidates */
-    DKM_PREIMAGE_CANDIDATES, /**< the nearest of the training objects, or of those given */
-    DKM_PREIMAGE_LINEAR,     /**< closed form, for a linear kernel on dense rows */
-    DKM_PREIMAGE_NONE        /**< the coordinates themselves */
-} dkm_preimage_method;
+/** Every method with the name users type. */
+#define DKM_PREIMAGE_LIST(X)                                                                       \
+    X(DKM_PREIMAGE_AUTO, "auto")               /* what suits the kernel and the objects */         \
+    X(DKM_PREIMAGE_CANDIDATES, "candidates")   /* the nearest training object, or one given */     \
+    X(DKM_PREIMAGE_LINEAR, "linear")           /* closed form of the linear kernel */              \
+    X(DKM_PREIMAGE_EXACT, "exact")             /* closed form of f(<x, x'>), f invertible */       \
+    X(DKM_PREIMAGE_FIXED_POINT, "fixed-point") /* iteration for an rbf */                          \
+    X(DKM_PREIMAGE_GRADIENT, "gradient")       /* descent on ||Psi - phi(x)||^2 */                 \
+    X(DKM_PREIMAGE_MDS, "mds")                 /* by the distances to near training objects */     \
+    X(DKM_PREIMAGE_LEARNED, "learned")         /* ridge from coordinates to the objects */         \
+    X(DKM_PREIMAGE_STRINGS, "strings")         /* each letter by a window on the input */          \
+    X(DKM_PREIMAGE_NONE, "coordinates")        /* the coordinates themselves */
+
+#define DKM_PREIMAGE_ENUM(code, name) code,
+typedef enum dkm_preimage_method { DKM_PREIMAGE_LIST(DKM_PREIMAGE_ENUM) } dkm_preimage_method;
+#undef DKM_PREIMAGE_ENUM
 
 typedef struct dkm_preimage_settings {
     dkm_preimage_method method;
     dkm_data *candidates; /**< taken over; NULL takes the training objects */
     dkm_idx top;          /**< 0, or: predict the indices of so many nearest candidates and their
                              squared distances, alternating, instead of the nearest itself */
+    dkm_idx neighbours;   /**< DKM_PREIMAGE_MDS: objects to measure by, 0 takes 10;
+                             DKM_PREIMAGE_STRINGS: letters that vote on one, 0 takes 5 */
+    dkm_idx window; /**< DKM_PREIMAGE_STRINGS: letters of the input to look at, odd; 0 takes 3 */
+    dkm_kernel *kz; /**< taken over; on coordinates, for DKM_PREIMAGE_LEARNED, which needs it */
+    double gamma_z; /**< its ridge > 0 */
 } dkm_preimage_settings;
+
+/** Free what the settings hold and were not yet relieved of. Local. */
+void dkm_preimage_settings_clear(dkm_preimage_settings *settings);
 
 #endif

@@ -12,7 +12,13 @@
  *    edit      least number of letters inserted, deleted or changed to make the prediction the true
  *              string. Beside the mean: the mean of edit / max(1, length of the true string)
  *    kernel    ||Phi(y) - Phi(p)||^2 = l(y, y) - 2 l(y, p) + l(p, p) in the space of a kernel l on
- *              outputs of any type it is for. Beside the mean: its root
+ *              outputs of any type it is for. Beside the mean: its root, and the mean of the
+ *              roots of all rows
+ *    rank      place of the true candidate in a list of candidates, 1 for the first: half way
+ *              between the places of those as near as it is. The truth is labels, the number of a
+ *              candidate each; predictions are dense rows of index, distance, index, distance, ...
+ *              best first, or of index and score. A candidate that is not in a list of N has the
+ *              place N + 1. Beside the mean: the share of those
  */
 #ifndef DKMAP_SCORE_H
 #define DKMAP_SCORE_H
@@ -26,7 +32,8 @@
     X(DKM_LOSS_ZERO_ONE, "zero-one")                                                               \
     X(DKM_LOSS_HAMMING, "hamming")                                                                 \
     X(DKM_LOSS_EDIT, "edit")                                                                       \
-    X(DKM_LOSS_KERNEL, "kernel")
+    X(DKM_LOSS_KERNEL, "kernel")                                                                   \
+    X(DKM_LOSS_RANK, "rank")
 
 #define DKM_LOSS_ENUM(code, name) code,
 typedef enum dkm_loss { DKM_LOSS_LIST(DKM_LOSS_ENUM) DKM_LOSS_COUNT } dkm_loss;

@@ -4,29 +4,9 @@
 
 #include "commands.h"
 #include "components.h"
+#include "gram_file.h"
 #include "rows.h"
 #include "run.h"
-
-/* The matrix of --gram, block-cyclic on a grid of its own. */
-static dkm_status read_gram(run *r, dkm_grid **grid, dkm_dmat **K)
-{
-    const char *path = args_text(r->args, "gram");
-    dkm_layout layout = run_layout(r);
-    dkm_status status = DKM_OK;
-    dkm_data *G = NULL;
-
-    dkm_phase_begin(r->ctx, "read");
-    DKM_TRY(dkm_data_read(r->ctx, path, DKM_INPUTS, "gram", &G));
-    DKM_TRY(dkm_grid_create(r->ctx, layout.P, layout.Q, grid));
-    DKM_TRY(run_blame(
-        r, path,
-        dkm_gram_given(*grid, G,
-                       layout.block ? layout.block : dkm_grid_block(*grid, dkm_data_rows(G)), K)));
-out:
-    dkm_phase_end(r->ctx);
-    dkm_data_destroy(&G);
-    return status;
-}
 
 static dkm_status eig(run *r)
 {
@@ -42,7 +22,7 @@ static dkm_status eig(run *r)
     settings.center = args_flag(r->args, "center");
     DKM_TRY(components_settings(r, &settings));
     DKM_TRY(run_check_model_path(r));
-    DKM_TRY(read_gram(r, &grid, &K));
+    DKM_TRY(gram_file_read(r, "gram", &grid, &K));
     DKM_TRY(run_blame(r, args_text(r->args, "gram"),
                       dkm_eigen_leading(K, &settings, &values, &vectors, NULL, &info)));
     DKM_TRY(dkm_eigenpairs_save(vectors, info.components, values, path, r->args->line));
@@ -62,11 +42,7 @@ out:
 }
 
 static const option options[] = {
-    {.name = "gram",
-     .kind = OPT_TEXT,
-     .flags = OPT_REQUIRED,
-     .hint = "FILE",
-     .help = "symmetric matrix, dense"},
+    ROW_GRAM(OPT_REQUIRED, "symmetric matrix, dense"),
     ROW_COMPONENTS,
     ROW_EIGENSOLVER,
     {.name = "center", .kind = OPT_FLAG, .help = "decompose the centred matrix H G H"},

@@ -4,7 +4,13 @@
 
 static dkm_status encode(run *r)
 {
-    return stream_through_model(r, "kpca", NULL);
+    static const streaming through = {.only = "kpca lle",
+                                      .from = "x",
+                                      .apply = dkm_model_predict,
+                                      .type = dkm_model_output_type,
+                                      .cols = dkm_model_output_cols};
+
+    return stream_through_model(r, &through);
 }
 
 static const option options[] = {ROW_X("objects to encode, of the kind the model was trained on"),
@@ -14,7 +20,7 @@ static const option options[] = {ROW_X("objects to encode, of the kind the model
 
 const command command_encode = {
     .name = "encode",
-    .summary = "coordinates of objects along the components of a kpca model",
+    .summary = "coordinates of objects by a kpca or lle model",
     .about = "Objects stream through in stretches, as they do in predict.",
     .example = "mpirun -np 4 dkmap encode components.h5 --x new.npy -o z.npy",
     .operands = "MODEL",

@@ -1,7 +1,94 @@
-#include "commands.h"
+#include <dkmap/store.h>
 
-static const command *const methods[] = {&command_fit_krr, &command_fit_kpca, &command_fit_kde,
-                                         &command_fit_knn, 0};
+#include "commands.h"
+#include "holdout.h"
+#include "method.h"
+#include "rows.h"
+
+static dkm_local check_stream(run *r)
+{
+    const method *m = r->args->command->method;
+
+    if (!m->fit_stream)
+        return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED, "%s keeps its inputs: leave --stream out",
+                        m->name);
+    return DKM_LOCAL_OK;
+}
+
+/* Fit to examples that are kept, or to inputs that are read as often as need be. */
+static dkm_status learn(run *r, const method_settings *settings, holdout *held, dkm_model **model,
+                        method_info *info)
+{
+    const method *m = r->args->command->method;
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+    dkm_data *X = NULL, *Y = NULL;
+
+    if (args_flag(r->args, "stream")) {
+        DKM_AGREE(r->ctx, check_stream(r));
+        DKM_TRY(method_open_examples(r, &source, &Y));
+        DKM_TRY(m->fit_stream(r, settings, source, &Y, model, info));
+    } else {
+        DKM_TRY(method_read_examples(r, &X, &Y));
+        DKM_TRY(holdout_split(r, held, &X, &Y));
+        DKM_TRY(m->fit(r, settings, &X, &Y, model, info));
+    }
+out:
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    dkm_source_close(&source);
+    return status;
+}
+
+static dkm_status fit(run *r)
+{
+    const char *path = args_text(r->args, "output");
+    const method *m = r->args->command->method;
+    dkm_status status = DKM_OK;
+    method_settings settings;
+    method_info info = {0};
+    holdout held = {0};
+    dkm_model *model = NULL;
+
+    DKM_TRY(method_settings_read(r, &settings));
+    DKM_TRY(run_check_model_path(r));
+    DKM_TRY(holdout_open(r, &held));
+    DKM_TRY(learn(r, &settings, &held, &model, &info));
+    DKM_TRY(dkm_model_save(model, path, r->args->line));
+    m->tell(r, &settings, &info);
+    DKM_TRY(holdout_tell(r, &held, model));
+    run_tell_seconds(r);
+    run_tell_text(r, "model", path);
+out:
+    holdout_free(&held);
+    method_info_free(m, &info);
+    dkm_model_destroy(&model);
+    method_settings_free(&settings);
+    return status;
+}
+
+static const option options[] = {
+    ROW_OUTPUT("model file to write, .h5"),
+    {.name = "stream",
+     .kind = OPT_FLAG,
+     .help =
+         "read the inputs anew in every step instead of keeping them in memory: with landmarks"},
+    ROWS_HOLDOUT,
+    {0}};
+
+#define FIT(word)                                                                                  \
+    &(const command)                                                                               \
+    {                                                                                              \
+        .name = "fit " #word, .method = &method_##word, .example = "-o model.h5", .run = fit,      \
+        .tables = {                                                                                \
+            options,                                                                               \
+            compute_options,                                                                       \
+            report_options                                                                         \
+        }                                                                                          \
+    }
+
+static const command *const methods[] = {FIT(krr), FIT(kpca),     FIT(kde), FIT(knn),
+                                         FIT(svm), FIT(hopfield), FIT(jkm), 0};
 
 const command command_fit = {
     .name = "fit",

@@ -3,9 +3,9 @@
 #include <dkmap/data.h>
 #include <dkmap/grid.h>
 #include <dkmap/kernel.h>
-#include <dkmap/psd.h>
 
 #include "commands.h"
+#include "gram_file.h"
 #include "rows.h"
 #include "run.h"
 
@@ -166,14 +166,6 @@ static dkm_local check_options(run *r)
     return DKM_LOCAL_OK;
 }
 
-static void tell_clipped(run *r, const dkm_psd_info *spectrum)
-{
-    run_tell_int(r, "clipped", spectrum->negative);
-    run_tell_real(r, "clipped_share", spectrum->share);
-    run_tell_real(r, "smallest", spectrum->smallest);
-    run_tell_real(r, "largest", spectrum->largest);
-}
-
 static dkm_status run_gram(run *r)
 {
     gram g = {.r = r};
@@ -186,7 +178,7 @@ static dkm_status run_gram(run *r)
     run_tell_int(r, "cols", g.m);
     run_tell_text(r, "kernel", dkm_kernel_text(g.kernel));
     if (args_flag(r->args, "clip"))
-        tell_clipped(r, &g.spectrum);
+        gram_file_tell_clipped(r, &g.spectrum);
     run_tell_seconds(r);
     run_tell_text(r, "output", args_text(r->args, "output"));
 out:

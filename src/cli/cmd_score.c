@@ -7,6 +7,8 @@
 #include "rows.h"
 #include "run.h"
 
+enum { BASELINE_MEAN, BASELINE_COPY }; /* as the words of --baseline stand */
+
 /* In the record the first loss is `loss`; every loss is there under its own name as well. */
 static void tell(run *r, const char *prefix, dkm_loss loss, const dkm_score *s)
 {
@@ -51,7 +53,7 @@ out:
     return status;
 }
 
-static dkm_status score_baseline(run *r, const dkm_data *truth, const dkm_kernel *ky)
+static dkm_status score_mean(run *r, const dkm_data *truth, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
     dkm_data *pred = NULL;
@@ -63,20 +65,49 @@ out:
     return status;
 }
 
+/* The inputs themselves as predictions. */
+static dkm_status score_copy(run *r, const dkm_data *truth, const dkm_kernel *ky)
+{
+    const char *where = args_text(r->args, "x");
+    dkm_status status = DKM_OK;
+    dkm_data *pred = NULL;
+
+    if (!where)
+        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG, "--baseline copy needs the inputs: --x"));
+    DKM_TRY(dkm_data_read(r->ctx, where, DKM_INPUTS, args_text(r->args, "y-type"), &pred));
+    DKM_TRY(run_blame(r, where, score_all(r, "copy_", truth, pred, ky)));
+out:
+    dkm_data_destroy(&pred);
+    return status;
+}
+
+static dkm_status score_baselines(run *r, const dkm_data *truth, const dkm_kernel *ky)
+{
+    dkm_status status = DKM_OK;
+
+    for (int k = 0; k < args_count(r->args, "baseline"); k++)
+        DKM_TRY(args_value(r->args, "baseline", k)->whole == BASELINE_MEAN
+                    ? score_mean(r, truth, ky)
+                    : score_copy(r, truth, ky));
+out:
+    return status;
+}
+
 static dkm_status score(run *r)
 {
     static const file_options truths = {"truth", "y-type", DKM_OUTPUTS};
     static const file_options predictions = {"pred", "y-type", DKM_OUTPUTS};
+    static const file_options lists = {"pred", NULL, DKM_OUTPUTS};
+    int ranks = args_value(r->args, "loss", 0)->whole == DKM_LOSS_RANK;
     dkm_status status = DKM_OK;
     dkm_data *truth = NULL, *pred = NULL;
     dkm_kernel *ky = NULL;
 
     if (args_text(r->args, "ky"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
-    DKM_TRY(pair_read(r, truths, predictions, &truth, &pred));
+    DKM_TRY(pair_read(r, truths, ranks ? lists : predictions, &truth, &pred));
     DKM_TRY(score_all(r, "", truth, pred, ky));
-    if (args_text(r->args, "baseline"))
-        DKM_TRY(score_baseline(r, truth, ky));
+    DKM_TRY(score_baselines(r, truth, ky));
 out:
     dkm_data_destroy(&pred);
     dkm_data_destroy(&truth);
@@ -109,10 +140,12 @@ static const option options[] = {
      .help = "kernel of the outputs, of the loss kernel"},
     {.name = "baseline",
      .kind = OPT_WORD,
+     .flags = OPT_LIST | OPT_REPEATED,
      .hint = "WHICH",
-     .words = "mean|",
-     .help = "score as well the best prediction that looks at no input: the mean of the truth, or "
-             "its most frequent label"},
+     .words = "mean|copy|",
+     .help = "score as well the best prediction that looks at no input (the mean of the truth, or "
+             "its most frequent label), or the inputs as they are"},
+    {.name = "x", .kind = OPT_TEXT, .hint = "FILE", .help = "inputs, of the baseline copy"},
     ROW_Y_TYPE,
     {0}};
 
@@ -127,7 +160,10 @@ const command command_score = {
         "of label sets, out of all labels that occur.\n"
         "edit: fewest letters to insert, delete or change; told as well relative to the length of "
         "the true string.\n"
-        "kernel: squared distance in the space of the kernel --ky; its root is told as well.",
+        "kernel: squared distance in the space of the kernel --ky; its root and the mean of the "
+        "roots of all rows are told as well.\n"
+        "rank: place of the true candidate in the lists that predict --top writes; the truth is "
+        "its number. Those missing from a list of N are told, and count as place N + 1.",
     .example = "dkmap score --truth y_new.npy --pred predictions.npy --loss mse",
     .tables = {options, compute_options, report_options},
     .run = score,

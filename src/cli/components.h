@@ -8,7 +8,8 @@
 
 #define ROW_COMPONENTS                                                                             \
     {                                                                                              \
-        .name = "components", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "P|F%|all",         \
+        .name = "components", .kind = OPT_TEXT, .flags = OPT_REQUIRED | OPT_SWEEP,                 \
+        .hint = "P|F%|all",                                                                        \
         .help = "how many components, the share of variance they must explain (95%), or all"       \
     }
 #define ROW_EIGENSOLVER                                                                            \

@@ -4,6 +4,8 @@
 
 #include <dkmap/context.h>
 
+#include "method.h"
+
 enum { WIDTH = 80, COLUMN = 22 };
 
 /* Words of @p text from column @p at, broken at WIDTH; new lines begin at @p indent. */
@@ -79,35 +81,51 @@ static void print_usage_line(FILE *out, const command *c)
     wrap(out, 7, 7, line);
 }
 
+/* The method's options, then the command's own, then those that all have in common. */
 static void print_options(FILE *out, const command *c)
 {
-    for (int t = 0; t < COMMAND_TABLES && c->tables[t]; t++) {
-        if (t < 2)
-            fprintf(out, "\n%s:\n", t == 0 ? "Options" : "Common options");
-        for (const option *o = c->tables[t]; o->name; o++)
-            explain_option(out, o);
+    const option *o;
+    int common = 0;
+
+    for (int k = 0; (o = option_at(c, k)); k++) {
+        if (k == 0)
+            fputs("\nOptions:\n", out);
+        if (!common && (o == compute_options || o == report_options))
+            common = fputs("\nCommon options:\n", out) >= 0;
+        explain_option(out, o);
     }
+}
+
+static void print_example(FILE *out, const command *c)
+{
+    fputs("\nExample:\n", out);
+    if (c->method)
+        fprintf(out, "  mpirun -np 4 dkmap %s %s %s\n", c->name, c->method->arguments, c->example);
+    else
+        fprintf(out, "  %s\n", c->example);
 }
 
 static void print_list(FILE *out, const char *title, const command *const *list)
 {
     fprintf(out, "\n%s:\n", title);
     for (; *list; list++)
-        explain(out, command_word(*list), (*list)->summary);
+        explain(out, command_word(*list), command_summary(*list));
 }
 
 static void print_command(FILE *out, const command *c)
 {
-    fprintf(out, "dkmap %s: %s\n\n", c->name, c->summary);
+    const char *about = c->about || !c->method ? c->about : c->method->about;
+
+    fprintf(out, "dkmap %s: %s\n\n", c->name, command_summary(c));
     print_usage_line(out, c);
-    if (c->about) {
+    if (about) {
         fputc('\n', out);
-        wrap(out, 0, 0, c->about);
+        wrap(out, 0, 0, about);
     }
     if (c->methods)
         print_list(out, "Methods", c->methods);
     print_options(out, c);
-    fprintf(out, "\nExample:\n  %s\n", c->example);
+    print_example(out, c);
     if (c->methods)
         fprintf(out, "\nMore on a method: dkmap help %s METHOD\n", c->name);
 }

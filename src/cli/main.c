@@ -62,10 +62,22 @@ static int complain(const args *a, args_outcome outcome)
     return EXIT_USAGE;
 }
 
+/* Open MPI starts a daemon for a process without a launcher, in case it wants to spawn others; that
+ * takes longer than many a run, and we never do. Without one all such processes of a user have the
+ * same session directory, and must do without it. Other MPIs do not look at these variables. */
+static void stay_alone(void)
+{
+    if (launched_rank() || getenv("OMPI_MCA_ess_singleton_isolated"))
+        return;
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+}
+
 static int compute(const args *a)
 {
     int exit_status, provided;
 
+    stay_alone();
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     exit_status = run_command(a, MPI_COMM_WORLD);
     MPI_Finalize();

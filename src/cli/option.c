@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "method.h"
+
 const option compute_options[] = {
     {.name = "grid",
      .kind = OPT_GRID,
@@ -24,6 +26,23 @@ const option compute_options[] = {
      .most = 65536,
      .help = "threads a rank; 0 shares the cores of a node among its ranks",
      .preset = "0"},
+    {.name = "checkpoint",
+     .kind = OPT_TEXT,
+     .hint = "DIR",
+     .help = "save finished stages there, and how far long ones are; USR1 and TERM save and stop"},
+    {.name = "resume",
+     .kind = OPT_FLAG,
+     .help = "go on from what --checkpoint DIR holds, on any number of ranks"},
+    {.name = "checkpoint-every",
+     .kind = OPT_TIME,
+     .hint = "TIME",
+     .help = "time between two states of a stage, such as 90s or 10m; 0 saves whenever it can",
+     .preset = "5m"},
+    {.name = "max-time",
+     .kind = OPT_TIME,
+     .hint = "TIME",
+     .help = "stop with a checkpoint before the run is this old, such as 23.5h; 0 is no limit",
+     .preset = "0"},
     {.name = "record",
      .kind = OPT_TEXT,
      .hint = "FILE",
@@ -39,13 +58,22 @@ const option report_options[] = {
     {.name = "help", .letter = 'h', .kind = OPT_FLAG, .help = "this help"},
     {0}};
 
+/* The k-th row of a table; k loses the number of rows there are. */
+static const option *row_at(const option *table, int *k)
+{
+    for (; table->name; table++)
+        if ((*k)-- == 0)
+            return table;
+    return NULL;
+}
+
 const option *option_at(const command *c, int k)
 {
-    for (int t = 0; t < COMMAND_TABLES && c->tables[t]; t++)
-        for (const option *o = c->tables[t]; o->name; o++)
-            if (k-- == 0)
-                return o;
-    return NULL;
+    const option *found = c->method ? row_at(c->method->options, &k) : NULL;
+
+    for (int t = 0; !found && t < COMMAND_TABLES && c->tables[t]; t++)
+        found = row_at(c->tables[t], &k);
+    return found;
 }
 
 const option *option_find(const command *c, const char *name, size_t length)
@@ -66,6 +94,11 @@ const option *option_by_letter(const command *c, char letter)
         if (o->letter && o->letter == letter)
             return o;
     return NULL;
+}
+
+const char *command_summary(const command *c)
+{
+    return c->summary || !c->method ? c->summary : c->method->summary;
 }
 
 const char *command_word(const command *c)

@@ -15,13 +15,16 @@ typedef enum option_kind {
     OPT_WHOLE, /**< a whole number from `least` to `most` */
     OPT_WORD,  /**< one of `words` */
     OPT_GRID,  /**< two positive whole numbers, PxQ */
+    OPT_BYTES, /**< a number of bytes, or one with k, M, G or T behind it */
+    OPT_TIME,  /**< seconds, or a number with s, m, h or d behind it */
     OPT_FLAG   /**< takes no value */
 } option_kind;
 
 enum {
     OPT_REQUIRED = 1,
     OPT_REPEATED = 2, /**< may be given more than once */
-    OPT_LIST = 4      /**< a value may be several, separated by commas */
+    OPT_LIST = 4,     /**< a value may be several, separated by commas */
+    OPT_SWEEP = 8     /**< so it may in a command that sweeps over settings */
 };
 
 typedef struct option {
@@ -37,16 +40,20 @@ typedef struct option {
 } option;
 
 struct run;
+typedef struct method method; /* see method.h */
 
 enum { COMMAND_TABLES = 4 };
 
 typedef struct command {
-    const char *name;    /**< in full: "predict", "fit krr" */
-    const char *summary; /**< one line */
-    const char *about;   /**< a paragraph for `help COMMAND`, or NULL */
-    const char *example;
-    const char
-        *operands; /**< names of the arguments without dashes, separated by blanks, or NULL */
+    const char *name;     /**< in full: "predict", "fit krr" */
+    const method *method; /**< whose options come before those of the tables, and whose summary and
+                             paragraph stand in for the command's; or NULL */
+    const char *summary;  /**< one line */
+    const char *about;    /**< a paragraph for `help COMMAND`, or NULL */
+    const char *example;  /**< of a command with a method: what follows the method's arguments */
+    const char *operands; /**< names of the arguments without dashes, separated by blanks, or NULL;
+                             "..." at the end lets more follow */
+    int sweeps;           /**< tries several settings: OPT_SWEEP options take lists */
     const option *tables[COMMAND_TABLES]; /**< the last one is NULL */
     dkm_status (*run)(struct run *run);
     const struct command *const *methods; /**< of a command of commands, ended by NULL */
@@ -63,7 +70,7 @@ extern const option report_options[];
 const option *option_find(const command *c, const char *name, size_t length);
 const option *option_by_letter(const command *c, char letter);
 
-/** The k-th option of a command, through all its tables; NULL past the end. */
+/** The k-th option of a command, through its method's table and all its own; NULL past the end. */
 const option *option_at(const command *c, int k);
 
 /** What stands for the value of an option; "" for one that takes none. */
@@ -71,6 +78,9 @@ const char *option_hint(const option *o);
 
 /** How an option is written: "-o" where a letter stands for a value, else "--name". */
 void option_label(const option *o, char *out, size_t size);
+
+/** One line about a command. */
+const char *command_summary(const command *c);
 
 /** The last word of a command's name: "krr" of "fit krr". */
 const char *command_word(const command *c);

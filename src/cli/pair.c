@@ -3,7 +3,7 @@
 static dkm_status open_source(run *r, file_options file, dkm_source **source)
 {
     return dkm_source_open(r->ctx, args_text(r->args, file.where), file.role,
-                           args_text(r->args, file.type), source);
+                           file.type ? args_text(r->args, file.type) : NULL, source);
 }
 
 static dkm_local check_rows(run *r, const char *a, dkm_idx m, const char *b, dkm_idx n)
@@ -14,26 +14,39 @@ static dkm_local check_rows(run *r, const char *a, dkm_idx m, const char *b, dkm
                     (long long)m, args_text(r->args, b), (long long)n);
 }
 
+dkm_status pair_open(run *r, file_options first, file_options second, dkm_source **a, dkm_data **B)
+{
+    dkm_status status = DKM_OK;
+    dkm_source *b = NULL;
+    dkm_idx m, n;
+
+    *B = NULL;
+    DKM_TRY(open_source(r, first, a));
+    DKM_TRY(open_source(r, second, &b));
+    m = dkm_source_rows(*a);
+    n = dkm_source_rows(b);
+    DKM_AGREE(r->ctx, check_rows(r, first.where, m, second.where, n));
+    DKM_TRY(dkm_source_read(b, 0, n, B));
+out:
+    dkm_source_close(&b);
+    if (status != DKM_OK)
+        dkm_source_close(a);
+    return status;
+}
+
 dkm_status pair_read(run *r, file_options first, file_options second, dkm_data **A, dkm_data **B)
 {
     dkm_status status = DKM_OK;
-    dkm_source *a = NULL, *b = NULL;
-    dkm_idx m, n;
+    dkm_source *a = NULL;
 
-    *A = *B = NULL;
+    *A = NULL;
     dkm_phase_begin(r->ctx, "read");
-    DKM_TRY(open_source(r, first, &a));
-    DKM_TRY(open_source(r, second, &b));
-    m = dkm_source_rows(a);
-    n = dkm_source_rows(b);
-    DKM_AGREE(r->ctx, check_rows(r, first.where, m, second.where, n));
-    DKM_TRY(dkm_source_read(a, 0, m, A));
-    DKM_TRY(dkm_source_read(b, 0, n, B));
+    DKM_TRY(pair_open(r, first, second, &a, B));
+    DKM_TRY(dkm_source_read(a, 0, dkm_source_rows(a), A));
 out:
     dkm_phase_end(r->ctx);
-    dkm_source_close(&b);
     dkm_source_close(&a);
     if (status != DKM_OK)
-        dkm_data_destroy(A);
+        dkm_data_destroy(B);
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include "run.h"
 
-/** The options that name a file and its type, and what it is read for. */
+/** The options that name a file and its type (NULL: its ending says), and what it is read for. */
 typedef struct file_options {
     const char *where, *type;
     dkm_role role;
@@ -22,5 +22,10 @@ typedef struct file_options {
  */
 DKM_NODISCARD
 dkm_status pair_read(run *r, file_options first, file_options second, dkm_data **A, dkm_data **B);
+
+/** Open the first file to be read as often as need be, and read the second. Collective; checks and
+ *  failures as of pair_read(). */
+DKM_NODISCARD
+dkm_status pair_open(run *r, file_options first, file_options second, dkm_source **a, dkm_data **B);
 
 #endif

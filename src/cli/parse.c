@@ -52,13 +52,20 @@ static args_outcome add_value(args *a, const option *o, const char *label, const
     return ARGS_RUN;
 }
 
+static int takes_list(const command *c, const option *o)
+{
+    return (o->flags & OPT_LIST) || ((o->flags & OPT_SWEEP) && c->sweeps);
+}
+
 static args_outcome add_values(args *a, const option *o, const char *label, char *text)
 {
     args_outcome outcome = ARGS_RUN;
 
     if (args_count(a, o->name) > 0 && !(o->flags & OPT_REPEATED) && o->kind != OPT_FLAG)
         return wrong(a, "%s is given twice", label);
-    if (!(o->flags & OPT_LIST))
+    if (!takes_list(a->command, o) && (o->flags & OPT_SWEEP) && strchr(text, ','))
+        return wrong(a, "%s %s: one value, please; dkmap cv chooses between several", label, text);
+    if (!takes_list(a->command, o))
         return add_value(a, o, label, text);
     for (char *next = text; next && outcome == ARGS_RUN; text = next) {
         next = strchr(text, ',');
@@ -113,11 +120,20 @@ static int words_in(const char *text)
     return words;
 }
 
+/* Whether more operands of the last kind may follow. */
+static int takes_more(const char *operands)
+{
+    size_t length = operands ? strlen(operands) : 0;
+
+    return length > 3 && strcmp(operands + length - 3, "...") == 0;
+}
+
 static args_outcome check_operands(args *a)
 {
-    int wanted = words_in(a->command->operands);
+    int wanted = words_in(a->command->operands), more = takes_more(a->command->operands);
 
-    if (a->operand_count > wanted)
+    wanted -= more;
+    if (a->operand_count > wanted && !more)
         return wrong(a, "%s: '%s' is one argument too many; see: dkmap help %s", a->command->name,
                      a->operands[wanted], a->command->name);
     if (a->operand_count < wanted)
@@ -180,14 +196,23 @@ static args_outcome no_method(args *a)
     return wrong(a, "%s needs a method: %s", a->command->name, words);
 }
 
+/* The next word of a command: a bare one, or `--name` where a method is called so; else NULL. */
+static const char *method_word(const command *const *list, const char *text)
+{
+    if (!is_option(text))
+        return text;
+    return strncmp(text, "--", 2) == 0 && command_find(list, text + 2) ? text + 2 : NULL;
+}
+
 /* Walk down from the list of all commands to the one that the words name. */
 static args_outcome find_command(reader *r)
 {
     const command *const *list = commands;
+    const char *word;
     args *a = r->a;
 
-    while (list && r->at < r->argc && !is_option(r->argv[r->at])) {
-        const char *word = r->argv[r->at++];
+    while (list && r->at < r->argc && (word = method_word(list, r->argv[r->at]))) {
+        r->at++;
         const command *found = command_find(list, word);
         if (!found)
             return wrong(a, "unknown %s '%s': did you mean '%s'? See: dkmap help%s%s",

@@ -8,14 +8,14 @@
 
 #define ROW_GAMMA                                                                                  \
     {                                                                                              \
-        .name = "gamma", .kind = OPT_REAL, .flags = OPT_REQUIRED, .hint = "G",                     \
+        .name = "gamma", .kind = OPT_REAL, .flags = OPT_REQUIRED | OPT_SWEEP, .hint = "G",         \
         .help = "ridge > 0 that is added to the diagonal of the kernel matrix"                     \
     }
 #define ROW_PRECISION                                                                              \
     {                                                                                              \
         .name = "precision", .kind = OPT_WORD, .hint = "WORD",                                     \
         .words = "auto|double|mixed|single|", .preset = "auto",                                    \
-        .help = "of the factor: mixed refines a single one to double accuracy, in half the time"   \
+        .help = "of the factor: mixed refines a single one to double accuracy, which is faster"    \
     }
 
 /** --precision. Local. */

@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include <dkmap/data.h>
+#include <dkmap/store.h>
+
+#include "checkpoint.h"
+#include "comm.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_STOPPED = 3 };
 enum { NAME_WIDTH = 24 };
@@ -146,7 +150,8 @@ static void record_settings(run *r)
     for (int k = 0; k < r->args->count; k++) {
         const value *v = &r->args->values[k];
         snprintf(name, sizeof name, "settings.%s", v->option->name);
-        if (v->option->flags & (OPT_LIST | OPT_REPEATED)) {
+        if (v->option->flags & (OPT_LIST | OPT_REPEATED) ||
+            args_count(r->args, v->option->name) > 1) {
             join_values(r->args, v->option, joined, sizeof joined);
             dkm_record_text(r->record, name, joined);
         } else if (v->option->kind == OPT_REAL) {
@@ -172,7 +177,11 @@ out:
 
 static dkm_status end_record(run *r)
 {
-    dkm_status status = dkm_record_append(r->record, args_text(r->args, "record"));
+    dkm_status status;
+
+    if (r->checkpoint)
+        dkm_record_real(r->record, "checkpoint_seconds", dkm_checkpoint_seconds(r->checkpoint));
+    status = dkm_record_append(r->record, args_text(r->args, "record"));
 
     dkm_record_destroy(&r->record);
     return status;
@@ -200,6 +209,7 @@ static dkm_status begin(run *r)
     dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));
     dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
     DKM_AGREE(r->ctx, check_grid(r));
+    DKM_TRY(checkpoint_begin(r));
     if (args_text(r->args, "record")) {
         DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "record")));
         DKM_TRY(begin_record(r));
@@ -225,6 +235,7 @@ static dkm_status perform(run *r)
         DKM_TRY(end_record(r));
     DKM_AGREE(r->ctx, flush_results(r));
 out:
+    dkm_checkpoint_close(&r->checkpoint);
     dkm_record_destroy(&r->record);
     return status;
 }
@@ -251,6 +262,8 @@ int run_command(const args *a, MPI_Comm comm)
     }
     dkm_ctx_set_listener(r.ctx,
                          listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
+    dkm_store_serve_kernels(r.ctx);
+    dkm_ctx_set_comm_clock(r.ctx, comm_seconds);
     status = perform(&r);
     listener_clear(&shown);
     if (status != DKM_OK && dkm_ctx_rank(r.ctx) == 0)

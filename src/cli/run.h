@@ -6,6 +6,7 @@
 #ifndef DKMAP_CLI_RUN_H
 #define DKMAP_CLI_RUN_H
 
+#include <dkmap/checkpoint.h>
 #include <dkmap/model.h>
 #include <dkmap/record.h>
 
@@ -15,7 +16,8 @@
 typedef struct run {
     dkm_ctx *ctx;
     const args *args;
-    dkm_record *record; /**< NULL without --record */
+    dkm_record *record;         /**< NULL without --record */
+    dkm_checkpoint *checkpoint; /**< NULL without --checkpoint */
     listener *listener;
     double started;
 } run;

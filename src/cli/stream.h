@@ -1,22 +1,23 @@
-/** @file stream.h  New inputs through a model and out again, in stretches: predict and encode. */
+/** @file stream.h  Objects from a file through a model to a file, in stretches. */
 #ifndef DKMAP_CLI_STREAM_H
 #define DKMAP_CLI_STREAM_H
 
 #include "run.h"
 
-/** Read --x stretch by stretch, predict with the model that is the first operand, write to -o.
- *
- *  Collective. Memory does not grow with the number of inputs.
- *
- *  @param[in] only     the method the model must be of, or NULL for any
- *  @param[in] prepare  what to do with the model first, or NULL. Collective
- */
-DKM_NODISCARD
-dkm_status stream_through_model(run *r, const char *only,
-                                dkm_status (*prepare)(run *r, dkm_model *model));
+/** What passes through the model, and what comes out. */
+typedef struct streaming {
+    const char *only; /**< the methods the model may be of, between blanks; NULL: any */
+    const char *from; /**< the option that names the file to read */
+    dkm_status (*prepare)(run *r,
+                          dkm_model *model); /**< called with the loaded model; may be NULL */
+    dkm_status (*apply)(dkm_model *model, const dkm_data *X, dkm_data **Y);
+    dkm_type (*type)(const dkm_model *model);
+    dkm_idx (*cols)(const dkm_model *model);
+} streaming;
 
-/** Choose the pre-image that --preimage, --candidates and --top ask for. Collective. */
+/** Read the file, take it through the model of the first operand and write what comes out to
+ *  --output. Collective; memory does not grow with the number of rows. */
 DKM_NODISCARD
-dkm_status stream_choose_preimage(run *r, dkm_model *model);
+dkm_status stream_through_model(run *r, const streaming *through);
 
 #endif

@@ -47,6 +47,35 @@ static int parse_grid(const char *text, int *P, int *Q)
     return 1;
 }
 
+/* A number and the letter of its unit; without one it counts for itself. */
+static int parse_united(const char *text, const char *letters, const double *units, double *out)
+{
+    char *end;
+    const char *unit;
+
+    if (isspace((unsigned char)*text))
+        return 0;
+    *out = strtod(text, &end);
+    unit = *end ? strchr(letters, *end) : NULL;
+    if (unit)
+        *out *= units[unit - letters];
+    return end != text && end[unit != NULL] == '\0' && isfinite(*out) && *out >= 0;
+}
+
+static int parse_time(const char *text, double *seconds)
+{
+    static const double units[] = {1.0, 60.0, 3600.0, 86400.0};
+
+    return parse_united(text, "smhd", units, seconds);
+}
+
+static int parse_bytes(const char *text, double *bytes)
+{
+    static const double units[] = {1024.0, 1048576.0, 1073741824.0, 1099511627776.0};
+
+    return parse_united(text, "kMGT", units, bytes);
+}
+
 static int parse_word(const char *words, const char *text, int64_t *place)
 {
     size_t length = strlen(text);
@@ -75,6 +104,10 @@ int value_parse(const option *o, const char *text, value *v)
         return parse_word(o->words, text, &v->whole);
     case OPT_GRID:
         return parse_grid(text, &v->P, &v->Q);
+    case OPT_BYTES:
+        return parse_bytes(text, &v->real);
+    case OPT_TIME:
+        return parse_time(text, &v->real);
     case OPT_FLAG:
         return 1;
     }
@@ -108,6 +141,12 @@ void value_expected(const option *o, char *out, size_t size)
         break;
     case OPT_GRID:
         snprintf(out, size, "rows x columns of ranks, such as 2x3");
+        break;
+    case OPT_BYTES:
+        snprintf(out, size, "an amount of memory such as 512M or 64G");
+        break;
+    case OPT_TIME:
+        snprintf(out, size, "a time such as 90s, 45m, 23.5h or 2d");
         break;
     default:
         snprintf(out, size, "%s", option_hint(o));

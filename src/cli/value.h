@@ -7,7 +7,7 @@
 typedef struct value {
     const option *option;
     const char *text;
-    double real;   /**< of OPT_REAL */
+    double real;   /**< of OPT_REAL; of OPT_TIME in seconds, of OPT_BYTES */
     int64_t whole; /**< of OPT_WHOLE; of OPT_WORD its place among the words */
     int P, Q;      /**< of OPT_GRID */
 } value;

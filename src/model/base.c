@@ -80,6 +80,19 @@ out:
     return status;
 }
 
+dkm_status dkm_base_objects(const dkm_base *base, dkm_dmat **X)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_dmat_create(base->grid, dkm_data_rows(base->X), dkm_data_cols(base->X), base->nb,
+                            base->nb, DKM_F64, X));
+    DKM_TRY(dkm_dmat_from_rows(*X, dkm_data_values_const(base->X)));
+out:
+    if (status != DKM_OK)
+        dkm_dmat_destroy(X);
+    return status;
+}
+
 dkm_idx dkm_base_stretch(const dkm_base *base, dkm_idx outputs)
 {
     double width = (double)(dkm_data_rows(base->X) + outputs) * sizeof(double);

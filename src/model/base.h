@@ -33,6 +33,10 @@ void dkm_base_close(dkm_base *base);
 DKM_NODISCARD
 dkm_status dkm_base_cross(dkm_base *base, const dkm_data *X, dkm_dmat **K);
 
+/** The training inputs, dense rows, as a distributed matrix. Collective. */
+DKM_NODISCARD
+dkm_status dkm_base_objects(const dkm_base *base, dkm_dmat **X);
+
 /** How many new rows to take at a time when each makes @p outputs numbers. Local. */
 dkm_idx dkm_base_stretch(const dkm_base *base, dkm_idx outputs);
 

@@ -12,6 +12,7 @@ void dkm_embedding_close(dkm_embedding *e)
     dkm_dmat_destroy(&e->W);
     dkm_eigen_values_free(&e->values);
     DKM_FREE(e->means);
+    DKM_FREE(e->center);
     dkm_base_close(&e->base);
 }
 
@@ -41,7 +42,7 @@ out:
     return status;
 }
 
-static dkm_local check_rank(dkm_ctx *ctx, dkm_idx p)
+dkm_local dkm_embedding_check_rank(dkm_ctx *ctx, dkm_idx p)
 {
     if (p == 0)
         return dkm_fail(ctx, DKM_ERR_NUMERIC,
@@ -62,7 +63,7 @@ dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *setting
     DKM_AGREE(base->ctx, dkm_calloc(base->ctx, dkm_dmat_rows(K), &e->means));
     DKM_TRY(dkm_eigen_leading(K, settings, &e->values, &vectors, e->means, info));
     e->p = info->components;
-    DKM_AGREE(base->ctx, check_rank(base->ctx, e->p));
+    DKM_AGREE(base->ctx, dkm_embedding_check_rank(base->ctx, e->p));
     DKM_TRY(scale_vectors(e, vectors));
 out:
     dkm_data_destroy(&vectors);
@@ -70,21 +71,30 @@ out:
     return status;
 }
 
-static double grand_mean(const dkm_embedding *e)
+double dkm_embedding_weight(const dkm_embedding *e, dkm_idx i)
+{
+    return e->center ? e->center[i] : 1.0 / (double)dkm_data_rows(e->base.X);
+}
+
+static double weight_of(void *user, dkm_idx ig, dkm_idx jg)
+{
+    (void)jg;
+    return dkm_embedding_weight(user, ig);
+}
+
+double dkm_embedding_grand_mean(const dkm_embedding *e)
 {
     dkm_idx m = dkm_data_rows(e->base.X);
     double sum = 0;
 
+    if (e->center) {
+        for (dkm_idx i = 0; i < m; i++)
+            sum += e->center[i] * e->means[i];
+        return sum;
+    }
     for (dkm_idx i = 0; i < m; i++)
         sum += e->means[i];
     return sum / (double)m;
-}
-
-static double one_over(void *user, dkm_idx ig, dkm_idx jg)
-{
-    (void)ig;
-    (void)jg;
-    return 1.0 / *(double *)user;
 }
 
 /* norms[i] = k(x, x) - 2 mean_j k(x, x_j) + grand mean, from the rows of K before centring. */
@@ -93,14 +103,14 @@ static dkm_status find_norms(const dkm_embedding *e, const dkm_data *X, const dk
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = e->base.ctx;
-    double *row_means = NULL, m = (double)dkm_data_rows(e->base.X), grand = grand_mean(e);
+    double *row_means = NULL, grand = dkm_embedding_grand_mean(e);
     dkm_prepared *prepared = NULL;
     dkm_dmat *one = NULL, *mean = NULL;
 
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &row_means));
     DKM_TRY(dkm_dmat_create(e->base.grid, K->n, 1, K->nb, 1, DKM_F64, &one));
     DKM_TRY(dkm_dmat_create_beside(K, 1, 1, DKM_F64, &mean));
-    dkm_dmat_fill(one, one_over, &m);
+    dkm_dmat_fill(one, weight_of, (void *)(uintptr_t)e);
     dkm_la_gemm('N', 'N', 1.0, K, one, 0.0, mean);
     DKM_TRY(dkm_dmat_to_rows(mean, row_means));
     DKM_TRY(dkm_kernel_prepare_new(e->base.prepared, X, &prepared));
@@ -124,7 +134,10 @@ static dkm_status encode_stretch(dkm_embedding *e, const dkm_data *X, double *ro
     DKM_TRY(dkm_base_cross(&e->base, X, &K));
     if (norms)
         DKM_TRY(find_norms(e, X, K, norms));
-    DKM_TRY(dkm_gram_center_new(K, e->means));
+    if (e->center)
+        dkm_dmat_add_row(K, -1.0, e->means);
+    else
+        DKM_TRY(dkm_gram_center_new(K, e->means));
     DKM_TRY(dkm_dmat_create_beside(K, e->p, e->base.nb, DKM_F64, &C));
     dkm_la_gemm('N', 'N', 1.0, K, e->W, 0.0, C);
     DKM_TRY(dkm_dmat_to_rows(C, rows));
@@ -134,10 +147,7 @@ out:
     return status;
 }
 
-/* The objects that every rank has from its own @p first on, @p each of them at most. Slabs differ
- * by one at the most, the longer ones first, so that the selection falls to the ranks that gave it.
- */
-static dkm_idx own_stretches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *wanted)
+dkm_idx dkm_own_stretches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *wanted)
 {
     int size = dkm_ctx_size(dkm_data_ctx(X));
     dkm_idx m = dkm_data_rows(X), count = 0;
@@ -162,7 +172,7 @@ dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **
     DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(X), e->p, &found));
     DKM_AGREE(ctx, dkm_alloc(ctx, (each < longest ? each : longest) * size, &wanted));
     do {
-        dkm_idx count = own_stretches(X, first, each, wanted);
+        dkm_idx count = dkm_own_stretches(X, first, each, wanted);
         DKM_TRY(dkm_data_select(X, count, wanted, &part));
         DKM_TRY(encode_stretch(e, part, dkm_data_values(found) + first * e->p,
                                norms ? norms + first : NULL));
@@ -178,10 +188,32 @@ out:
     return status;
 }
 
+/* Landmarks are encoded as any objects are: their coordinates are no eigenvectors. */
+static dkm_status encode_landmarks(const dkm_embedding *e, dkm_data **Z, double *norms)
+{
+    return dkm_embedding_encode((dkm_embedding *)(uintptr_t)e, e->base.X, Z, norms);
+}
+
+static dkm_status landmark_coordinates(const dkm_embedding *e, dkm_dmat **Z)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *rows = NULL;
+
+    DKM_TRY(encode_landmarks(e, &rows, NULL));
+    DKM_TRY(dkm_dmat_create_beside(e->W, e->p, e->base.nb, DKM_F64, Z));
+    DKM_TRY(dkm_dmat_from_rows(*Z, dkm_data_values(rows)));
+out:
+    dkm_data_destroy(&rows);
+    return status;
+}
+
 dkm_status dkm_embedding_training(const dkm_embedding *e, dkm_dmat **Z)
 {
-    dkm_status status = dkm_dmat_convert(e->W, DKM_F64, Z);
+    dkm_status status;
 
+    if (e->center)
+        return landmark_coordinates(e, Z);
+    status = dkm_dmat_convert(e->W, DKM_F64, Z);
     for (dkm_idx jl = 0; status == DKM_OK && jl < dkm_dmat_local_cols(*Z); jl++)
         for (dkm_idx il = 0; il < dkm_dmat_local_rows(*Z); il++)
             dkm_dmat_put(*Z, il, jl,
@@ -192,13 +224,19 @@ dkm_status dkm_embedding_training(const dkm_embedding *e, dkm_dmat **Z)
 dkm_status dkm_embedding_training_norms(const dkm_embedding *e, double *norms)
 {
     dkm_status status = DKM_OK;
-    double grand = grand_mean(e);
+    double grand = dkm_embedding_grand_mean(e);
     dkm_idx first = dkm_data_local_first(e->base.X);
+    dkm_data *Z = NULL;
 
+    if (e->center) {
+        DKM_TRY(encode_landmarks(e, &Z, norms));
+        goto out;
+    }
     DKM_TRY(dkm_kernel_selves(e->base.prepared, norms));
     for (dkm_idx i = 0; i < dkm_data_local_rows(e->base.X); i++)
         norms[i] += grand - 2.0 * e->means[first + i];
 out:
+    dkm_data_destroy(&Z);
     return status;
 }
 
@@ -209,6 +247,8 @@ static dkm_local name_parts(const dkm_embedding *e, dkm_base_names names, dkm_bu
     DKM_STEP(dkm_base_to_bundle(&e->base, names, bundle));
     DKM_STEP(dkm_bundle_put_reals(bundle, "eigenvalues", e->p, e->values));
     DKM_STEP(dkm_bundle_put_reals(bundle, "means", dkm_data_rows(e->base.X), e->means));
+    if (e->center)
+        DKM_STEP(dkm_bundle_put_reals(bundle, "center", dkm_data_rows(e->base.X), e->center));
 out:
     return local;
 }
@@ -255,6 +295,8 @@ dkm_status dkm_embedding_from_bundle(dkm_embedding *e, const dkm_base *other, dk
     m = dkm_data_rows(e->base.X);
     DKM_AGREE(ctx, copy_reals(bundle, "eigenvalues", &e->p, &e->values));
     DKM_AGREE(ctx, copy_reals(bundle, "means", &m, &e->means));
+    if (dkm_bundle_find(bundle, "center"))
+        DKM_AGREE(ctx, copy_reals(bundle, "center", &m, &e->center));
     DKM_TRY(dkm_base_take_matrix(&e->base, bundle, "components", m, e->p, &e->W));
 out:
     return status;

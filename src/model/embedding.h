@@ -10,13 +10,17 @@
 #include <dkmap/eigen.h>
 
 #include "model/base.h"
+#include "solve/nystroem.h"
 
 typedef struct dkm_embedding {
     dkm_base base;
     dkm_idx p;
     double *values; /**< p eigenvalues l */
     double *means;  /**< m means of the rows of K */
+    double *center; /**< of landmarks: weights whose combination of objects is the mean of all that
+                       they stand for, and `means` are their kernel values to it; else NULL */
     dkm_dmat *W;    /**< m x p: V diag(l)^-1/2 */
+    const dkm_data *inputs; /**< borrowed: what the first of the objects are outputs of, or NULL */
 } dkm_embedding;
 
 /** Find the directions, with the base open. Collective; dkm_embedding_close() frees all, also after
@@ -25,7 +29,26 @@ typedef struct dkm_embedding {
 DKM_NODISCARD
 dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *settings,
                              dkm_eigen_info *info);
+/** The same for many objects, with the base open on landmarks among them: leading components of the
+ *  Nystroem kernel, centred over all objects. Collective.
+ *  @param[in]  feed  the objects
+ *  @param[out] Z     may be NULL; new array, their coordinates, this rank's slab, row-major */
+DKM_NODISCARD
+dkm_status dkm_embedding_fit_landmarks(dkm_embedding *e, dkm_feed *feed,
+                                       const dkm_nystroem_settings *how,
+                                       const dkm_eigen_settings *settings, double **Z,
+                                       dkm_eigen_info *info);
+/** Refuse an embedding without components. Local. */
+DKM_NODISCARD
+dkm_local dkm_embedding_check_rank(dkm_ctx *ctx, dkm_idx p);
 void dkm_embedding_close(dkm_embedding *e);
+
+/** The objects that every rank has from its own @p first on, @p each of them at most. Slabs differ
+ *  by one at the most, the longer ones first, so that the selection falls to the ranks that gave
+ *  it. Local.
+ *  @param[out] wanted  room for @p each numbers a rank
+ *  @return how many there are */
+dkm_idx dkm_own_stretches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *wanted);
 
 /** Coordinates of new objects, in slabs. Collective.
  *
@@ -34,6 +57,12 @@ void dkm_embedding_close(dkm_embedding *e);
  */
 DKM_NODISCARD
 dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **Z, double *norms);
+
+/** The weight of training object @p i in the mean of all, which is what they add up to. Local. */
+double dkm_embedding_weight(const dkm_embedding *e, dkm_idx i);
+
+/** ||mu||^2 of that mean. Local. */
+double dkm_embedding_grand_mean(const dkm_embedding *e);
 
 /** Coordinates of the training objects, V diag(l)^1/2, block-cyclic. Collective. */
 DKM_NODISCARD

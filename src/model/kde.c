@@ -1,85 +1,163 @@
-#include <dkmap/kde.h>
+#include "model/kde_impl.h"
 
-#include <math.h>
+#include <float.h>
+#include <string.h>
 
 #include "core/alloc.h"
-#include "model/embedding.h"
 #include "model/model_impl.h"
-#include "model/preimage.h"
 #include "scalapack/linalg.h"
-
-typedef struct kde {
-    dkm_base base;     /* inputs */
-    dkm_embedding out; /* outputs, on the same grid */
-    dkm_dmat *B;       /* m x p: (K + gamma I)^-1 Z */
-    dkm_preimage pre;
-} kde;
 
 dkm_kde_settings dkm_kde_settings_default(void)
 {
     return (dkm_kde_settings){.ridge = dkm_ridge_settings_default(),
+                              .margin = dkm_margin_settings_default(),
                               .eigen = dkm_eigen_settings_default()};
 }
 
 static void destroy(void *state)
 {
-    kde *s = state;
+    dkm_kde *s = state;
 
     dkm_preimage_close(&s->pre);
+    DKM_FREE(s->b);
     dkm_dmat_destroy(&s->B);
     dkm_embedding_close(&s->out);
     dkm_base_close(&s->base);
     dkm_free_block(s);
 }
 
-static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y)
+static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                           const dkm_kde_settings *settings)
 {
     if (dkm_data_rows(X) != dkm_data_rows(Y))
         return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
                         (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
     if (dkm_data_rows(X) == 0)
         return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    if (!(settings->shrink >= 0 && settings->shrink <= DBL_MAX))
+        return dkm_fail(ctx, DKM_ERR_ARG, "shrink is %g: it must be a number >= 0",
+                        settings->shrink);
+    if (settings->extra && dkm_data_rows(settings->extra) == 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "there are no extra outputs: leave them out");
     return DKM_LOCAL_OK;
-}
-
-/* B = (K + gamma I)^-1 Z for all coordinates Z of the training outputs at once. */
-static dkm_status regress(kde *s, const dkm_ridge_settings *settings, dkm_ridge_info *info)
-{
-    dkm_status status = DKM_OK;
-    dkm_dmat *Z = NULL;
-
-    DKM_TRY(dkm_embedding_training(&s->out, &Z));
-    DKM_TRY(
-        dkm_ridge_kernel(s->base.kernel, s->base.prepared, s->base.nb, settings, Z, &s->B, info));
-out:
-    dkm_dmat_destroy(&Z);
-    return status;
 }
 
 static dkm_status configure(void *state, dkm_preimage_settings *settings, dkm_type *type,
                             dkm_idx *cols)
 {
-    kde *s = state;
+    dkm_kde *s = state;
     dkm_status status;
 
     dkm_preimage_close(&s->pre);
-    status = dkm_preimage_open(&s->pre, &s->out, settings);
+    s->out.inputs = s->base.X;
+    status = dkm_preimage_open(&s->pre, &s->out, settings, 0);
     *type = dkm_preimage_type(&s->pre);
     *cols = dkm_preimage_cols(&s->pre);
     return status;
 }
 
-/* Wrap the state, with the pre-image that suits the outputs. Takes the state over. */
-static dkm_status wrap(dkm_ctx *ctx, kde *s, dkm_model **model)
+/* Landmarks are drawn among the inputs, and their outputs are the landmarks of the outputs. */
+static dkm_status open_landmarks(dkm_kde *s, dkm_feed *X, dkm_feed *Y, const dkm_kernel *kx,
+                                 const dkm_kernel *ky, const dkm_kde_settings *settings)
 {
-    dkm_preimage_settings standard = {0};
-    dkm_type type;
-    dkm_idx cols;
-    dkm_status status = configure(s, &standard, &type, &cols);
+    dkm_status status = DKM_OK;
+    dkm_idx n = dkm_nystroem_count(&settings->nystroem, X->m), *places = NULL;
+    dkm_data *C = NULL, *D = NULL;
 
-    if (status == DKM_OK)
-        return dkm_model_wrap(ctx, &dkm_method_kde, s, type, cols, model);
-    destroy(s);
+    DKM_AGREE(X->ctx, dkm_alloc(X->ctx, n, &places));
+    DKM_TRY(
+        dkm_feed_landmarks(X, kx, settings->nystroem.choice, settings->ridge.gamma, &n, places));
+    DKM_TRY(dkm_feed_select(X, n, places, &C));
+    DKM_TRY(dkm_feed_select(Y, n, places, &D));
+    DKM_TRY(dkm_base_open(&s->base, X->ctx, &C, dkm_kernel_text(kx), &settings->layout));
+    DKM_TRY(dkm_base_open_beside(&s->out.base, &s->base, &D, dkm_kernel_text(ky)));
+    DKM_TRY(dkm_feed_aim(X, s->base.prepared));
+out:
+    dkm_data_destroy(&D);
+    dkm_data_destroy(&C);
+    DKM_FREE(places);
+    return status;
+}
+
+static dkm_local check_landmarks(dkm_ctx *ctx, const dkm_data *Y, const dkm_kernel *ky,
+                                 const dkm_kde_settings *settings)
+{
+    if (settings->learner != DKM_LEARN_RIDGE || settings->nystroem.all_centers)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "kde on landmarks is for ridge regression with landmarks as centers");
+    if (settings->extra)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "landmarks are drawn among the examples: extra outputs are for the exact "
+                        "fit");
+    if (dkm_data_type(Y) == DKM_DENSE && strcmp(dkm_kernel_text(ky), "linear") == 0)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "with the kernel linear on dense outputs, landmarks are for krr, which "
+                        "predicts the same");
+    return DKM_LOCAL_OK;
+}
+
+/* Coordinates of all outputs along components of their landmarks, learnt from all inputs. */
+static dkm_status fit_landmarks(dkm_kde *s, const dkm_data *X, const dkm_data *Y,
+                                const dkm_kernel *kx, const dkm_kernel *ky,
+                                const dkm_kde_settings *settings, dkm_kde_info *found)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_feed x = dkm_feed_of(X, NULL, ctx), y = dkm_feed_of(Y, NULL, ctx);
+    dkm_nystroem_parts parts = {.feed = &x};
+    dkm_nystroem N = {0};
+    double *Z = NULL;
+
+    DKM_AGREE(ctx, check_landmarks(ctx, Y, ky, settings));
+    DKM_TRY(open_landmarks(s, &x, &y, kx, ky, settings));
+    DKM_TRY(dkm_embedding_fit_landmarks(&s->out, &y, &settings->nystroem, &settings->eigen, &Z,
+                                        &found->eigen));
+    parts.grid = s->base.grid;
+    parts.kernel = s->base.kernel;
+    parts.C = s->base.prepared;
+    parts.nb = s->base.nb;
+    DKM_TRY(dkm_nystroem_open(&N, &parts, &settings->nystroem));
+    DKM_TRY(dkm_nystroem_ridge(&N, &settings->nystroem, settings->ridge.gamma, s->out.p, Z, &s->B,
+                               &found->nystroem));
+out:
+    dkm_nystroem_close(&N);
+    DKM_FREE(Z);
+    dkm_feed_close(&y);
+    dkm_feed_close(&x);
+    return status;
+}
+
+/* Outputs without inputs follow those that have them. */
+static dkm_status add_extra(dkm_data **Y, const dkm_data *extra, dkm_idx *count)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *all = NULL;
+
+    if (!extra)
+        return DKM_OK;
+    DKM_TRY(dkm_data_join(*Y, extra, &all));
+    dkm_data_destroy(Y);
+    *Y = all;
+    *count = dkm_data_rows(extra);
+out:
+    return status;
+}
+
+/* All examples are kept: the exact fit. */
+static dkm_status fit_exactly(dkm_kde *s, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                              const dkm_kernel *ky, const dkm_kde_settings *settings,
+                              dkm_kde_info *found)
+{
+    dkm_status status = DKM_OK;
+    dkm_eigen_settings eigen = settings->eigen;
+
+    eigen.center = 1;
+    DKM_TRY(add_extra(Y, settings->extra, &found->extra));
+    DKM_TRY(dkm_base_open(&s->base, dkm_data_ctx(*X), X, dkm_kernel_text(kx), &settings->layout));
+    DKM_TRY(dkm_base_open_beside(&s->out.base, &s->base, Y, dkm_kernel_text(ky)));
+    DKM_TRY(dkm_embedding_fit(&s->out, &eigen, &found->eigen));
+    DKM_TRY(dkm_kde_learn(s, settings, found));
+out:
     return status;
 }
 
@@ -88,34 +166,32 @@ dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
                        dkm_kde_info *info)
 {
     dkm_status status = DKM_OK;
-    dkm_eigen_settings eigen = settings->eigen;
-    dkm_kde_info found = {0};
-    kde *s = NULL;
+    dkm_kde_info found = {.m = dkm_data_rows(*X)};
+    dkm_kde *s = NULL;
 
     *model = NULL;
-    eigen.center = 1;
-    DKM_AGREE(ctx, check_fit(ctx, *X, *Y));
+    DKM_AGREE(ctx, check_fit(ctx, *X, *Y, settings));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
-    DKM_TRY(dkm_base_open(&s->base, ctx, X, dkm_kernel_text(kx), &settings->layout));
-    DKM_TRY(dkm_base_open_beside(&s->out.base, &s->base, Y, dkm_kernel_text(ky)));
-    DKM_TRY(dkm_embedding_fit(&s->out, &eigen, &found.eigen));
-    DKM_TRY(regress(s, &settings->ridge, &found.ridge));
-    found.m = dkm_data_rows(s->base.X);
+    DKM_TRY(settings->landmarks ? fit_landmarks(s, *X, *Y, kx, ky, settings, &found)
+                                : fit_exactly(s, X, Y, kx, ky, settings, &found));
+    dkm_kde_shrink(s, settings->shrink);
     found.P = dkm_grid_rows(s->base.grid);
     found.Q = dkm_grid_cols(s->base.grid);
     found.block = s->base.nb;
     if (info)
         *info = found;
-    status = wrap(ctx, s, model);
+    status = dkm_model_wrap(ctx, &dkm_method_kde, s, DKM_DENSE, s->out.p, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     if (s)
         destroy(s);
+    dkm_data_destroy(X);
+    dkm_data_destroy(Y);
     return status;
 }
 
 /* Coordinates k(X, training) B, in slabs. */
-static dkm_status coordinates(kde *s, const dkm_data *X, dkm_data **Z)
+static dkm_status coordinates(dkm_kde *s, const dkm_data *X, dkm_data **Z)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *K = NULL, *F = NULL;
@@ -123,6 +199,8 @@ static dkm_status coordinates(kde *s, const dkm_data *X, dkm_data **Z)
     DKM_TRY(dkm_base_cross(&s->base, X, &K));
     DKM_TRY(dkm_dmat_create_beside(K, s->out.p, s->base.nb, DKM_F64, &F));
     dkm_la_gemm('N', 'N', 1.0, K, s->B, 0.0, F);
+    if (s->b)
+        dkm_dmat_add_row(F, 1.0, s->b);
     DKM_TRY(dkm_data_create_dense(s->base.ctx, dkm_data_rows(X), s->out.p, Z));
     DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(*Z)));
 out:
@@ -133,47 +211,73 @@ out:
 
 static dkm_status predict(void *state, const dkm_data *X, dkm_data **Y)
 {
-    kde *s = state;
+    dkm_kde *s = state;
     dkm_status status = DKM_OK;
     dkm_data *Z = NULL;
 
     *Y = NULL;
     dkm_phase_begin(s->base.ctx, "predict");
     DKM_TRY(coordinates(s, X, &Z));
-    DKM_TRY(dkm_preimage_solve(&s->pre, &Z, Y));
+    DKM_TRY(dkm_preimage_solve(&s->pre, X, Z, Y));
 out:
     dkm_phase_end(s->base.ctx);
     dkm_data_destroy(&Z);
     return status;
 }
 
+static dkm_status decode(void *state, const dkm_data *Z, dkm_data **Y)
+{
+    dkm_kde *s = state;
+
+    return dkm_preimage_solve(&s->pre, NULL, Z, Y);
+}
+
 static dkm_idx stretch(const void *state)
 {
-    const kde *s = state;
+    const dkm_kde *s = state;
 
-    return dkm_base_stretch(&s->base, s->out.p + dkm_preimage_cols(&s->pre));
+    return dkm_base_stretch(&s->base, s->out.p + dkm_preimage_width(&s->pre));
 }
 
 static dkm_status to_bundle(void *state, dkm_bundle *bundle)
 {
-    kde *s = state;
+    dkm_kde *s = state;
     dkm_status status = DKM_OK;
 
     DKM_AGREE(s->base.ctx, dkm_base_to_bundle(&s->base, dkm_input_names, bundle));
     DKM_TRY(dkm_embedding_to_bundle(&s->out, dkm_output_names, bundle));
     DKM_TRY(dkm_base_put_matrix(&s->base, bundle, "coefficients", s->B));
+    if (s->b)
+        DKM_AGREE(s->base.ctx, dkm_bundle_put_reals(bundle, "intercept", s->out.p, s->b));
 out:
     return status;
+}
+
+/* Intercepts, where the model has them. */
+static dkm_local take_intercepts(dkm_kde *s, const dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *b;
+    dkm_idx count = 0;
+
+    if (!dkm_bundle_find(bundle, "intercept"))
+        return local;
+    DKM_STEP(dkm_bundle_reals(bundle, "intercept", &count, &b));
+    if (count != s->out.p)
+        DKM_STEP(dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
+                          "the model's intercept has %lld numbers, not %lld", (long long)count,
+                          (long long)s->out.p));
+    DKM_STEP(dkm_alloc(bundle->ctx, count, &s->b));
+    memcpy(s->b, b, (size_t)count * sizeof *b);
+out:
+    return local;
 }
 
 static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
                               void **state)
 {
     dkm_status status = DKM_OK;
-    dkm_preimage_settings standard = {0};
-    dkm_type type;
-    dkm_idx cols;
-    kde *s = NULL;
+    dkm_kde *s = NULL;
 
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
@@ -181,7 +285,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
     DKM_TRY(dkm_embedding_from_bundle(&s->out, &s->base, dkm_output_names, bundle, layout));
     DKM_TRY(dkm_base_take_matrix(&s->base, bundle, "coefficients", dkm_data_rows(s->base.X),
                                  s->out.p, &s->B));
-    DKM_TRY(configure(s, &standard, &type, &cols));
+    DKM_AGREE(ctx, take_intercepts(s, bundle));
     *state = s;
     s = NULL;
 out:
@@ -194,6 +298,7 @@ const dkm_method dkm_method_kde = {.name = "kde",
                                    .predict = predict,
                                    .stretch = stretch,
                                    .configure = configure,
+                                   .decode = decode,
                                    .to_bundle = to_bundle,
                                    .from_bundle = from_bundle,
                                    .destroy = destroy};

@@ -1,30 +1,35 @@
 #include <dkmap/knn.h>
 
-#include <math.h>
-#include <string.h>
-
 #include "core/alloc.h"
-#include "model/base.h"
+#include "core/same.h"
 #include "model/model_impl.h"
+#include "model/nearest.h"
+#include "model/neighbours.h"
 
 typedef struct knn {
-    dkm_base base;
-    dkm_data *Y;
+    dkm_neighbours in, out; /* inputs and, where they have a kernel, outputs */
+    dkm_data *Y;            /* outputs without a kernel */
     dkm_idx k;
-    double *selves; /* k(x_i, x_i) of all training inputs, on every rank */
+    dkm_idx top; /* training outputs to list, or 0 */
 } knn;
+
+static const dkm_data *outputs(const knn *s)
+{
+    return s->Y ? s->Y : s->out.base.X;
+}
 
 static void destroy(void *state)
 {
     knn *s = state;
 
-    DKM_FREE(s->selves);
+    dkm_neighbours_close(&s->out);
+    dkm_neighbours_close(&s->in);
     dkm_data_destroy(&s->Y);
-    dkm_base_close(&s->base);
     dkm_free_block(s);
 }
 
-static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, dkm_idx k)
+static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, dkm_idx k,
+                           int has_kernel)
 {
     dkm_type type = dkm_data_type(Y);
 
@@ -34,43 +39,36 @@ static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, d
     if (k < 1 || k > dkm_data_rows(X))
         return dkm_fail(ctx, DKM_ERR_ARG, "k = %lld neighbours of %lld examples: take 1 to %lld",
                         (long long)k, (long long)dkm_data_rows(X), (long long)dkm_data_rows(X));
-    if (k > 1 && type != DKM_DENSE && type != DKM_LABELS)
+    if (k > 1 && !has_kernel && type != DKM_DENSE && type != DKM_LABELS)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                        "outputs that are %s cannot be averaged: use one neighbour (k = 1)",
+                        "outputs that are %s are averaged in the space of a kernel: give one (ky), "
+                        "or use one neighbour (k = 1)",
                         dkm_type_name(type));
     return DKM_LOCAL_OK;
 }
 
-/* k(x_i, x_i) of all training inputs, gathered. */
-static dkm_status gather_selves(knn *s)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->base.ctx;
-    dkm_idx m = dkm_data_rows(s->base.X);
-
-    DKM_AGREE(ctx, dkm_calloc(ctx, m, &s->selves));
-    DKM_TRY(dkm_kernel_selves(s->base.prepared, s->selves + dkm_data_local_first(s->base.X)));
-    MPI_Allreduce(MPI_IN_PLACE, s->selves, (int)m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
-out:
-    return status;
-}
-
-dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kernel,
-                       const dkm_knn_settings *settings, dkm_model **model)
+dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                       const dkm_kernel *ky, const dkm_knn_settings *settings, dkm_model **model)
 {
     dkm_status status = DKM_OK;
     knn *s = NULL;
 
     *model = NULL;
-    DKM_AGREE(ctx, check_fit(ctx, *X, *Y, settings->k));
+    DKM_AGREE(ctx, check_fit(ctx, *X, *Y, settings->k, ky != NULL));
+    DKM_SAME(ctx, settings->k);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->k = settings->k;
-    s->Y = *Y;
-    *Y = NULL;
-    DKM_TRY(dkm_base_open(&s->base, ctx, X, dkm_kernel_text(kernel), &settings->layout));
-    DKM_TRY(gather_selves(s));
-    status =
-        dkm_model_wrap(ctx, &dkm_method_knn, s, dkm_data_type(s->Y), dkm_data_cols(s->Y), model);
+    DKM_TRY(dkm_base_open(&s->in.base, ctx, X, dkm_kernel_text(kx), &settings->layout));
+    DKM_TRY(dkm_neighbours_ready(&s->in));
+    if (ky) {
+        DKM_TRY(dkm_base_open_beside(&s->out.base, &s->in.base, Y, dkm_kernel_text(ky)));
+        DKM_TRY(dkm_neighbours_ready(&s->out));
+    } else {
+        s->Y = *Y;
+        *Y = NULL;
+    }
+    status = dkm_model_wrap(ctx, &dkm_method_knn, s, dkm_data_type(outputs(s)),
+                            dkm_data_cols(outputs(s)), model);
     s = NULL; /* taken over, whatever came of it */
 out:
     if (s)
@@ -78,42 +76,19 @@ out:
     return status;
 }
 
-/* The k nearest of a row of kernel values, nearest first, ties to the lowest index. */
-static void find_nearest(const knn *s, const double *row, dkm_idx *nearest, double *distance)
-{
-    dkm_idx m = dkm_data_rows(s->base.X), count = 0;
-
-    for (dkm_idx i = 0; i < m; i++) {
-        double d = s->selves[i] - 2.0 * row[i];
-        dkm_idx at = count < s->k ? count++ : s->k - 1;
-        if (at == s->k - 1 && i >= s->k && !(d < distance[at]))
-            continue;
-        for (; at > 0 && d < distance[at - 1]; at--) {
-            distance[at] = distance[at - 1];
-            nearest[at] = nearest[at - 1];
-        }
-        distance[at] = d;
-        nearest[at] = i;
-    }
-}
-
 /* Indices of the neighbours of this rank's new inputs, k each. */
-static dkm_status neighbours(knn *s, const dkm_data *X, dkm_idx *nearest)
+static dkm_status find_neighbours(knn *s, const dkm_data *X, dkm_idx *nearest)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->base.ctx;
-    dkm_idx m = dkm_data_rows(s->base.X), n = dkm_data_local_rows(X);
+    dkm_ctx *ctx = s->in.base.ctx;
+    dkm_idx m = dkm_data_rows(s->in.base.X), n = dkm_data_local_rows(X);
     double *rows = NULL, *distance = NULL;
-    dkm_dmat *K = NULL;
 
-    DKM_TRY(dkm_base_cross(&s->base, X, &K));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * m, &rows));
-    DKM_AGREE(ctx, dkm_alloc(ctx, s->k, &distance));
-    DKM_TRY(dkm_dmat_to_rows(K, rows));
-    for (dkm_idx i = 0; i < n; i++)
-        find_nearest(s, rows + i * m, nearest + i * s->k, distance);
+    DKM_AGREE(ctx, dkm_calloc(ctx, n * m, &rows));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * s->k, &distance));
+    DKM_TRY(dkm_neighbours_add(&s->in, X, 1.0, rows));
+    dkm_neighbours_pick(&s->in, n, rows, s->k, nearest, distance);
 out:
-    dkm_dmat_destroy(&K);
     DKM_FREE(distance);
     DKM_FREE(rows);
     return status;
@@ -140,12 +115,12 @@ static double vote(const double *labels, dkm_idx k)
 static dkm_status combine(const knn *s, dkm_idx rows, const dkm_objs *got, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
-    dkm_idx d = dkm_data_cols(s->Y), k = s->k;
-    int labels = dkm_data_type(s->Y) == DKM_LABELS;
+    dkm_idx d = dkm_data_cols(outputs(s)), k = s->k;
+    int labels = dkm_data_type(outputs(s)) == DKM_LABELS;
     double *out;
 
-    DKM_TRY(labels ? dkm_data_create_labels(s->base.ctx, rows, Y)
-                   : dkm_data_create_dense(s->base.ctx, rows, d, Y));
+    DKM_TRY(labels ? dkm_data_create_labels(s->in.base.ctx, rows, Y)
+                   : dkm_data_create_dense(s->in.base.ctx, rows, d, Y));
     out = dkm_data_values(*Y);
     for (dkm_idx i = 0; i < got->n / k; i++) {
         const double *first = got->values + i * k * d;
@@ -160,26 +135,110 @@ out:
     return status;
 }
 
+/* Outputs of the neighbours as they are, or averaged. */
+static dkm_status predict_plain(knn *s, const dkm_data *X, const dkm_idx *nearest, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs got = {0};
+
+    DKM_TRY(dkm_data_fetch(outputs(s), dkm_data_local_rows(X) * s->k, nearest, &got));
+    if (s->k == 1)
+        DKM_TRY(dkm_data_wrap(s->in.base.ctx, dkm_data_rows(X), &got, Y));
+    else
+        DKM_TRY(combine(s, dkm_data_rows(X), &got, Y));
+out:
+    dkm_objs_clear(&got);
+    return status;
+}
+
+/* rows(i, c) = (1/k) sum_j l(y_j, c) over the neighbours j of input i: one place of the lists of
+ * neighbours at a time. */
+static dkm_status average(knn *s, const dkm_data *X, const dkm_idx *nearest, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->in.base.ctx;
+    dkm_idx n = dkm_data_local_rows(X), *at = NULL;
+    dkm_data *Y = NULL;
+    dkm_objs got = {0};
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &at));
+    for (dkm_idx j = 0; j < s->k; j++) {
+        for (dkm_idx i = 0; i < n; i++)
+            at[i] = nearest[i * s->k + j];
+        DKM_TRY(dkm_data_fetch(outputs(s), n, at, &got));
+        DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(X), &got, &Y));
+        DKM_TRY(dkm_neighbours_add(&s->out, Y, 1.0 / (double)s->k, rows));
+        dkm_data_destroy(&Y);
+    }
+out:
+    dkm_objs_clear(&got);
+    dkm_data_destroy(&Y);
+    DKM_FREE(at);
+    return status;
+}
+
+/* Squared distances become whole: <p, p> of the mean p is the mean of its inner products with the
+ * neighbours. */
+static void add_squares(const knn *s, dkm_idx n, const dkm_idx *nearest, const double *rows,
+                        dkm_idx top, double *distance)
+{
+    dkm_idx m = dkm_data_rows(outputs(s));
+
+    for (dkm_idx i = 0; i < n; i++) {
+        double square = 0.0;
+        for (dkm_idx j = 0; j < s->k; j++)
+            square += rows[i * m + nearest[i * s->k + j]] / (double)s->k;
+        for (dkm_idx t = 0; t < top; t++)
+            distance[i * top + t] += square;
+    }
+}
+
+/* The training outputs nearest to the mean of the neighbours' outputs: the nearest itself, or a
+ * list. */
+static dkm_status predict_mean(knn *s, const dkm_data *X, const dkm_idx *nearest, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->in.base.ctx;
+    dkm_idx n = dkm_data_local_rows(X), m = dkm_data_rows(outputs(s)), top = s->top ? s->top : 1;
+    dkm_idx *index = NULL;
+    double *rows = NULL, *distance = NULL;
+    dkm_objs got = {0};
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, n * m, &rows));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &index));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &distance));
+    DKM_TRY(average(s, X, nearest, rows));
+    dkm_neighbours_pick(&s->out, n, rows, top, index, distance);
+    if (s->top > 0) {
+        add_squares(s, n, nearest, rows, top, distance);
+        DKM_TRY(dkm_candidates_list(ctx, dkm_data_rows(X), top, index, distance, Y));
+    } else {
+        DKM_TRY(dkm_data_fetch(outputs(s), n, index, &got));
+        DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(X), &got, Y));
+    }
+out:
+    dkm_objs_clear(&got);
+    DKM_FREE(distance);
+    DKM_FREE(index);
+    DKM_FREE(rows);
+    return status;
+}
+
 static dkm_status predict(void *state, const dkm_data *X, dkm_data **Y)
 {
     knn *s = state;
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->base.ctx;
-    dkm_idx n = dkm_data_local_rows(X), *nearest = NULL;
-    dkm_objs got = {0};
+    dkm_ctx *ctx = s->in.base.ctx;
+    dkm_idx *nearest = NULL;
 
     *Y = NULL;
     dkm_phase_begin(ctx, "predict");
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * s->k, &nearest));
-    DKM_TRY(neighbours(s, X, nearest));
-    DKM_TRY(dkm_data_fetch(s->Y, n * s->k, nearest, &got));
-    if (s->k == 1)
-        DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(X), &got, Y));
-    else
-        DKM_TRY(combine(s, dkm_data_rows(X), &got, Y));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X) * s->k, &nearest));
+    DKM_TRY(find_neighbours(s, X, nearest));
+    DKM_TRY(s->Y || (s->k == 1 && s->top == 0) ? predict_plain(s, X, nearest, Y)
+                                               : predict_mean(s, X, nearest, Y));
 out:
     dkm_phase_end(ctx);
-    dkm_objs_clear(&got);
     DKM_FREE(nearest);
     return status;
 }
@@ -188,16 +247,52 @@ static dkm_idx stretch(const void *state)
 {
     const knn *s = state;
 
-    /* the kernel values are held twice, block-cyclic and by rows */
-    return dkm_base_stretch(&s->base, dkm_data_rows(s->base.X) + s->k * dkm_data_cols(s->Y));
+    /* kernel values are held twice by rows beside those that lie block-cyclic */
+    return dkm_base_stretch(&s->in.base,
+                            2 * dkm_data_rows(outputs(s)) + s->k * dkm_data_cols(outputs(s)));
+}
+
+static dkm_local check_preimage(const knn *s, const dkm_preimage_settings *settings)
+{
+    dkm_ctx *ctx = s->in.base.ctx;
+
+    if (s->Y && (settings->method != DKM_PREIMAGE_AUTO || settings->candidates || settings->top))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "a model of knn has pre-images where its outputs have a kernel: fit it "
+                        "with one (ky)");
+    if (settings->candidates ||
+        (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "a model of knn predicts the nearest of its training outputs (candidates)");
+    if (settings->top > dkm_data_rows(outputs(s)))
+        return dkm_fail(ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
+                        (long long)settings->top, (long long)dkm_data_rows(outputs(s)));
+    return DKM_LOCAL_OK;
+}
+
+static dkm_status configure(void *state, dkm_preimage_settings *settings, dkm_type *type,
+                            dkm_idx *cols)
+{
+    knn *s = state;
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(s->in.base.ctx, check_preimage(s, settings));
+    s->top = settings->top;
+    *type = s->top > 0 ? DKM_DENSE : dkm_data_type(outputs(s));
+    *cols = s->top > 0 ? 2 * s->top : dkm_data_cols(outputs(s));
+out:
+    return status;
 }
 
 static dkm_local name_parts(knn *s, dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_base_to_bundle(&s->base, dkm_input_names, bundle));
-    DKM_STEP(dkm_bundle_lend_data(bundle, dkm_output_names.objects, s->Y));
+    DKM_STEP(dkm_base_to_bundle(&s->in.base, dkm_input_names, bundle));
+    if (s->Y)
+        DKM_STEP(dkm_bundle_lend_data(bundle, dkm_output_names.objects, s->Y));
+    else
+        DKM_STEP(dkm_base_to_bundle(&s->out.base, dkm_output_names, bundle));
     DKM_STEP(dkm_bundle_put_real(bundle, "k", (double)s->k));
 out:
     return local;
@@ -207,7 +302,21 @@ static dkm_status to_bundle(void *state, dkm_bundle *bundle)
 {
     knn *s = state;
 
-    return dkm_agree(s->base.ctx, name_parts(s, bundle));
+    return dkm_agree(s->in.base.ctx, name_parts(s, bundle));
+}
+
+static dkm_status take_outputs(knn *s, dkm_bundle *bundle, const dkm_layout *layout)
+{
+    dkm_status status = DKM_OK;
+
+    if (dkm_bundle_find(bundle, dkm_output_names.kernel)) {
+        DKM_TRY(dkm_base_from_bundle(&s->out.base, &s->in.base, dkm_output_names, bundle, layout));
+        DKM_TRY(dkm_neighbours_ready(&s->out));
+    } else {
+        DKM_AGREE(bundle->ctx, dkm_bundle_take_data(bundle, dkm_output_names.objects, &s->Y));
+    }
+out:
+    return status;
 }
 
 static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
@@ -220,11 +329,11 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     DKM_AGREE(ctx, dkm_bundle_real(bundle, "k", &k));
-    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, dkm_output_names.objects, &s->Y));
     s->k = (dkm_idx)k;
-    DKM_TRY(dkm_base_from_bundle(&s->base, NULL, dkm_input_names, bundle, layout));
-    DKM_AGREE(ctx, check_fit(ctx, s->base.X, s->Y, s->k));
-    DKM_TRY(gather_selves(s));
+    DKM_TRY(dkm_base_from_bundle(&s->in.base, NULL, dkm_input_names, bundle, layout));
+    DKM_TRY(dkm_neighbours_ready(&s->in));
+    DKM_TRY(take_outputs(s, bundle, layout));
+    DKM_AGREE(ctx, check_fit(ctx, s->in.base.X, outputs(s), s->k, s->Y == NULL));
     *state = s;
     s = NULL;
 out:
@@ -236,6 +345,7 @@ out:
 const dkm_method dkm_method_knn = {.name = "knn",
                                    .predict = predict,
                                    .stretch = stretch,
+                                   .configure = configure,
                                    .to_bundle = to_bundle,
                                    .from_bundle = from_bundle,
                                    .destroy = destroy};

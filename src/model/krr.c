@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/krr_choice.h"
 #include "model/krr_head.h"
 
 dkm_krr_settings dkm_krr_settings_default(void)
@@ -40,15 +41,32 @@ static dkm_local check_settings(dkm_ctx *ctx, const dkm_krr_settings *s)
     return DKM_LOCAL_OK;
 }
 
-static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
-                           const dkm_krr_settings *s)
+static dkm_local check_landmarks(dkm_ctx *ctx, const dkm_krr_settings *s)
 {
-    if (dkm_data_rows(X) != dkm_data_rows(Y))
+    if (s->count > 1 || s->loo || s->penalty == DKM_PENALTY_COEFFICIENTS)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "the solver pcg is for one gamma, with the penalty on the weights and no "
+                        "leave-one-out errors: use another solver");
+    if (s->nystroem.landmarks < 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "%lld landmarks cannot be",
+                        (long long)s->nystroem.landmarks);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local check_fit(dkm_ctx *ctx, dkm_idx m, const dkm_data *Y, const dkm_krr_settings *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (m != dkm_data_rows(Y))
         return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    if (dkm_data_rows(X) == 0)
+                        (long long)m, (long long)dkm_data_rows(Y));
+    if (m == 0)
         return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
-    return check_settings(ctx, s);
+    if (s->solver == DKM_PATH_PCG)
+        DKM_STEP(check_landmarks(ctx, s));
+    DKM_STEP(check_settings(ctx, s));
+out:
+    return local;
 }
 
 /* d^2 m operations instead of m^2 d, and d x d numbers instead of m x m. */
@@ -62,19 +80,56 @@ static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_k
            dkm_data_cols(X) < dkm_data_rows(X);
 }
 
+/* Fit by the solver that the settings name, or that the form allows. */
+static dkm_status fit_by(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
+                         const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info)
+{
+    dkm_status status;
+
+    if (settings->solver == DKM_PATH_PCG)
+        return dkm_krr_landmark_fit(ctx, X, NULL, Y, kernel, settings, model, info);
+    if (!takes_primal(*X, kernel, settings))
+        return dkm_krr_dual_fit(ctx, X, Y, kernel, settings, model, info);
+    status = dkm_krr_primal_fit(ctx, *X, Y, settings, model, info);
+    dkm_data_destroy(X);
+    return status;
+}
+
 dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
                        const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_krr_settings taken = *settings;
+    char reason[DKM_KRR_REASON] = "";
+
+    *model = NULL;
+    if (info)
+        *info = (dkm_krr_info){0};
+    DKM_AGREE(ctx, check_fit(ctx, dkm_data_rows(*X), Y, settings));
+    if (dkm_krr_choice_open(settings) && !takes_primal(*X, kernel, settings))
+        DKM_TRY(dkm_krr_choose(*X, dkm_data_rows(*X), kernel, &taken, reason));
+    DKM_TRY(fit_by(ctx, X, Y, kernel, &taken, model, info));
+    if (info)
+        memcpy(info->reason, reason, sizeof reason);
+out:
+    return status;
+}
+
+dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
+                              const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                              dkm_model **model, dkm_krr_info *info)
 {
     dkm_status status = DKM_OK;
 
     *model = NULL;
     if (info)
         *info = (dkm_krr_info){0};
-    DKM_AGREE(ctx, check_fit(ctx, *X, Y, settings));
-    if (!takes_primal(*X, kernel, settings))
-        return dkm_krr_dual_fit(ctx, X, Y, kernel, settings, model, info);
-    status = dkm_krr_primal_fit(ctx, *X, Y, settings, model, info);
-    dkm_data_destroy(X);
+    if (settings->solver != DKM_PATH_PCG || settings->nystroem.all_centers)
+        DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG,
+                                "inputs that are not kept are for the solver pcg with landmarks as "
+                                "centers"));
+    DKM_AGREE(ctx, check_fit(ctx, dkm_source_rows(X), Y, settings));
+    DKM_TRY(dkm_krr_landmark_fit(ctx, NULL, X, Y, kernel, settings, model, info));
 out:
     return status;
 }

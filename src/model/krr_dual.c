@@ -1,14 +1,11 @@
 /* f(x) = k(x, X) B + b with B = (K + gamma I)^-1 (Y - 1 b'); b is the mean of Y, or zero. */
+#include "model/krr_dual.h"
+
 #include "core/alloc.h"
-#include "model/krr_head.h"
 #include "model/model_impl.h"
 #include "scalapack/linalg.h"
 
-typedef struct krr {
-    dkm_base base;
-    dkm_krr_head head;
-    dkm_dmat *B; /* m x cols */
-} krr;
+typedef dkm_krr_dual krr;
 
 static void destroy(void *state)
 {
@@ -18,6 +15,19 @@ static void destroy(void *state)
     dkm_krr_head_clear(&s->head);
     dkm_base_close(&s->base);
     dkm_free_block(s);
+}
+
+void dkm_krr_dual_destroy(dkm_krr_dual **s)
+{
+    if (*s)
+        destroy(*s);
+    *s = NULL;
+}
+
+dkm_status dkm_krr_dual_wrap(dkm_krr_dual *s, const dkm_method *method, dkm_model **model)
+{
+    return dkm_model_wrap(s->base.ctx, method, s, s->head.targets.type, dkm_krr_head_cols(&s->head),
+                          model);
 }
 
 static dkm_status solve(krr *s, const dkm_krr_settings *settings, const dkm_dmat *T,
@@ -51,8 +61,7 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const
     dkm_krr_head_tell(&s->head, &s->base, dkm_data_rows(Y), &path, info);
     if (info)
         info->form = "dual";
-    status = dkm_model_wrap(ctx, &dkm_method_krr, s, s->head.targets.type,
-                            dkm_krr_head_cols(&s->head), model);
+    status = dkm_krr_dual_wrap(s, &dkm_method_krr, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     dkm_path_info_free(&path);
@@ -120,9 +129,10 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_krr = {.name = "krr",
-                                   .predict = predict,
-                                   .stretch = stretch,
-                                   .to_bundle = to_bundle,
-                                   .from_bundle = from_bundle,
-                                   .destroy = destroy};
+#define DUAL(word)                                                                                 \
+    {                                                                                              \
+        .name = word, .predict = predict, .stretch = stretch, .to_bundle = to_bundle,              \
+        .from_bundle = from_bundle, .destroy = destroy                                             \
+    }
+
+const dkm_method dkm_method_krr = DUAL("krr"), dkm_method_svm = DUAL("svm");

@@ -5,25 +5,50 @@
 
 #include "core/alloc.h"
 
+/* b = the means of the columns, taken off the rows. */
+static void take_means(dkm_krr_head *head, dkm_idx m, dkm_idx n, double *rows)
+{
+    dkm_idx cols = head->targets.cols;
+
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx j = 0; j < cols; j++)
+            head->b[j] += rows[i * cols + j];
+    MPI_Allreduce(MPI_IN_PLACE, head->b, (int)cols, MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(head->targets.ctx));
+    for (dkm_idx j = 0; j < cols; j++)
+        head->b[j] /= (double)m;
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx j = 0; j < cols; j++)
+            rows[i * cols + j] -= head->b[j];
+}
+
+dkm_status dkm_krr_head_rows(dkm_krr_head *head, const dkm_data *Y, int center, double **rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(Y);
+
+    *rows = NULL;
+    DKM_TRY(dkm_targets_learn(&head->targets, Y));
+    DKM_AGREE(ctx, dkm_calloc(ctx, head->targets.cols, &head->b));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(Y) * head->targets.cols, rows));
+    dkm_targets_encode(&head->targets, Y, *rows);
+    if (center)
+        take_means(head, dkm_data_rows(Y), dkm_data_local_rows(Y), *rows);
+out:
+    return status;
+}
+
 dkm_status dkm_krr_head_learn(dkm_krr_head *head, const dkm_base *base, const dkm_data *Y,
                               int center, dkm_dmat **T)
 {
     dkm_status status = DKM_OK;
     double *rows = NULL;
-    dkm_idx cols;
 
     *T = NULL;
-    DKM_TRY(dkm_targets_learn(&head->targets, Y));
-    cols = head->targets.cols;
-    DKM_AGREE(base->ctx, dkm_calloc(base->ctx, cols, &head->b));
-    DKM_AGREE(base->ctx, dkm_alloc(base->ctx, dkm_data_local_rows(Y) * cols, &rows));
-    dkm_targets_encode(&head->targets, Y, rows);
-    DKM_TRY(dkm_dmat_create(base->grid, dkm_data_rows(Y), cols, base->nb, base->nb, DKM_F64, T));
+    DKM_TRY(dkm_krr_head_rows(head, Y, center, &rows));
+    DKM_TRY(dkm_dmat_create(base->grid, dkm_data_rows(Y), head->targets.cols, base->nb, base->nb,
+                            DKM_F64, T));
     DKM_TRY(dkm_dmat_from_rows(*T, rows));
-    if (center) {
-        DKM_TRY(dkm_dmat_column_means(*T, head->b));
-        dkm_dmat_add_row(*T, -1.0, head->b);
-    }
 out:
     DKM_FREE(rows);
     return status;

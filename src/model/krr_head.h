@@ -13,6 +13,13 @@ typedef struct dkm_krr_head {
     double gamma;
 } dkm_krr_head;
 
+/** Learn what the columns stand for, and give this rank's slab of the outputs as numbers less the
+ *  intercept, row-major. Collective; dkm_krr_head_clear() frees what the head holds, also after a
+ *  failure.
+ *  @param[out] rows  new array, DKM_FREE() frees it */
+DKM_NODISCARD
+dkm_status dkm_krr_head_rows(dkm_krr_head *head, const dkm_data *Y, int center, double **rows);
+
 /** Learn what the columns stand for, and make T: the outputs as numbers less the intercept, in
  *  blocks of the base. Collective; dkm_krr_head_clear() frees, also after a failure. */
 DKM_NODISCARD
@@ -50,6 +57,12 @@ DKM_NODISCARD
 dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                               const dkm_krr_settings *settings, dkm_model **model,
                               dkm_krr_info *info);
+
+/** The same with landmarks, on inputs that are kept (@p X, taken over) or read anew. */
+DKM_NODISCARD
+dkm_status dkm_krr_landmark_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source, const dkm_data *Y,
+                                const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                                dkm_model **model, dkm_krr_info *info);
 
 /** Whether more is asked for than one solution of one system by Cholesky. Local. */
 int dkm_krr_needs_path(const dkm_krr_settings *settings);

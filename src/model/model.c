@@ -4,8 +4,10 @@
 
 #include "core/alloc.h"
 
-static const dkm_method *const methods[] = {&dkm_method_krr, &dkm_method_krr_primal,
-                                            &dkm_method_kpca, &dkm_method_kde, &dkm_method_knn};
+static const dkm_method *const methods[] = {
+    &dkm_method_krr, &dkm_method_krr_primal, &dkm_method_kpca, &dkm_method_kde,
+    &dkm_method_knn, &dkm_method_hopfield,   &dkm_method_svm,  &dkm_method_extend,
+    &dkm_method_lle, &dkm_method_jkm};
 
 static const dkm_method *find_method(const char *name)
 {
@@ -19,16 +21,23 @@ dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, d
                           dkm_idx output_cols, dkm_model **model)
 {
     dkm_status status = DKM_OK;
+    dkm_preimage_settings standard = {0};
     dkm_model *M = NULL;
 
     *model = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &M));
-    *M = (dkm_model){ctx, method, state, output_type, output_cols};
+    *M = (dkm_model){.ctx = ctx,
+                     .method = method,
+                     .state = state,
+                     .output_type = output_type,
+                     .output_cols = output_cols};
+    state = NULL;
+    if (method->decode)
+        DKM_TRY(dkm_model_configure(M, &standard));
     *model = M;
     M = NULL;
-    state = NULL;
 out:
-    DKM_FREE(M);
+    dkm_model_destroy(&M);
     if (state)
         method->destroy(state);
     return status;
@@ -59,19 +68,51 @@ dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
     return model->method->predict(model->state, X, Y);
 }
 
+/* Whether the method can do what is asked of it. */
+static dkm_local check_able(const dkm_model *model, int able)
+{
+    if (able)
+        return DKM_LOCAL_OK;
+    return dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
+                    "a model of %s has no coordinates to turn into objects, and so no pre-images",
+                    model->method->name);
+}
+
 dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings)
 {
     dkm_status status = DKM_OK;
 
-    if (!model->method->configure)
-        DKM_AGREE(model->ctx,
-                  dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
-                           "a model of %s predicts without pre-images", model->method->name));
-    DKM_TRY(
-        model->method->configure(model->state, settings, &model->output_type, &model->output_cols));
+    DKM_AGREE(model->ctx, check_able(model, model->method->configure != NULL));
+    DKM_TRY(model->method->configure(model->state, settings, &model->decoded_type,
+                                     &model->decoded_cols));
+    if (!model->method->predicts_coordinates) {
+        model->output_type = model->decoded_type;
+        model->output_cols = model->decoded_cols;
+    }
 out:
-    dkm_data_destroy(&settings->candidates);
+    dkm_preimage_settings_clear(settings);
     return status;
+}
+
+dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    *Y = NULL;
+    DKM_AGREE(model->ctx, check_able(model, model->method->decode != NULL));
+    DKM_TRY(model->method->decode(model->state, Z, Y));
+out:
+    return status;
+}
+
+dkm_type dkm_model_decoded_type(const dkm_model *model)
+{
+    return model->decoded_type;
+}
+
+dkm_idx dkm_model_decoded_cols(const dkm_model *model)
+{
+    return model->decoded_cols;
 }
 
 dkm_status dkm_model_to_bundle(dkm_model *model, dkm_bundle *bundle)
@@ -135,7 +176,8 @@ void dkm_model_destroy(dkm_model **model)
 
     if (!M)
         return;
-    M->method->destroy(M->state);
+    if (M->state)
+        M->method->destroy(M->state);
     dkm_free_block(M);
     *model = NULL;
 }

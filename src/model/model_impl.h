@@ -11,10 +11,14 @@ typedef struct dkm_method {
     dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
     /** Rows to predict at a time. Local. */
     dkm_idx (*stretch)(const void *state);
-    /** Choose the pre-image of predictions, and say what they are then; takes the candidates over.
-     *  NULL for methods that need none. Collective. */
+    /** Choose how coordinates become objects, and say what those are; takes over what the settings
+     *  hold. NULL for methods without coordinates. Collective. */
     dkm_status (*configure)(void *state, dkm_preimage_settings *settings, dkm_type *type,
                             dkm_idx *cols);
+    /** Objects from coordinates, as configured; NULL for methods without them. Collective. */
+    dkm_status (*decode)(void *state, const dkm_data *Z, dkm_data **Y);
+    int predicts_coordinates; /**< predict gives coordinates, and decode the objects; else predict
+                                   decodes by itself */
     /** Name every part of the model. Collective. */
     dkm_status (*to_bundle)(void *state, dkm_bundle *bundle);
     /** Make the state again from its parts, taking their data. Collective. */
@@ -29,9 +33,12 @@ struct dkm_model {
     void *state;
     dkm_type output_type;
     dkm_idx output_cols;
+    dkm_type decoded_type;
+    dkm_idx decoded_cols;
 };
 
-/** Wrap a method's state; takes it over, also on failure. Collective. */
+/** Wrap a method's state, with the pre-images that suit it; takes it over, also on failure.
+ *  Collective. */
 DKM_NODISCARD
 dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
                           dkm_idx output_cols, dkm_model **model);
@@ -44,6 +51,7 @@ dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *b
                                  const dkm_layout *layout, dkm_model **model);
 
 extern const dkm_method dkm_method_krr, dkm_method_krr_primal, dkm_method_kpca, dkm_method_kde,
-    dkm_method_knn;
+    dkm_method_knn, dkm_method_hopfield, dkm_method_svm, dkm_method_extend, dkm_method_lle,
+    dkm_method_jkm;
 
 #endif

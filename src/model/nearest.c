@@ -177,3 +177,15 @@ out:
     close_search(&s);
     return status;
 }
+
+dkm_status dkm_candidates_list(dkm_ctx *ctx, dkm_idx n, dkm_idx top, const dkm_idx *index,
+                               const double *distance, dkm_data **Y)
+{
+    dkm_status status = dkm_data_create_dense(ctx, n, 2 * top, Y);
+
+    for (dkm_idx k = 0; status == DKM_OK && k < dkm_data_local_rows(*Y) * top; k++) {
+        dkm_data_values(*Y)[2 * k] = (double)index[k];
+        dkm_data_values(*Y)[2 * k + 1] = distance[k] > 0.0 ? distance[k] : 0.0;
+    }
+    return status;
+}

@@ -30,4 +30,15 @@ DKM_NODISCARD
 dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                        dkm_idx *index, double *distance);
 
+/** What candidates were found, as dense rows of index, squared distance, index, distance, ...
+ *
+ *  Collective.
+ *
+ *  @param[in]  n  points of all ranks
+ *  @param[out] Y  new, owned by the caller; n x 2 top
+ */
+DKM_NODISCARD
+dkm_status dkm_candidates_list(dkm_ctx *ctx, dkm_idx n, dkm_idx top, const dkm_idx *index,
+                               const double *distance, dkm_data **Y);
+
 #endif

@@ -1,38 +1,97 @@
-/* A row z of coordinates stands for the point mu + sum_j z_j v_j of feature space. Candidates are
- * compared by their whole distance to it: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which also counts
- * what of phi(c) lies outside the span. With a linear kernel the point is an object itself: y =
- * mean + z W'Y. */
 #include "model/preimage.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "scalapack/linalg.h"
 
-static int is_linear(const dkm_embedding *e)
+static const dkm_preimage_kind *const kinds[] = {
+    &dkm_preimage_linear,      &dkm_preimage_exact,    &dkm_preimage_candidates,
+    &dkm_preimage_fixed_point, &dkm_preimage_gradient, &dkm_preimage_mds,
+    &dkm_preimage_learned,     &dkm_preimage_strings,  &dkm_preimage_none};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const char *name_of(dkm_preimage_method method)
+{
+#define NAME(code, name) name,
+    static const char *const names[] = {DKM_PREIMAGE_LIST(NAME)};
+#undef NAME
+
+    return names[method];
+}
+
+static const dkm_preimage_kind *find_kind(dkm_preimage_method method)
+{
+    for (int k = 0; k < KINDS; k++)
+        if (kinds[k]->method == method)
+            return kinds[k];
+    return NULL;
+}
+
+void dkm_preimage_settings_clear(dkm_preimage_settings *settings)
+{
+    dkm_data_destroy(&settings->candidates);
+    dkm_kernel_destroy(&settings->kz);
+}
+
+int dkm_preimage_dense(const dkm_embedding *e, const char *text)
 {
     return dkm_data_type(e->base.X) == DKM_DENSE &&
-           strcmp(dkm_kernel_text(e->base.kernel), "linear") == 0;
+           (!text || strcmp(dkm_kernel_text(e->base.kernel), text) == 0);
 }
 
-static const dkm_data *objects(const dkm_preimage *pre)
+/* Where objects may be made anew the first of these that suits, else linear or candidates. */
+static dkm_preimage_method choose(const dkm_preimage *pre, int make)
 {
-    return pre->settings.candidates ? pre->settings.candidates : pre->e->base.X;
+    static const dkm_preimage_method order[] = {DKM_PREIMAGE_LINEAR, DKM_PREIMAGE_FIXED_POINT,
+                                                DKM_PREIMAGE_GRADIENT};
+
+    if (pre->settings.candidates || pre->settings.top > 0)
+        return DKM_PREIMAGE_CANDIDATES;
+    for (size_t k = 0; k < (make ? sizeof order / sizeof *order : 1); k++)
+        if (find_kind(order[k])->suits(pre->e))
+            return order[k];
+    return DKM_PREIMAGE_CANDIDATES;
 }
 
-static dkm_local check(const dkm_preimage *pre)
+/* The names of all methods that suit, with commas. */
+static void list_suitable(const dkm_embedding *e, char *text, size_t room)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int k = 0; k < KINDS; k++)
+        if (kinds[k]->method != DKM_PREIMAGE_NONE && kinds[k]->suits(e) && used < room)
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
+                                     name_of(kinds[k]->method));
+}
+
+static dkm_local check_method(const dkm_preimage *pre)
+{
+    const dkm_base *base = &pre->e->base;
+    char suitable[256];
+
+    if (pre->kind->suits(pre->e))
+        return DKM_LOCAL_OK;
+    list_suitable(pre->e, suitable, sizeof suitable);
+    return dkm_fail(base->ctx, DKM_ERR_UNSUPPORTED,
+                    "the pre-image method %s does not suit the kernel %s on %s objects: use %s",
+                    name_of(pre->kind->method), dkm_kernel_text(base->kernel),
+                    dkm_type_name(dkm_data_type(base->X)), suitable);
+}
+
+static dkm_local check_candidates(const dkm_preimage *pre)
 {
     dkm_ctx *ctx = pre->e->base.ctx;
     const dkm_data *given = pre->settings.candidates, *training = pre->e->base.X;
+    dkm_idx count = dkm_data_rows(given ? given : training);
 
-    if (pre->settings.method == DKM_PREIMAGE_LINEAR && !is_linear(pre->e))
+    if ((given || pre->settings.top > 0) && pre->kind != &dkm_preimage_candidates)
         return dkm_fail(
-            ctx, DKM_ERR_UNSUPPORTED,
-            "the linear pre-image is for the kernel linear on dense rows, not for %s on "
-            "%s: use candidates",
-            dkm_kernel_text(pre->e->base.kernel), dkm_type_name(dkm_data_type(training)));
-    if (given && pre->settings.method != DKM_PREIMAGE_CANDIDATES)
-        return dkm_fail(ctx, DKM_ERR_ARG, "candidates go with the pre-image method candidates");
+            ctx, DKM_ERR_ARG,
+            "candidates and a list of the best go with the pre-image method candidates");
     if (given &&
         (dkm_data_type(given) != dkm_data_type(training) ||
          (dkm_data_type(given) == DKM_DENSE && dkm_data_cols(given) != dkm_data_cols(training))))
@@ -40,34 +99,85 @@ static dkm_local check(const dkm_preimage *pre)
                         "candidates are %s of %lld columns, and the model's outputs are %s of %lld",
                         dkm_type_name(dkm_data_type(given)), (long long)dkm_data_cols(given),
                         dkm_type_name(dkm_data_type(training)), (long long)dkm_data_cols(training));
-    if (dkm_data_rows(objects(pre)) < (pre->settings.top > 0 ? pre->settings.top : 1))
+    if (count < (pre->settings.top > 0 ? pre->settings.top : 1))
         return dkm_fail(ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
-                        (long long)pre->settings.top, (long long)dkm_data_rows(objects(pre)));
+                        (long long)pre->settings.top, (long long)count);
     return DKM_LOCAL_OK;
 }
 
-dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_settings *settings)
+static dkm_local check_learned(const dkm_preimage *pre)
+{
+    dkm_ctx *ctx = pre->e->base.ctx;
+    int learns = pre->kind == &dkm_preimage_learned;
+
+    if (learns && !pre->settings.kz)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "a learned pre-image needs a kernel on coordinates: give kz, for example "
+                        "rbf(sigma=1)");
+    if (learns && !(pre->settings.gamma_z > 0))
+        return dkm_fail(ctx, DKM_ERR_ARG, "the ridge of a learned pre-image is above 0, not %g",
+                        pre->settings.gamma_z);
+    if (!learns && pre->settings.kz)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "a kernel on coordinates goes with the pre-image method learned");
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local check_neighbours(const dkm_preimage *pre)
+{
+    dkm_ctx *ctx = pre->e->base.ctx;
+    dkm_idx wanted = pre->settings.neighbours, m = dkm_data_rows(pre->e->base.X);
+    int strings = pre->kind == &dkm_preimage_strings;
+
+    if (wanted > 0 && pre->kind != &dkm_preimage_mds && !strings)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "neighbours go with the pre-image methods mds and strings");
+    if (wanted > m && !strings)
+        return dkm_fail(ctx, DKM_ERR_ARG, "%lld neighbours of only %lld training objects",
+                        (long long)wanted, (long long)m);
+    if (pre->settings.window > 0 && !strings)
+        return dkm_fail(ctx, DKM_ERR_ARG, "a window goes with the pre-image method strings");
+    if (pre->settings.window > 0 && pre->settings.window % 2 == 0)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "a window of %lld letters has none in its middle: give an "
+                        "odd number",
+                        (long long)pre->settings.window);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_settings *settings,
+                             int make)
 {
     dkm_status status = DKM_OK;
 
     *pre = (dkm_preimage){.e = e, .settings = *settings};
-    settings->candidates = NULL;
+    *settings = (dkm_preimage_settings){.method = settings->method};
     if (pre->settings.method == DKM_PREIMAGE_AUTO)
-        pre->settings.method = is_linear(e) && !pre->settings.candidates && pre->settings.top == 0
-                                   ? DKM_PREIMAGE_LINEAR
-                                   : DKM_PREIMAGE_CANDIDATES;
-    DKM_AGREE(e->base.ctx, check(pre));
+        pre->settings.method = choose(pre, make);
+    pre->kind = find_kind(pre->settings.method);
+    DKM_AGREE(e->base.ctx, check_method(pre));
+    DKM_AGREE(e->base.ctx, check_candidates(pre));
+    DKM_AGREE(e->base.ctx, check_learned(pre));
+    DKM_AGREE(e->base.ctx, check_neighbours(pre));
 out:
     return status;
 }
 
-void dkm_preimage_close(dkm_preimage *pre)
+/* Free what was prepared. */
+static void forget(dkm_preimage *pre)
 {
-    dkm_data_destroy(&pre->settings.candidates);
     dkm_candidates_clear(&pre->candidates);
+    dkm_expansion_close(&pre->expansion);
     dkm_dmat_destroy(&pre->U);
     DKM_FREE(pre->mean);
+    dkm_model_destroy(&pre->learned);
     pre->ready = 0;
+}
+
+void dkm_preimage_close(dkm_preimage *pre)
+{
+    dkm_preimage_settings_clear(&pre->settings);
+    forget(pre);
 }
 
 dkm_type dkm_preimage_type(const dkm_preimage *pre)
@@ -84,8 +194,12 @@ dkm_idx dkm_preimage_cols(const dkm_preimage *pre)
     return pre->settings.top > 0 ? 2 * pre->settings.top : dkm_data_cols(pre->e->base.X);
 }
 
-/* Coordinates and norms of the training objects. */
-static dkm_status use_training(dkm_preimage *pre)
+dkm_idx dkm_preimage_width(const dkm_preimage *pre)
+{
+    return pre->e->p + dkm_preimage_cols(pre) + (pre->kind->width ? pre->kind->width(pre) : 0);
+}
+
+dkm_status dkm_preimage_use_training(dkm_preimage *pre)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->base.ctx;
@@ -102,111 +216,37 @@ out:
     return status;
 }
 
-/* Coordinates and norms of the objects given. */
-static dkm_status use_given(dkm_preimage *pre)
+static int is_finite_row(const double *row, dkm_idx d)
+{
+    for (dkm_idx k = 0; k < d; k++)
+        if (!isfinite(row[k]))
+            return 0;
+    return 1;
+}
+
+dkm_status dkm_preimage_mend(dkm_preimage *pre, const dkm_data *Z, dkm_data *Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->base.ctx;
-    const dkm_data *C = pre->settings.candidates;
-
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(C), &pre->candidates.norms));
-    DKM_TRY(dkm_embedding_encode(pre->e, C, &pre->candidates.Z, pre->candidates.norms));
-out:
-    return status;
-}
-
-/* U = W'Y and the mean of Y. */
-static dkm_status use_linear(dkm_preimage *pre)
-{
-    dkm_status status = DKM_OK;
-    const dkm_base *base = &pre->e->base;
-    dkm_idx d = dkm_data_cols(base->X);
-    dkm_dmat *Y = NULL;
-
-    DKM_AGREE(base->ctx, dkm_alloc(base->ctx, d, &pre->mean));
-    DKM_TRY(
-        dkm_dmat_create(base->grid, dkm_data_rows(base->X), d, base->nb, base->nb, DKM_F64, &Y));
-    DKM_TRY(dkm_dmat_from_rows(Y, dkm_data_values_const(base->X)));
-    DKM_TRY(dkm_dmat_column_means(Y, pre->mean));
-    DKM_TRY(dkm_dmat_create(base->grid, pre->e->p, d, base->nb, base->nb, DKM_F64, &pre->U));
-    dkm_la_gemm('T', 'N', 1.0, pre->e->W, Y, 0.0, pre->U); /* W'1 = 0: Y need not be centred */
-out:
-    dkm_dmat_destroy(&Y);
-    return status;
-}
-
-static dkm_status get_ready(dkm_preimage *pre)
-{
-    dkm_status status = DKM_OK;
-
-    if (pre->ready || pre->settings.method == DKM_PREIMAGE_NONE)
-        return DKM_OK;
-    if (pre->settings.method == DKM_PREIMAGE_LINEAR)
-        DKM_TRY(use_linear(pre));
-    else if (pre->settings.candidates)
-        DKM_TRY(use_given(pre));
-    else
-        DKM_TRY(use_training(pre));
-    pre->ready = 1;
-out:
-    return status;
-}
-
-static dkm_status solve_linear(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
-{
-    dkm_status status = DKM_OK;
-    const dkm_base *base = &pre->e->base;
-    dkm_idx n = dkm_data_rows(Z), d = dkm_data_cols(base->X);
-    dkm_dmat *C = NULL, *F = NULL;
-    dkm_data *found = NULL;
-
-    DKM_TRY(dkm_dmat_create(base->grid, n, pre->e->p, base->nb, base->nb, DKM_F64, &C));
-    DKM_TRY(dkm_dmat_from_rows(C, dkm_data_values_const(Z)));
-    DKM_TRY(dkm_dmat_create_beside(C, d, base->nb, DKM_F64, &F));
-    dkm_la_gemm('N', 'N', 1.0, C, pre->U, 0.0, F);
-    dkm_dmat_add_row(F, 1.0, pre->mean);
-    DKM_TRY(dkm_data_create_dense(base->ctx, n, d, &found));
-    DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(found)));
-    *Y = found;
-    found = NULL;
-out:
-    dkm_data_destroy(&found);
-    dkm_dmat_destroy(&F);
-    dkm_dmat_destroy(&C);
-    return status;
-}
-
-/* Rows of index, distance, index, distance, ... */
-static dkm_status list_them(dkm_ctx *ctx, dkm_idx n, dkm_idx top, const dkm_idx *index,
-                            const double *distance, dkm_data **Y)
-{
-    dkm_status status = dkm_data_create_dense(ctx, n, 2 * top, Y);
-
-    for (dkm_idx k = 0; status == DKM_OK && k < dkm_data_local_rows(*Y) * top; k++) {
-        dkm_data_values(*Y)[2 * k] = (double)index[k];
-        dkm_data_values(*Y)[2 * k + 1] = distance[k];
-    }
-    return status;
-}
-
-static dkm_status solve_candidates(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = pre->e->base.ctx;
-    dkm_idx top = pre->settings.top > 0 ? pre->settings.top : 1, n = dkm_data_local_rows(Z);
-    dkm_idx *index = NULL;
+    dkm_idx n = dkm_data_local_rows(Y), d = dkm_data_cols(Y), bad = 0, all = 0, *index = NULL;
     double *distance = NULL;
     dkm_objs got = {0};
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &index));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &distance));
-    DKM_TRY(dkm_nearest(Z, &pre->candidates, top, index, distance));
-    if (pre->settings.top > 0) {
-        DKM_TRY(list_them(ctx, dkm_data_rows(Z), top, index, distance, Y));
-    } else {
-        DKM_TRY(dkm_data_fetch(objects(pre), n, index, &got));
-        DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(Z), &got, Y));
-    }
+    for (dkm_idx i = 0; i < n; i++)
+        bad += !is_finite_row(dkm_data_values(Y) + i * d, d);
+    MPI_Allreduce(&bad, &all, 1, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    if (all == 0)
+        return DKM_OK;
+    dkm_say(ctx, DKM_WARN,
+            "%s has no object for %lld of %lld points: they get the nearest training object",
+            name_of(pre->kind->method), (long long)all, (long long)dkm_data_rows(Y));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &index));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &distance));
+    DKM_TRY(dkm_nearest(Z, &pre->candidates, 1, index, distance));
+    DKM_TRY(dkm_data_fetch(pre->e->base.X, n, index, &got));
+    for (dkm_idx i = 0; i < n; i++)
+        if (!is_finite_row(dkm_data_values(Y) + i * d, d))
+            memcpy(dkm_data_values(Y) + i * d, got.values + i * d, (size_t)d * sizeof(double));
 out:
     dkm_objs_clear(&got);
     DKM_FREE(distance);
@@ -214,21 +254,55 @@ out:
     return status;
 }
 
-dkm_status dkm_preimage_solve(dkm_preimage *pre, dkm_data **Z, dkm_data **Y)
+static dkm_local check_coordinates(const dkm_preimage *pre, const dkm_data *Z)
+{
+    dkm_ctx *ctx = pre->e->base.ctx;
+
+    if (dkm_data_type(Z) != DKM_DENSE)
+        return dkm_fail(ctx, DKM_ERR_ARG, "coordinates are dense rows, and these are %s",
+                        dkm_type_name(dkm_data_type(Z)));
+    if (dkm_data_cols(Z) != pre->e->p)
+        return dkm_fail(ctx, DKM_ERR_ARG, "the model has %lld components, these rows %lld columns",
+                        (long long)pre->e->p, (long long)dkm_data_cols(Z));
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_preimage_solve(dkm_preimage *pre, const dkm_data *X, const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->base.ctx;
 
     *Y = NULL;
-    DKM_TRY(get_ready(pre));
-    if (pre->settings.method == DKM_PREIMAGE_NONE) {
-        *Y = *Z;
-        *Z = NULL;
-    } else if (pre->settings.method == DKM_PREIMAGE_LINEAR) {
-        DKM_TRY(solve_linear(pre, *Z, Y));
-    } else {
-        DKM_TRY(solve_candidates(pre, *Z, Y));
-    }
+    pre->X = X;
+    dkm_phase_begin(ctx, "preimage");
+    DKM_AGREE(ctx, check_coordinates(pre, Z));
+    if (!pre->ready && pre->kind->prepare)
+        DKM_TRY(pre->kind->prepare(pre));
+    pre->ready = 1;
+    DKM_TRY(pre->kind->solve(pre, Z, Y));
 out:
-    dkm_data_destroy(Z);
+    pre->X = NULL;
+    if (!pre->ready)
+        forget(pre);
+    dkm_phase_end(ctx);
     return status;
 }
+
+static int suits_all(const dkm_embedding *e)
+{
+    (void)e;
+    return 1;
+}
+
+static dkm_status copy(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+{
+    dkm_status status = dkm_data_create_dense(pre->e->base.ctx, dkm_data_rows(Z), pre->e->p, Y);
+
+    if (status == DKM_OK)
+        memcpy(dkm_data_values(*Y), dkm_data_values_const(Z),
+               (size_t)(dkm_data_local_rows(Z) * pre->e->p) * sizeof(double));
+    return status;
+}
+
+const dkm_preimage_kind dkm_preimage_none = {
+    .method = DKM_PREIMAGE_NONE, .suits = suits_all, .solve = copy};

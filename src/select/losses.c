@@ -16,6 +16,7 @@ int dkm_loss_fits(dkm_loss loss, dkm_type type)
         [DKM_LOSS_HAMMING] =
             BIT(DKM_DENSE) | BIT(DKM_LABELS) | BIT(DKM_LABEL_SETS) | BIT(DKM_STRINGS),
         [DKM_LOSS_EDIT] = BIT(DKM_STRINGS),
+        [DKM_LOSS_RANK] = BIT(DKM_LABELS),
         [DKM_LOSS_KERNEL] = BIT(DKM_TYPE_COUNT) - 1, /* the kernel knows */
     };
 
@@ -170,6 +171,25 @@ out:
     return local;
 }
 
+/* The place of @p wanted in a list of @p n pairs of index and distance, or of index and score: the
+ * best comes first, so values that fall are scores. */
+static double place_in_list(const double *list, dkm_idx n, double wanted)
+{
+    double nearer = 0.0, as_near = 0.0;
+    double sign = list[1] > list[2 * n - 1] ? -1.0 : 1.0;
+    dkm_idx at = 0;
+
+    while (at < n && list[2 * at] != wanted)
+        at++;
+    if (at == n)
+        return (double)(n + 1);
+    for (dkm_idx k = 0; k < n; k++) {
+        nearer += sign * list[2 * k + 1] < sign * list[2 * at + 1];
+        as_near += list[2 * k + 1] == list[2 * at + 1];
+    }
+    return nearer + 0.5 * (as_near + 1.0);
+}
+
 dkm_local dkm_loss_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss, dkm_idx labels,
                         double *losses)
 {
@@ -185,6 +205,11 @@ dkm_local dkm_loss_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss lo
         return hamming_rows(truth, pred, labels, losses);
     case DKM_LOSS_EDIT:
         return edit_rows(truth, pred, losses);
+    case DKM_LOSS_RANK:
+        for (dkm_idx i = 0; i < truth->mine.n; i++)
+            losses[i] = place_in_list(pred->mine.values + i * pred->mine.d, pred->mine.d / 2,
+                                      truth->mine.values[i]);
+        return DKM_LOCAL_OK;
     case DKM_LOSS_KERNEL:
     case DKM_LOSS_COUNT:
         break;

@@ -17,6 +17,19 @@ const char *dkm_loss_name(dkm_loss loss)
     return loss < DKM_LOSS_COUNT ? names[loss] : "unknown";
 }
 
+static dkm_local check_lists(const dkm_data *truth, const dkm_data *pred)
+{
+    if (truth->mine.type == DKM_LABELS && pred->mine.type == DKM_DENSE && pred->mine.d > 0 &&
+        pred->mine.d % 2 == 0)
+        return DKM_LOCAL_OK;
+    return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
+                    "the loss rank takes labels (numbers of candidates) and lists of index, "
+                    "distance, ..., as predict --top writes them; these are %s and %s of %lld "
+                    "columns",
+                    dkm_type_name(truth->mine.type), dkm_type_name(pred->mine.type),
+                    (long long)pred->mine.d);
+}
+
 static dkm_local check_pair(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
                             const dkm_kernel *ky)
 {
@@ -30,6 +43,8 @@ static dkm_local check_pair(const dkm_data *truth, const dkm_data *pred, dkm_los
                         (long long)truth->m, (long long)pred->m);
     if (truth->m == 0)
         return dkm_fail(truth->ctx, DKM_ERR_ARG, "no rows: there is nothing to score");
+    if (loss == DKM_LOSS_RANK)
+        return check_lists(truth, pred);
     if (type != pred->mine.type)
         return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
                         "the truth is %s but the predictions are %s", dkm_type_name(type),
@@ -145,6 +160,27 @@ static void add_normalised_edit(const dkm_data *truth, const double *losses, dkm
     add_extra(score, "normalised", sum_over_ranks(truth->ctx, sum) / (double)truth->m);
 }
 
+/* The mean of the roots of all rows, which is not the root of their mean. */
+static void add_roots(const dkm_data *truth, const double *losses, dkm_score *score)
+{
+    double sum = 0.0;
+
+    for (dkm_idx i = 0; i < truth->mine.n; i++)
+        sum += sqrt(losses[i]);
+    add_extra(score, "root", sqrt(score->mean));
+    add_extra(score, "mean_root", sum_over_ranks(truth->ctx, sum) / (double)truth->m);
+}
+
+static void add_missed(const dkm_data *truth, const dkm_data *pred, const double *losses,
+                       dkm_score *score)
+{
+    double missed = 0.0;
+
+    for (dkm_idx i = 0; i < truth->mine.n; i++)
+        missed += losses[i] > (double)(pred->mine.d / 2);
+    add_extra(score, "missed", sum_over_ranks(truth->ctx, missed) / (double)truth->m);
+}
+
 dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
                                  const dkm_kernel *ky, dkm_score *score)
 {
@@ -161,7 +197,9 @@ dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dk
     } else if (loss == DKM_LOSS_EDIT) {
         add_normalised_edit(truth, losses, score);
     } else if (loss == DKM_LOSS_KERNEL) {
-        add_extra(score, "root", sqrt(score->mean));
+        add_roots(truth, losses, score);
+    } else if (loss == DKM_LOSS_RANK) {
+        add_missed(truth, pred, losses, score);
     }
 out:
     DKM_FREE(losses);

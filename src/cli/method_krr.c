@@ -2,15 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <dkmap/kernel.h>
-#include <dkmap/krr.h>
-#include <dkmap/store.h>
-
-#include "commands.h"
-#include "pair.h"
+#include "landmark_options.h"
+#include "method.h"
 #include "ridge_options.h"
 #include "rows.h"
-#include "run.h"
 
 /* One column of the table of gammas, for the record. */
 typedef double (*field)(const dkm_path_point *point);
@@ -85,20 +80,25 @@ static void tell_path(run *r, const dkm_path_info *path)
         run_tell_real(r, "loo_zero_one", best->wrong);
 }
 
-static void tell(run *r, const dkm_kernel *kernel, const dkm_krr_info *info)
+static void tell(run *r, const method_settings *s, const method_info *found)
 {
+    const dkm_krr_info *info = &found->krr;
+
     run_tell_int(r, "m", info->m);
     run_tell_int(r, "outputs", info->outputs);
-    run_tell_text(r, "kernel", dkm_kernel_text(kernel));
+    run_tell_text(r, "kernel", dkm_kernel_text(s->kx));
     run_tell_text(r, "form", info->form);
     run_tell_grid(r, info->P, info->Q);
     run_tell_int(r, "block", info->block);
     run_tell_text(r, "solver", info->path.solver);
+    if (*info->reason)
+        run_tell_text(r, "chosen", info->reason);
     tell_path(r, &info->path);
     run_tell_real(r, "gamma", info->gamma);
-    ridge_tell(r, &info->path.ridge);
-    run_tell_seconds(r);
-    run_tell_text(r, "model", args_text(r->args, "output"));
+    if (strcmp(info->path.solver, "pcg") == 0)
+        landmark_tell(r, &info->nystroem);
+    else
+        ridge_tell(r, &info->path.ridge);
 }
 
 static dkm_local read_gammas(run *r, double *gammas, dkm_idx *count)
@@ -117,50 +117,38 @@ static dkm_local read_gammas(run *r, double *gammas, dkm_idx *count)
     return DKM_LOCAL_OK;
 }
 
-static dkm_krr_settings read_settings(const run *r)
+static dkm_status settings(run *r, method_settings *s)
 {
-    dkm_krr_settings s = dkm_krr_settings_default();
+    dkm_krr_settings *krr = &s->krr;
+    dkm_status status = DKM_OK;
 
-    s.center = args_flag(r->args, "center");
-    s.layout = run_layout(r);
-    s.ridge.precision = ridge_precision(r);
-    s.loo = args_flag(r->args, "loo");
-    s.select = (dkm_path_select)args_whole(r->args, "select");
-    s.solver = (dkm_path_solver)args_whole(r->args, "solver");
-    s.penalty = (dkm_penalty)args_whole(r->args, "penalty");
-    s.primal = strcmp(args_text(r->args, "primal"), "auto") == 0;
-    return s;
+    *krr = dkm_krr_settings_default();
+    krr->center = args_flag(r->args, "center");
+    krr->layout = run_layout(r);
+    krr->ridge.precision = ridge_precision(r);
+    krr->loo = args_flag(r->args, "loo");
+    krr->select = (dkm_path_select)args_whole(r->args, "select");
+    krr->solver = (dkm_path_solver)args_whole(r->args, "solver");
+    krr->penalty = (dkm_penalty)args_whole(r->args, "penalty");
+    krr->primal = strcmp(args_text(r->args, "primal"), "auto") == 0;
+    krr->gammas = s->gammas;
+    DKM_AGREE(r->ctx, read_gammas(r, s->gammas, &krr->count));
+    DKM_TRY(landmark_settings(r, &krr->nystroem));
+    DKM_TRY(landmark_seconds(r, &krr->seconds));
+out:
+    return status;
 }
 
-static const file_options inputs = {"x", "x-type", DKM_INPUTS};
-static const file_options outputs = {"y", "y-type", DKM_OUTPUTS};
-
-static dkm_status fit_krr(run *r)
+static dkm_status fit(run *r, const method_settings *s, dkm_data **X, dkm_data **Y,
+                      dkm_model **model, method_info *info)
 {
-    const char *path = args_text(r->args, "output");
-    dkm_status status = DKM_OK;
-    dkm_krr_settings settings = read_settings(r);
-    dkm_krr_info info = {0};
-    double gammas[DKM_PATH_MOST];
-    dkm_kernel *kernel = NULL;
-    dkm_data *X = NULL, *Y = NULL;
-    dkm_model *model = NULL;
+    return dkm_krr_fit(r->ctx, X, *Y, s->kx, &s->krr, model, &info->krr);
+}
 
-    settings.gammas = gammas;
-    DKM_AGREE(r->ctx, read_gammas(r, gammas, &settings.count));
-    DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "kx"), &kernel));
-    DKM_TRY(run_check_model_path(r));
-    DKM_TRY(pair_read(r, inputs, outputs, &X, &Y));
-    DKM_TRY(dkm_krr_fit(r->ctx, &X, Y, kernel, &settings, &model, &info));
-    DKM_TRY(dkm_model_save(model, path, r->args->line));
-    tell(r, kernel, &info);
-out:
-    dkm_krr_info_free(&info);
-    dkm_model_destroy(&model);
-    dkm_data_destroy(&Y);
-    dkm_data_destroy(&X);
-    dkm_kernel_destroy(&kernel);
-    return status;
+static dkm_status fit_stream(run *r, const method_settings *s, dkm_source *X, dkm_data **Y,
+                             dkm_model **model, method_info *info)
+{
+    return dkm_krr_fit_stream(r->ctx, X, *Y, s->kx, &s->krr, model, &info->krr);
 }
 
 static const option options[] = {
@@ -193,10 +181,11 @@ static const option options[] = {
     {.name = "solver",
      .kind = OPT_WORD,
      .hint = "WORD",
-     .words = "auto|cholesky|eigen|",
+     .words = "auto|cholesky|eigen|pcg|",
      .preset = "auto",
-     .help = "a Cholesky factor for each gamma, or one eigendecomposition for all; auto measures "
-             "which is faster"},
+     .help = "a Cholesky factor for each gamma, one eigendecomposition for all, or conjugate "
+             "gradients with landmarks, for inputs too many for a kernel matrix; auto takes what "
+             "is fastest of the exact ones where they fit memory and time, else pcg"},
     {.name = "primal",
      .kind = OPT_WORD,
      .hint = "WORD",
@@ -205,13 +194,29 @@ static const option options[] = {
      .help = "solve for the weights of the linear kernel where inputs have fewer columns than "
              "rows: the same predictions, and a model without training inputs"},
     ROW_PRECISION,
+    ROWS_LANDMARKS,
+    {.name = "time",
+     .kind = OPT_TEXT,
+     .hint = "T",
+     .help = "the time that solver auto may take, such as 90s, 30m or 2h: with it, or where the "
+             "kernel matrix does not fit the memory, auto may take pcg and choose landmarks"},
     ROW_X_TYPE,
     ROW_Y_TYPE,
-    ROW_OUTPUT("model file to write, .h5"),
     {0}};
 
-const command command_fit_krr = {
-    .name = "fit krr",
+/* Where no kernel matrix is wanted, fits do without one in cross-validation too. */
+static int ridge_point_of(const method_settings *s, ridge_point *point)
+{
+    int primal = s->krr.primal && strcmp(dkm_kernel_text(s->kx), "linear") == 0;
+
+    *point = (ridge_point){.gamma = s->gammas[0], .center = s->krr.center};
+    return s->krr.penalty == DKM_PENALTY_WEIGHTS && s->krr.solver != DKM_PATH_PCG && !primal;
+}
+
+static const char *const lists[] = {"gamma", NULL};
+
+const method method_krr = {
+    .name = "krr",
     .summary = "kernel ridge regression, of one or many outputs at once",
     .about = "Finds f(x) = k(x, X) B + b with B = (K + gamma I)^-1 (Y - b), where K is the kernel "
              "matrix of the training inputs X. Labels become one column a class, and the largest "
@@ -219,8 +224,14 @@ const command command_fit_krr = {
              "Given several gammas, the error that each would make on unseen examples is told "
              "without refits: leave-one-out (loo) and generalised cross-validation (gcv), the "
              "mean square over all outputs, and for labels the share of wrong ones.",
-    .example = "mpirun -np 4 dkmap fit krr --x x.npy --y y.npy --kx 'rbf(sigma=2)' \\\n"
-               "      --gamma 1e-6,1e-5,1e-4,1e-3,1e-2 -o model.h5",
-    .tables = {options, compute_options, report_options},
-    .run = fit_krr,
+    .arguments = "--x x.npy --y y.npy --kx 'rbf(sigma=2)' \\\n"
+                 "      --gamma 1e-6,1e-5,1e-4,1e-3,1e-2",
+    .options = options,
+    .settings = settings,
+    .fit = fit,
+    .fit_stream = fit_stream,
+    .tell = tell,
+    .lists = lists,
+    .cv = &dkm_cv_krr,
+    .ridge_point = ridge_point_of,
 };

@@ -1,0 +1,97 @@
+/** @file cv.h  Cross-validation: which settings do best on examples they have not seen.
+ *
+ *  Settings are points of a grid: every kernel tried with every setting of the method. The examples
+ *  are dealt to folds; each fold in turn is predicted by what was learnt from the others. Nested,
+ *  this is done anew inside the training part of each outer fold, the best setting there predicts
+ *  the outer fold, and the outer folds tell what to expect of a setting chosen so.
+ *
+ *  Gram matrices are computed once a kernel and cut for each fold. Where that is faster ranks form
+ *  groups that take folds and kernels of their own. The folds are those of the context's seed and
+ *  do not depend on the ranks. A kernel that looks at all training objects (rownorm, distance,
+ *  diffusion, the alphabet of mismatch) has seen those of all folds.
+ */
+#ifndef DKMAP_CV_H
+#define DKMAP_CV_H
+
+#include <dkmap/eigen.h>
+#include <dkmap/model.h>
+#include <dkmap/score.h>
+
+/** How a method takes part; what `options` of a problem are is said beside each. */
+typedef struct dkm_cv_method dkm_cv_method;
+
+/** Kernel ridge regression, dkm_cv_ridge: setting s has gamma[s]. */
+extern const dkm_cv_method dkm_cv_krr;
+/** Kernel dependency estimation, dkm_cv_ridge: setting s has eigen[s / gammas] and
+ *  gamma[s % gammas]. Objects come from linear pre-images where the output kernel is linear, else
+ *  from the candidates of the training part. */
+extern const dkm_cv_method dkm_cv_kde;
+/** Any method, dkm_cv_fits: a fit and predictions for each setting and fold. */
+extern const dkm_cv_method dkm_cv_refit;
+
+typedef struct dkm_cv_ridge {
+    dkm_idx gammas;
+    const double *gamma; /**< each > 0 */
+    int center;          /**< krr: take the mean of the outputs as intercept */
+    dkm_idx components;  /**< kde: how many of */
+    const dkm_eigen_settings *eigen;
+} dkm_cv_ridge;
+
+typedef struct dkm_cv_fits {
+    void *user;
+    int gram; /**< inputs come as rows of their kernel matrix, of type DKM_GRAM: fit with the kernel
+                   `gram` whatever kernel is tried; else they come as they are */
+    /** Learn from some examples, which may be taken over. Collective on @p ctx, which has a part of
+     *  the ranks: everything must be made from it. */
+    dkm_status (*fit)(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
+                      dkm_data **Y, dkm_model **model);
+} dkm_cv_fits;
+
+typedef struct dkm_cv_problem {
+    const dkm_data *X, *Y; /**< as many each */
+    dkm_idx kernels;       /**< that are tried: kx[k] with ky[k] */
+    const dkm_kernel *const *kx;
+    const dkm_kernel *const *ky; /**< NULL for methods without an output kernel */
+    dkm_idx settings;            /**< that are tried with every kernel */
+    const dkm_cv_method *method;
+    const void *options;
+    dkm_idx folds;
+    int train_on_one; /**< learn from each fold in turn, and test on all the others */
+    dkm_idx inner;    /**< folds inside the training part of each fold; 0: not nested */
+    dkm_loss loss;
+    const dkm_kernel *loss_kernel; /**< of the loss kernel; else NULL */
+    dkm_layout layout;             /**< a process grid given here keeps all ranks together */
+    int groups;                    /**< of ranks; 0 chooses */
+} dkm_cv_problem;
+
+typedef struct dkm_cv_score {
+    double mean;     /**< loss of a held-out example */
+    double stderror; /**< of the mean loss of a fold, over the folds */
+    double root;     /**< mean of the roots of the losses */
+} dkm_cv_score;
+
+typedef struct dkm_cv_result {
+    dkm_idx points;      /**< kernels x settings; kernel k with setting s is k * settings + s */
+    dkm_cv_score *table; /**< one a point: over the folds; nested, over all inner folds */
+    dkm_idx best;        /**< the point with the least mean, the first of several */
+    dkm_idx folds;
+    dkm_idx *fold;      /**< of each example: the outer one */
+    dkm_idx *chosen;    /**< nested: the point chosen for each outer fold; else NULL */
+    double *outer_mean; /**< nested: the loss of each outer fold; else NULL */
+    dkm_cv_score outer; /**< nested: of the outer folds; else that of the best point */
+    int groups;         /**< of ranks */
+    dkm_idx cells;      /**< fits of all settings of a kernel to a training part */
+    dkm_idx grams;      /**< kernel matrices that were computed */
+} dkm_cv_result;
+
+/** Try everything. Collective.
+ *
+ *  @param[out] result  dkm_cv_result_free() frees what it holds, also after a failure
+ *  @return DKM_OK; DKM_ERR_ARG for fewer examples than folds and settings that do not suit;
+ *          DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
+ */
+DKM_NODISCARD
+dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_cv_result *result);
+void dkm_cv_result_free(dkm_cv_result *result);
+
+#endif

@@ -1,0 +1,43 @@
+/** @file folds.h  Examples dealt out to folds at random, the same on any number of ranks.
+ *
+ *  Examples are shuffled by numbers that depend on the seed and the place of the example alone, and
+ *  dealt to the folds in turn: sizes differ by one at the most. Where examples have classes they
+ *  are dealt class after class, so that the members of a class are spread as evenly.
+ */
+#ifndef DKMAP_FOLDS_H
+#define DKMAP_FOLDS_H
+
+#include <dkmap/data.h>
+
+/** Deal some examples to folds. Local; the same on every rank.
+ *
+ *  @param[in]  stream   of random numbers: another one, another deal
+ *  @param[in]  count    of examples to deal, at least as many as folds
+ *  @param[in]  rows     which they are; NULL: 0, 1, 2, ...
+ *  @param[in]  classes  of all examples, by their place among all; NULL: there are none
+ *  @param[out] fold     one of 0 .. folds-1 for each of @p rows
+ *  @return ok; DKM_ERR_ARG for fewer than 2 folds or fewer examples than folds (both are told);
+ *          DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_local dkm_folds_deal(dkm_ctx *ctx, uint64_t stream, dkm_idx count, const dkm_idx *rows,
+                         const double *classes, dkm_idx folds, dkm_idx *fold);
+
+/** The class with the fewest members, the first of several. Local.
+ *
+ *  @param[in]  classes  of @p m examples, m > 0
+ *  @param[out] members  how many it has
+ */
+DKM_NODISCARD
+dkm_local dkm_folds_smallest(dkm_ctx *ctx, dkm_idx m, const double *classes, double *smallest,
+                             dkm_idx *members);
+
+/** The class of every example, on every rank. Collective.
+ *
+ *  @param[out] classes  new array for dkm_folds_free(); NULL for outputs that are not labels
+ */
+DKM_NODISCARD
+dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
+void dkm_folds_free(double **classes);
+
+#endif

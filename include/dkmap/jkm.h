@@ -1,0 +1,106 @@
+/** @file jkm.h  Joint kernel maps: the output that fits an input best, by a margin.
+ *
+ *  A machine w in the space of a joint kernel gives each pair the score F(x, y) = <w, Phi(x, y)>;
+ *  the prediction for x is the y of highest score. Training finds
+ *
+ *      minimise    1/2 ||w||^2 + C sum_i xi_i
+ *      subject to  F(x_i, y_i) - F(x_i, y) >= margin - xi_i   for all y with ||y_i - y|| > epsilon
+ *
+ *  with margin = epsilon^2 / 4 (1 where epsilon is 0) and, without C, xi = 0. Constraints are found
+ *  as they are needed: each round looks for the most violated one of every example, adds those, and
+ *  solves the quadratic program of all constraints so far from its last solution.
+ */
+#ifndef DKMAP_JKM_H
+#define DKMAP_JKM_H
+
+#include <dkmap/joint.h>
+#include <dkmap/model.h>
+
+/** Among which outputs violated constraints, and predictions, are looked for. */
+typedef enum dkm_jkm_outputs {
+    DKM_JKM_AUTO,      /**< candidates where they are given; classes of labels, the sphere for dense
+                          outputs under a linear kernel; else the training outputs */
+    DKM_JKM_SPHERE,    /**< all vectors of unit length; outputs are scaled to it */
+    DKM_JKM_FREE,      /**< all vectors; epsilon/4 is the tube of support vector regression */
+    DKM_JKM_CANDIDATES /**< a finite set: candidates given, classes, or the training outputs */
+} dkm_jkm_outputs;
+
+/** What slacks stand for. */
+typedef enum dkm_jkm_slacks {
+    DKM_JKM_SLACKS_AUTO, /**< one where there are many examples */
+    DKM_JKM_SLACKS_EACH, /**< one an example */
+    DKM_JKM_SLACKS_ONE   /**< one for the sum of a constraint of every example */
+} dkm_jkm_slacks;
+
+/** How the loss D = ||y_i - y||^2 / 2 enters a soft margin. */
+typedef enum dkm_jkm_rescale {
+    DKM_JKM_PLAIN,         /**< not at all */
+    DKM_JKM_RESCALE_SLACK, /**< F(x_i, y_i) - F(x_i, y) >= margin - xi_i / D */
+    DKM_JKM_RESCALE_MARGIN /**< F(x_i, y_i) - F(x_i, y) >= margin D - xi_i */
+} dkm_jkm_rescale;
+
+/** A user's own way of finding the most violating output of an example. */
+typedef struct dkm_jkm_oracle {
+    void *user;
+    /** Called on the rank that holds the example.
+     *
+     *  @param[in]  example  its index among all
+     *  @param[in]  r        numbers an output
+     *  @param[in]  g        the machine's value W x: F(x, y) = <g, y>
+     *  @param[in]  y        the example's own output
+     *  @param[out] found    the output that violates most
+     *  @param[out] margin   by how much F(x_i, y_i) must exceed F(x_i, found); set to the margin of
+     *                       epsilon beforehand
+     *  @return whether there is one */
+    int (*find)(void *user, dkm_idx example, dkm_idx r, const double *g, const double *y,
+                double *found, double *margin);
+} dkm_jkm_oracle;
+
+typedef struct dkm_jkm_settings {
+    double epsilon;   /**< outputs so near are as good as the right one; negative chooses: 0
+                         among candidates, else 0.1 */
+    double anneal;    /**< 0, or the epsilon to begin with: it shrinks on separability */
+    double C;         /**< price of slack; 0 for none (hard margin) */
+    double tolerance; /**< on violations relative to the margin, and on the duality gap */
+    dkm_idx rounds;   /**< at most */
+    dkm_jkm_outputs outputs;
+    dkm_jkm_slacks slacks;
+    dkm_jkm_rescale rescale;
+    dkm_data *candidates; /**< NULL, or outputs to tell the right one from; taken over */
+    dkm_data *lists;      /**< NULL, or for each example the candidates that count, as label sets of
+                             their rows; taken over */
+    dkm_jkm_oracle oracle; /**< used where `find` is set; dense outputs under a linear kernel */
+    dkm_layout layout;
+} dkm_jkm_settings;
+
+typedef struct dkm_jkm_info {
+    dkm_idx m, r;        /**< examples, coordinates of an output */
+    dkm_idx candidates;  /**< 0 where outputs are not a finite set */
+    const char *outputs; /**< "sphere", "free", "classes", "candidates" or "oracle" */
+    const char *slacks;  /**< "none", "each" or "one" */
+    dkm_idx rounds, constraints, support;
+    double epsilon;      /**< reached */
+    double primal, dual; /**< objectives */
+    double gap;          /**< (primal - dual) / primal */
+    double slack;        /**< sum of xi */
+    double violation;    /**< largest, relative to the margin */
+} dkm_jkm_info;
+
+dkm_jkm_settings dkm_jkm_settings_default(void);
+
+/** Fit. Collective.
+ *
+ *  @param[in]     X, Y      as many objects each; both are taken over (nulled)
+ *  @param[in]     kx, ky    kernels of inputs and outputs that the joint kernel stands on; a ky of
+ *                           NULL is linear, with labels as one column a class
+ *  @param[in,out] settings  its candidates and lists are taken over, also on failure
+ *  @param[out]    model     new, owned by the caller; NULL on failure
+ *  @param[out]    info      may be NULL
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no
+ *          machine meets all constraints (the message says how far it went, and which C to try) */
+DKM_NODISCARD
+dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                       const dkm_kernel *ky, const dkm_joint *joint, dkm_jkm_settings *settings,
+                       dkm_model **model, dkm_jkm_info *info);
+
+#endif

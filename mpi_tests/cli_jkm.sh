@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Joint kernel maps from the command line: fit, save, load, predict; the same on any number of ranks.
+# shellcheck source=mpi_tests/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+
+# The identity map on the sphere: the more the diagonal counts, the better it is learnt.
+good 1 gen identity --n 60 --dim 16 --seed 3 --out-dir sphere
+last=9
+for lambda in 0 0.5 1; do
+    for ranks in 1 3; do
+        good $ranks fit jkm --x 'sphere/x.npy[0:10]' --y 'sphere/y.npy[0:10]' --kx linear \
+            --joint "diag(lambda=$lambda)" --epsilon 0.125 -o "m$ranks.h5"
+        grep -E '^(rounds|constraints|support|dual)' out >"counts$ranks"
+    done
+    cmp -s counts1 counts3 || fail "lambda = $lambda: $(cat counts1) is not $(cat counts3)"
+    good 2 predict m1.h5 --x 'sphere/x.npy[10:60]' -o p2.npy
+    good 1 predict m3.h5 --x 'sphere/x.npy[10:60]' -o p1.npy
+    cmp -s p1.npy p2.npy || fail "lambda = $lambda: 1 and 2 ranks predict otherwise"
+    good 1 score --truth 'sphere/y.npy[10:60]' --pred p1.npy --loss mse
+    below "$(value mse)" "$last" "lambda = $lambda"
+    last=$(value mse)
+done
+below "$last" 1e-6 "the diagonal alone"
+good 1 info m1.h5
+
+# Classes, with a slack for each example and with one for all; lists of the best with their scores.
+awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { c = i % 3
+    print 3 * (c == 0) + rand() "," 3 * (c == 1) + rand() "," rand() > "c.csv"; print c > "l.csv" } }'
+for slacks in each one; do
+    good 2 fit jkm --x c.csv --y l.csv --y-type labels --kx linear --C 1 --slacks $slacks -o c.h5
+    [ "$(value outputs)" = classes ] || fail "classes: $(cat out)"
+    below "$(value gap)" 1e-3 "the gap with slacks $slacks"
+    good 3 predict c.h5 --x c.csv -o found.csv
+    good 1 score --truth l.csv --pred found.csv --y-type labels --loss zero-one
+    below "$(value zero-one)" 0.05 "classes with slacks $slacks"
+done
+good 2 predict c.h5 --x 'c.csv[0:6]' --top 3 -o top.csv
+[ "$(awk -F, 'NF == 6 && $2 >= $4 && $4 >= $6' top.csv | wc -l)" = 6 ] || fail "--top: $(cat top.csv)"
+
+# Strings through candidates, of which the right ones are found again.
+awk 'BEGIN { for (i = 0; i < 60; i++) print substr("aabab" "bccbc" "cacca", 5 * (i % 3) + 1, 5) }' >s.txt
+printf 'aabab\nbccbc\ncacca\nccccc\n' >cand.txt
+good 2 fit jkm --x c.csv --y s.txt --candidates cand.txt --kx 'rbf(sigma=2)' --C 10 \
+    --ky 'normalize(spectrum(p=2))' -o s.h5
+good 3 predict s.h5 --x c.csv -o s_found.txt
+[ "$(paste s.txt s_found.txt | awk '$1 != $2' | wc -l)" -lt 3 ] || fail "strings: $(head -3 s_found.txt)"
+printf 'aabab\nbccbc\n' >few.txt
+on 2 fit jkm --x c.csv --y s.txt --candidates few.txt --kx linear --ky 'spectrum(p=2)' -o none.h5
+expect 1 "candidates without the truth"
+says err "row 2 of y is not among the candidates" "candidates without the truth"
+
+# Wrong uses.
+wrong() { # MESSAGE OPTIONS...
+    local message=$1
+    shift
+    on 2 fit jkm --x 'sphere/x.npy[0:10]' --y 'sphere/y.npy[0:10]' --kx linear "$@" -o none.h5
+    expect 1 "fit jkm $*"
+    says err "$message" "fit jkm $*"
+}
+wrong "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
+wrong "larger than the image" --joint 'patch(shape=4x4, size=5)'
+wrong "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
+wrong "at most 2 apart" --epsilon 2
+wrong "C" --C 0
+wrong "unknown name 'diagonal'" --joint diagonal
+awk 'BEGIN { for (i = 0; i < 10; i++) print (i == 7 ? "0,0" : i + 1 ",1") }' >zero.csv
+on 2 fit jkm --x 'sphere/x.npy[0:10]' --y zero.csv --kx linear -o none.h5
+expect 1 "an output of zero length"
+says err "row 7 of y is zero" "an output of zero length"
+[ -e none.h5 ] && fail "a failed run left a file"
+finish

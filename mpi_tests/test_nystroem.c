@@ -1,0 +1,287 @@
+/* Landmark ridge against the dense normal equations (K_nm K_mn + gamma K_nn) A = K_nm T. */
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/krr.h>
+#include <dkmap/random.h>
+
+#include "check.h"
+#include "core/alloc.h"
+#include "data/bundle.h"
+#include "model/model_impl.h"
+#include "oracle_linalg.h"
+#include "scratch.h"
+#include "solve/nystroem.h"
+
+enum { M = 61, N = 9, D = 3, MOST = 3 };
+
+static const double GAMMA = 0.05;
+
+static double entry(dkm_idx i, dkm_idx j)
+{
+    return dkm_random_normal(7, 0, (uint64_t)i, (uint64_t)j);
+}
+
+static double target(dkm_idx i, dkm_idx j)
+{
+    return sin(entry(i, 0) + (double)j) + 0.1 * entry(i, 7 + j);
+}
+
+static double kernel_value(dkm_idx a, dkm_idx b)
+{
+    double gap = 0;
+
+    for (dkm_idx j = 0; j < D; j++)
+        gap += (entry(a, j) - entry(b, j)) * (entry(a, j) - entry(b, j));
+    return exp(-gap / (2 * 1.5 * 1.5));
+}
+
+static dkm_status make_inputs(dkm_ctx *ctx, dkm_data **X)
+{
+    dkm_status status = dkm_data_create_dense(ctx, M, D, X);
+
+    for (dkm_idx k = 0; status == DKM_OK && k < dkm_data_local_rows(*X) * D; k++)
+        dkm_data_values(*X)[k] = entry(dkm_data_local_first(*X) + k / D, k % D);
+    return status;
+}
+
+static dkm_status make_outputs(dkm_ctx *ctx, dkm_idx p, dkm_data **Y)
+{
+    dkm_status status = dkm_data_create_dense(ctx, M, p, Y);
+
+    for (dkm_idx k = 0; status == DKM_OK && k < dkm_data_local_rows(*Y) * p; k++)
+        dkm_data_values(*Y)[k] = target(dkm_data_local_first(*Y) + k / p, k % p);
+    return status;
+}
+
+/* The n x p solution, column-major. */
+static void oracle_landmark_ridge(dkm_idx n, const dkm_idx *places, dkm_idx p, double *A)
+{
+    double G[M * M];
+
+    for (dkm_idx a = 0; a < n; a++) {
+        for (dkm_idx b = 0; b < n; b++) {
+            double sum = GAMMA * kernel_value(places[a], places[b]);
+            for (dkm_idx i = 0; i < M; i++)
+                sum += kernel_value(i, places[a]) * kernel_value(i, places[b]);
+            G[a + b * n] = sum;
+        }
+        for (dkm_idx j = 0; j < p; j++) {
+            A[a + j * n] = 0;
+            for (dkm_idx i = 0; i < M; i++)
+                A[a + j * n] += kernel_value(i, places[a]) * target(i, j);
+        }
+    }
+    oracle_solve((int)n, (int)p, G, A);
+}
+
+typedef struct trial {
+    dkm_idx n, p;
+    dkm_ridge_precision precision;
+    dkm_ridge_keep keep;
+    const char *file; /* inputs are read anew from it; NULL: kept */
+} trial;
+
+/* Solve a trial; @p A is new. */
+static dkm_status solve(dkm_ctx *ctx, const trial *t, dkm_idx *places, dkm_dmat **A,
+                        dkm_nystroem_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_nystroem_settings settings = {
+        .landmarks = t->n, .precision = t->precision, .keep = t->keep, .tolerance = 1e-11};
+    dkm_nystroem_parts parts = {.nb = 4};
+    dkm_data *X = NULL, *Y = NULL, *C = NULL;
+    dkm_kernel *kernel = NULL;
+    dkm_prepared *landmarks = NULL;
+    dkm_source *source = NULL;
+    dkm_feed feed = {0};
+    dkm_nystroem s = {0};
+
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &parts.grid));
+    DKM_TRY(make_inputs(ctx, &X));
+    DKM_TRY(make_outputs(ctx, t->p, &Y));
+    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
+    if (t->file)
+        DKM_TRY(dkm_source_open(ctx, t->file, DKM_INPUTS, NULL, &source));
+    feed = dkm_feed_of(t->file ? NULL : X, source, ctx);
+    feed.each = t->file ? 4 : feed.each;
+    DKM_TRY(dkm_landmarks_uniform(ctx, M, t->n, places));
+    DKM_TRY(dkm_feed_select(&feed, t->n, places, &C));
+    DKM_TRY(dkm_kernel_prepare(kernel, C, &landmarks));
+    DKM_TRY(dkm_feed_aim(&feed, landmarks));
+    parts.kernel = kernel;
+    parts.C = landmarks;
+    parts.feed = &feed;
+    DKM_TRY(dkm_nystroem_open(&s, &parts, &settings));
+    DKM_TRY(dkm_nystroem_ridge(&s, &settings, GAMMA, t->p, dkm_data_values(Y), A, info));
+out:
+    dkm_nystroem_close(&s);
+    dkm_feed_close(&feed);
+    dkm_source_close(&source);
+    dkm_prepared_destroy(&landmarks);
+    dkm_kernel_destroy(&kernel);
+    dkm_data_destroy(&C);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    if (status != DKM_OK || !*A)
+        dkm_grid_destroy(&parts.grid);
+    return status;
+}
+
+static void destroy(dkm_dmat **A)
+{
+    dkm_grid *grid = *A ? dkm_dmat_grid(*A) : NULL;
+
+    dkm_dmat_destroy(A);
+    dkm_grid_destroy(&grid);
+}
+
+/* The exact coefficients of all inputs by landmarks as preconditioner, against elimination. */
+static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma)
+{
+    static double K[M * M], want[M * 2];
+    dkm_nystroem_settings settings = {.landmarks = n, .all_centers = 1};
+    dkm_krr_settings krr = dkm_krr_settings_default();
+    dkm_data *X = NULL, *Y = NULL;
+    dkm_kernel *kernel = NULL;
+    dkm_model *model = NULL;
+    dkm_krr_info info = {0};
+    double scale = 0;
+
+    krr.solver = DKM_PATH_PCG;
+    krr.nystroem = settings;
+    krr.ridge.gamma = gamma;
+    CHECK_OK(ctx, make_inputs(ctx, &X));
+    CHECK_OK(ctx, make_outputs(ctx, 2, &Y));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
+    CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &krr, &model, &info));
+    CHECK(info.nystroem.converged && info.nystroem.all_centers);
+    for (dkm_idx i = 0; i < M; i++) {
+        for (dkm_idx j = 0; j < M; j++)
+            K[i + j * M] = kernel_value(i, j) + (i == j ? gamma : 0.0);
+        for (dkm_idx j = 0; j < 2; j++)
+            want[i + j * M] = target(i, j);
+    }
+    oracle_solve(M, 2, K, want);
+    for (dkm_idx k = 0; k < 2 * M; k++)
+        scale = fmax(scale, fabs(want[k]));
+    if (model) {
+        dkm_bundle bundle = dkm_bundle_empty(ctx);
+        dkm_data *B = NULL;
+        CHECK_OK(ctx, dkm_model_to_bundle(model, &bundle));
+        CHECK_OK(ctx, dkm_agree(ctx, dkm_bundle_take_data(&bundle, "coefficients", &B)));
+        for (dkm_idx k = 0; B && k < dkm_data_local_rows(B) * 2; k++)
+            CHECK_CLOSE(dkm_data_values(B)[k], want[dkm_data_local_first(B) + k / 2 + (k % 2) * M],
+                        1e-8 * scale);
+        dkm_data_destroy(&B);
+        dkm_bundle_clear(&bundle);
+    }
+    dkm_model_destroy(&model);
+    dkm_krr_info_free(&info);
+    dkm_kernel_destroy(&kernel);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+}
+
+static void all_inputs_as_centres_give_the_exact_fit(dkm_ctx *ctx)
+{
+    check_full(ctx, 1, 0.05);
+    check_full(ctx, 20, 0.05);
+    check_full(ctx, M, 1e-4);
+}
+
+/* ||f(X) - T|| / ||T|| of the coefficients of the oracle. */
+static double oracle_fit(dkm_idx n, const dkm_idx *places, dkm_idx p, const double *A)
+{
+    double off = 0, size = 0;
+
+    for (dkm_idx i = 0; i < M; i++)
+        for (dkm_idx j = 0; j < p; j++) {
+            double f = 0;
+            for (dkm_idx a = 0; a < n; a++)
+                f += kernel_value(i, places[a]) * A[a + j * n];
+            off += (f - target(i, j)) * (f - target(i, j));
+            size += target(i, j) * target(i, j);
+        }
+    return sqrt(off / size);
+}
+
+static void check_trial(dkm_ctx *ctx, trial t)
+{
+    double want[M * MOST], got[M * MOST], scale = 0;
+    /* the systems have condition numbers up to 1e5, and single kernel values are off by 1e-7 */
+    double tolerance = t.precision == DKM_RIDGE_DOUBLE ? 1e-8 : 2e-3;
+    dkm_idx places[M];
+    dkm_nystroem_info info;
+    dkm_dmat *A = NULL;
+
+    CHECK_OK(ctx, solve(ctx, &t, places, &A, &info));
+    if (!A)
+        return;
+    oracle_landmark_ridge(t.n, places, t.p, want);
+    oracle_gather(A, got);
+    for (dkm_idx k = 0; k < t.n * t.p; k++)
+        scale = fmax(scale, fabs(want[k]));
+    for (dkm_idx k = 0; k < t.n * t.p; k++)
+        CHECK_CLOSE(got[k], want[k], tolerance * scale);
+    CHECK_CLOSE(info.fit, oracle_fit(t.n, places, t.p, want), 1e-5);
+    CHECK(info.converged && info.steps > 0 && info.residual <= 1e-11);
+    CHECK(info.history[info.steps - 1] <= 1e-10 && info.landmarks == t.n);
+    CHECK(info.streamed == (t.file != NULL));
+    CHECK(info.kept == (t.keep == DKM_KEEP_MATRIX && !t.file));
+    destroy(&A);
+}
+
+static void coefficients_are_those_of_the_normal_equations(dkm_ctx *ctx)
+{
+    static const dkm_idx counts[] = {1, N, 25};
+
+    for (int k = 0; k < 3; k++)
+        for (dkm_idx p = 1; p <= MOST; p += 2)
+            for (int single = 0; single < 2; single++) {
+                int keep = (k + (int)p + single) % 2;
+                check_trial(ctx, (trial){.n = counts[k],
+                                         .p = p,
+                                         .keep = keep ? DKM_KEEP_MATRIX : DKM_KEEP_NOTHING,
+                                         .precision = single ? DKM_RIDGE_MIXED : DKM_RIDGE_DOUBLE});
+            }
+}
+
+static void inputs_may_be_read_anew_in_every_step(dkm_ctx *ctx)
+{
+    char path[SCRATCH_LENGTH];
+    dkm_data *X = NULL;
+
+    scratch_path(ctx, "inputs.npy", path);
+    CHECK_OK(ctx, make_inputs(ctx, &X));
+    CHECK_OK(ctx, dkm_data_write(X, path));
+    dkm_data_destroy(&X);
+    check_trial(ctx, (trial){.n = N, .p = 2, .precision = DKM_RIDGE_DOUBLE, .file = path});
+    scratch_remove(ctx, path);
+}
+
+static dkm_status attempt(dkm_ctx *ctx)
+{
+    trial t = {.n = 4, .p = 2};
+    dkm_idx places[M];
+    dkm_nystroem_info info;
+    dkm_dmat *A = NULL;
+    dkm_status status = solve(ctx, &t, places, &A, &info);
+
+    destroy(&A);
+    return status;
+}
+
+static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
+{
+    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, attempt);
+}
+
+static const check_case cases[] = {
+    CASE(coefficients_are_those_of_the_normal_equations),
+    CASE(inputs_may_be_read_anew_in_every_step),
+    CASE(all_inputs_as_centres_give_the_exact_fit),
+    CASE(failing_allocations_are_agreed_on),
+};
+
+CHECK_MAIN(cases)

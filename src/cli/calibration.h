@@ -1,0 +1,51 @@
+/** @file calibration.h  How fast a machine is, measured once and kept for plans.
+ *
+ *  A file of `name value` lines for each rank count that was measured, in the directory that
+ *  DKMAP_CALIBRATION names, or in ~/.config/dkmap. A machine is called DKMAP_MACHINE,
+ *  SLURM_CLUSTER_NAME or the name of the host.
+ */
+#ifndef DKMAP_CLI_CALIBRATION_H
+#define DKMAP_CLI_CALIBRATION_H
+
+#include "run.h"
+
+/** Every number, with what it counts; seconds are those of all ranks working together. */
+#define CALIBRATION_LIST(X)                                                                        \
+    X(ranks)         /* that measured */                                                           \
+    X(cores)         /* of a node */                                                               \
+    X(nodes)         /* that the ranks were on */                                                  \
+    X(base_bytes)    /* of a rank that has done nothing yet */                                     \
+    X(gram_column)   /* seconds an element of the lower triangle and column of the inputs */       \
+    X(gram_element)  /* seconds an element */                                                      \
+    X(double_cube)   /* seconds of a Cholesky factor in double, by m^3 / 3 ... */                  \
+    X(double_square) /* ... and by m^2 */                                                          \
+    X(single_cube)   /* the same in single */                                                      \
+    X(single_square)                                                                               \
+    X(solve_column)  /* solving with a double factor, by m^2 and output */                         \
+    X(solve_square)  /* by m^2 */                                                                  \
+    X(refine_column) /* refining with a single factor, by m^2 and output */                        \
+    X(refine_square)                                                                               \
+    X(block_column) /* a block eigensolve, by m^2 and component */                                 \
+    X(full_cube)    /* a full eigensolve, by m^3 */
+
+typedef struct calibration {
+#define CALIBRATION_FIELD(name) double name;
+    CALIBRATION_LIST(CALIBRATION_FIELD)
+#undef CALIBRATION_FIELD
+} calibration;
+
+enum { CALIBRATION_PATH = 512 };
+
+/** The file for so many ranks. Local. */
+void calibration_path(int ranks, char path[CALIBRATION_PATH]);
+
+/** Write the file; rank 0 does. Collective.
+ *  @return DKM_OK; DKM_ERR_IO */
+DKM_NODISCARD
+dkm_status calibration_write(run *r, const calibration *c, char path[CALIBRATION_PATH]);
+
+/** The calibration for as many ranks, or the nearest number below that, else above. Local.
+ *  @return 1, or 0 when none was ever made on this machine */
+int calibration_find(int ranks, calibration *c);
+
+#endif

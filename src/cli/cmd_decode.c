@@ -1,0 +1,37 @@
+#include "commands.h"
+#include "preimage_options.h"
+#include "rows.h"
+#include "stream.h"
+
+static dkm_status decode(run *r)
+{
+    static const streaming through = {.from = "z",
+                                      .prepare = preimage_choose,
+                                      .apply = dkm_model_decode,
+                                      .type = dkm_model_decoded_type,
+                                      .cols = dkm_model_decoded_cols};
+
+    return stream_through_model(r, &through);
+}
+
+static const option options[] = {
+    {.name = "z",
+     .kind = OPT_TEXT,
+     .flags = OPT_REQUIRED,
+     .hint = "FILE",
+     .help = "coordinates, as encode or predict --preimage coordinates writes them"},
+    ROW_OUTPUT("objects to write: .npy .csv .tsv .h5 .txt"),
+    {0}};
+
+const command command_decode = {
+    .name = "decode",
+    .summary = "objects from coordinates along the components of a kpca or kde model",
+    .about =
+        "Finds objects whose images lie near the points that coordinates stand for. Encode and "
+        "decode again to denoise or to compress.",
+    .example = "mpirun -np 4 dkmap encode components.h5 --x noisy.npy -o z.npy\n"
+               "  mpirun -np 4 dkmap decode components.h5 --z z.npy -o clean.npy",
+    .operands = "MODEL",
+    .tables = {options, preimage_options, compute_options, report_options},
+    .run = decode,
+};

@@ -1,0 +1,73 @@
+#include "gram_file.h"
+
+dkm_status gram_file_read(run *r, const char *name, dkm_grid **grid, dkm_dmat **K)
+{
+    const char *path = args_text(r->args, name);
+    dkm_layout layout = run_layout(r);
+    dkm_status status = DKM_OK;
+    dkm_data *G = NULL;
+
+    *K = NULL;
+    dkm_phase_begin(r->ctx, "read");
+    DKM_TRY(dkm_data_read(r->ctx, path, DKM_INPUTS, "gram", &G));
+    if (!*grid)
+        DKM_TRY(dkm_grid_create(r->ctx, layout.P, layout.Q, grid));
+    DKM_TRY(run_blame(
+        r, path,
+        dkm_gram_given(*grid, G,
+                       layout.block ? layout.block : dkm_grid_block(*grid, dkm_data_rows(G)), K)));
+out:
+    dkm_phase_end(r->ctx);
+    dkm_data_destroy(&G);
+    return status;
+}
+
+void gram_file_tell_clipped(run *r, const dkm_psd_info *spectrum)
+{
+    run_tell_int(r, "clipped", spectrum->negative);
+    run_tell_real(r, "clipped_share", spectrum->share);
+    run_tell_real(r, "smallest", spectrum->smallest);
+    run_tell_real(r, "largest", spectrum->largest);
+}
+
+dkm_status gram_file_clip(run *r, dkm_dmat *K)
+{
+    dkm_status status = DKM_OK;
+    dkm_psd_info spectrum;
+
+    if (!args_flag(r->args, "clip"))
+        return DKM_OK;
+    DKM_TRY(dkm_psd_clip(K, &spectrum));
+    gram_file_tell_clipped(r, &spectrum);
+out:
+    return status;
+}
+
+dkm_status gram_file_write_products(run *r, const dkm_data *Z)
+{
+    const char *path = args_text(r->args, "output");
+    dkm_layout layout = run_layout(r);
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = NULL;
+    dkm_kernel *linear = NULL;
+    dkm_prepared *prepared = NULL;
+    dkm_data *G = NULL;
+    dkm_idx nb;
+
+    DKM_TRY(dkm_grid_create(r->ctx, layout.P, layout.Q, &grid));
+    DKM_TRY(dkm_kernel_parse(r->ctx, "linear", &linear));
+    DKM_TRY(dkm_kernel_prepare(linear, Z, &prepared));
+    nb = layout.block ? layout.block : dkm_grid_block(grid, dkm_data_rows(Z));
+    DKM_TRY(dkm_gram_rows(grid, linear, prepared, nb, 0, &G));
+    DKM_TRY(dkm_data_write(G, path));
+    run_tell_int(r, "rows", dkm_data_rows(G));
+    run_tell_int(r, "cols", dkm_data_cols(G));
+    run_tell_seconds(r);
+    run_tell_text(r, "output", path);
+out:
+    dkm_data_destroy(&G);
+    dkm_prepared_destroy(&prepared);
+    dkm_kernel_destroy(&linear);
+    dkm_grid_destroy(&grid);
+    return status;
+}

@@ -1,0 +1,168 @@
+#include "plan.h"
+
+#include <math.h>
+
+#define MiB          1048576.0
+#define PANEL_COLS   (32.0 * MiB) /* a panel of objects for columns may always take this much */
+#define PANEL_ROWS   (16.0 * MiB)
+#define TILE_ROWS    2048.0
+#define TILE_COLS    512.0
+#define PAGE         4096.0
+#define STRIP        512.0        /* columns that a Cholesky factor grows by at a time */
+#define ROUND        (16.0 * MiB) /* of rows on their way to another layout, there and back */
+#define BASE_UNKNOWN (80.0 * MiB) /* of a rank before it has done anything */
+#define BUFFERS      (8.0 * MiB)  /* of messages */
+#define NARROW       24.0         /* columns of a block of the eigensolver */
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Rows and columns of a matrix on the rank that has most. */
+static double local_rows(const plan_problem *p)
+{
+    return (double)dkm_cyclic_count(p->m, p->block, 0, p->P);
+}
+
+static double local_cols(const plan_problem *p)
+{
+    return (double)dkm_cyclic_count(p->m, p->block, 0, p->Q);
+}
+
+static double elements(const plan_problem *p)
+{
+    return local_rows(p) * local_cols(p);
+}
+
+/* Bytes of a matrix whose lower triangle alone is ever written: what lies above takes no memory,
+ * but for half a page a column. */
+static double lower(const plan_problem *p, double size)
+{
+    return 0.5 * size * elements(p) + 0.5 * PAGE * local_cols(p);
+}
+
+/* Rows of a slab. */
+static double slab(const plan_problem *p)
+{
+    return ceil((double)p->m / p->ranks);
+}
+
+/* A panel each of columns and rows of the matrix, and a tile. */
+static double panels(const plan_problem *p, double bytes)
+{
+    double share = 2.0 * bytes * (double)p->m / p->ranks;
+    double cols = least(most(share, PANEL_COLS), local_cols(p) * bytes);
+    double rows = least(least(PANEL_ROWS, TILE_ROWS * bytes), local_rows(p) * bytes);
+
+    return cols + rows + 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
+}
+
+/* Columns of the eigensolver's basis, its products and what goes with them. */
+static double basis_columns(const plan_problem *p)
+{
+    double c = (double)p->components, wide = ceil((c + most(c / 8.0, 4.0)) / 8.0) * 8.0;
+    double block = least(wide, NARROW), basis = block > c ? 8.0 * block : 6.0 * c + 4.0 * block;
+
+    return 2.0 * basis + 3.0 * c + 4.0 * block;
+}
+
+static int is_full(const plan_problem *p)
+{
+    return p->components == 0 || basis_columns(p) > (double)p->m;
+}
+
+/* How much more of its machine the calibration put to use than the planned ranks do. */
+static double slowdown(const plan_problem *p, const calibration *c)
+{
+    double then = least(c->ranks, c->cores * most(c->nodes, 1.0));
+    double now = least((double)p->P * p->Q, c->cores * p->nodes);
+
+    return then / now;
+}
+
+static void add(plan *out, const char *name, double bytes, double flops, double seconds)
+{
+    out->phases[out->count++] = (plan_phase){name, bytes, flops, seconds};
+}
+
+static void add_gram(plan *out, const plan_problem *p, const calibration *c, const char *name,
+                     double held, double bytes, double cols)
+{
+    double half = 0.5 * (double)p->m * (double)p->m, seconds = NAN;
+
+    if (c && cols > 0)
+        seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
+    add(out, name, held + lower(p, 8.0) + panels(p, bytes), 2.0 * half * cols, seconds);
+}
+
+static void add_ridge(plan *out, const plan_problem *p, const calibration *c, double held)
+{
+    double m = (double)p->m, square = m * m, cube = square * m / 3.0, k = (double)p->outputs;
+    double sides = 8.0 * slab(p) * k, size = p->mixed ? 4.0 : 8.0, s = c ? slowdown(p, c) : NAN;
+    double strips = size * STRIP * (local_rows(p) + local_cols(p));
+    double matrices = p->mixed ? lower(p, 8.0) + lower(p, 4.0) : 8.0 * elements(p);
+
+    add(out, "factor", held + matrices + strips + 2.0 * sides, cube,
+        !c         ? NAN
+        : p->mixed ? s * (c->single_cube * cube + c->single_square * square)
+                   : s * (c->double_cube * cube + c->double_square * square));
+    add(out, p->mixed ? "refine" : "solve",
+        held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
+        (p->mixed ? 24.0 : 6.0) * square * k,
+        !c         ? NAN
+        : p->mixed ? s * square * (c->refine_column * k + c->refine_square)
+                   : s * square * (c->solve_column * k + c->solve_square));
+}
+
+static void add_eigen(plan *out, const plan_problem *p, const calibration *c, double held)
+{
+    double m = (double)p->m, s = c ? slowdown(p, c) : NAN, k = (double)p->components;
+
+    if (is_full(p)) {
+        add(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
+            c ? s * c->full_cube * m * m * m : NAN);
+        return;
+    }
+    add(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
+        2.0 * m * m * 5.0 * k, c ? s * c->block_column * m * m * k : NAN);
+}
+
+static void sum_up(plan *out, const calibration *c)
+{
+    double base = (c ? c->base_bytes : BASE_UNKNOWN) + BUFFERS;
+
+    for (int k = 0; k < out->count; k++) {
+        plan_phase *f = &out->phases[k];
+        f->bytes += base;
+        out->peak = most(out->peak, f->bytes);
+        out->flops += f->flops;
+        out->seconds += f->seconds;
+    }
+}
+
+void plan_make(const plan_problem *p, const calibration *c, plan *out)
+{
+    double data = slab(p) * (p->x_bytes + p->y_bytes), components = (double)p->components;
+
+    *out = (plan){0};
+    if (p->method != PLAN_KRR) {
+        int outputs = p->method == PLAN_KDE;
+        add_gram(out, p, c, outputs ? "gram (outputs)" : "gram", data,
+                 outputs ? p->y_bytes : p->x_bytes, (double)(outputs ? p->y_cols : p->x_cols));
+        add_eigen(out, p, c, data);
+    }
+    if (p->method == PLAN_KDE)
+        data += 8.0 * slab(p) * 2.0 * components;
+    if (p->method != PLAN_KPCA) {
+        add_gram(out, p, c, p->method == PLAN_KDE ? "gram (inputs)" : "gram", data, p->x_bytes,
+                 (double)p->x_cols);
+        add_ridge(out, p, c, data);
+    }
+    sum_up(out, c);
+}

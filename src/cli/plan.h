@@ -1,0 +1,52 @@
+/** @file plan.h  What a fit will take: bytes a rank, operations and seconds, phase by phase.
+ *
+ *  Bytes follow from sizes and the grid. Seconds are those of a calibration, scaled by how much of
+ *  its machine the ranks put to use; without one they are unknown.
+ */
+#ifndef DKMAP_CLI_PLAN_H
+#define DKMAP_CLI_PLAN_H
+
+#include <dkmap/grid.h>
+
+#include "calibration.h"
+
+typedef enum plan_method { PLAN_KRR, PLAN_KPCA, PLAN_KDE } plan_method;
+
+/** What is to be planned. */
+typedef struct plan_problem {
+    plan_method method;
+    dkm_idx m;          /**< examples */
+    dkm_idx x_cols;     /**< numbers of an input; 0 where inputs are no dense rows */
+    dkm_idx y_cols;     /**< numbers of an output; 0 where there are none or they are no rows */
+    double x_bytes;     /**< of an input */
+    double y_bytes;     /**< of an output */
+    dkm_idx outputs;    /**< right sides of the ridge system */
+    dkm_idx components; /**< wanted eigenpairs; 0 is all */
+    int mixed;          /**< factor in single precision beside the double matrix */
+    int ranks, P, Q;
+    dkm_idx block;
+    int nodes;
+} plan_problem;
+
+enum { PLAN_PHASES = 8 };
+
+typedef struct plan_phase {
+    const char *name;
+    double bytes;   /**< held on the fullest rank while it lasts */
+    double flops;   /**< of all ranks */
+    double seconds; /**< NaN where unknown */
+} plan_phase;
+
+typedef struct plan {
+    int count;
+    plan_phase phases[PLAN_PHASES];
+    double peak; /**< bytes of the fullest rank */
+    double flops;
+    double seconds; /**< NaN where unknown */
+} plan;
+
+/** Reckon. Local.
+ *  @param[in] c  NULL without a calibration */
+void plan_make(const plan_problem *problem, const calibration *c, plan *out);
+
+#endif

@@ -1,0 +1,78 @@
+#include "preimage_options.h"
+
+#include "rows.h"
+
+#define WORD_OF_METHOD(code, name) name "|"
+
+const option preimage_options[] = {
+    {.name = "preimage",
+     .kind = OPT_WORD,
+     .words = DKM_PREIMAGE_LIST(WORD_OF_METHOD),
+     .preset = "auto",
+     .hint = "METHOD",
+     .help = "how coordinates become objects (kde, kpca): the nearest of candidates, the closed "
+             "form of a linear kernel, a map learned with --kz and --gamma-z, and others, or not "
+             "at all; "
+             "auto takes what suits the kernel"},
+    {.name = "candidates",
+     .kind = OPT_TEXT,
+     .hint = "FILE",
+     .help = "objects to choose from; the training objects where none are given"},
+    ROW_Y_TYPE,
+    {.name = "top",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .hint = "N",
+     .help = "write the indices of the best N candidates and their squared distances, alternating"},
+    {.name = "neighbours",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .hint = "N",
+     .help =
+         "training objects that mds measures by (10), or letters that vote on one (strings, 5)"},
+    {.name = "window",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .hint = "W",
+     .help = "letters of the input around each letter (strings), odd; 3 when not given"},
+    {.name = "kz",
+     .kind = OPT_TEXT,
+     .hint = "KERNEL",
+     .help = "kernel on coordinates, of a learned pre-image"},
+    {.name = "gamma-z",
+     .kind = OPT_REAL,
+     .preset = "1e-3",
+     .hint = "G",
+     .help = "ridge of a learned pre-image"},
+    {0}};
+
+static int64_t given(const run *r, const char *name)
+{
+    return args_text(r->args, name) ? args_whole(r->args, name) : 0;
+}
+
+dkm_status preimage_choose(run *r, dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+    dkm_preimage_settings settings = {.method =
+                                          (dkm_preimage_method)args_whole(r->args, "preimage")};
+    const char *candidates = args_text(r->args, "candidates"), *kz = args_text(r->args, "kz");
+
+    settings.top = given(r, "top");
+    settings.neighbours = given(r, "neighbours");
+    settings.window = given(r, "window");
+    settings.gamma_z = args_real(r->args, "gamma-z");
+    if (settings.method == DKM_PREIMAGE_AUTO && !candidates && !kz && settings.top == 0 &&
+        settings.neighbours == 0 && settings.window == 0)
+        return DKM_OK;
+    if (kz)
+        DKM_TRY(dkm_kernel_parse(r->ctx, kz, &settings.kz));
+    if (candidates)
+        DKM_TRY(dkm_data_read(r->ctx, candidates, DKM_OUTPUTS, args_text(r->args, "y-type"),
+                              &settings.candidates));
+    DKM_TRY(run_blame(r, candidates ? candidates : r->args->operands[0],
+                      dkm_model_configure(model, &settings)));
+out:
+    dkm_preimage_settings_clear(&settings);
+    return status;
+}

@@ -1,0 +1,59 @@
+/** @file cutset.h  The constraints of a cutting-plane machine, and their quadratic program.
+ *
+ *  A constraint <w, Phi(x_i, v)> >= b belongs to the rank that holds its example: there its row v
+ * is kept. What takes a number a constraint (example, b, multiplier) is on every rank, and the
+ *  program with its Gram matrix is on rank 0. New constraints travel to all ranks once; each rank
+ *  multiplies them with its own.
+ */
+#ifndef DKMAP_CUTSET_H
+#define DKMAP_CUTSET_H
+
+#include "model/form.h"
+#include "solve/qp.h"
+
+typedef struct dkm_cutset {
+    dkm_form *form;
+    dkm_idx n, room;
+    dkm_idx *example; /**< n, counted over all ranks */
+    dkm_idx *choice;  /**< n, the candidate it is about, or -1 */
+    dkm_idx *idle;    /**< n, rounds since its multiplier was positive */
+    double *b, *a;    /**< n */
+    dkm_idx own;      /**< constraints of this rank's examples, in the order of all */
+    dkm_idx own_room;
+    dkm_idx *place; /**< own: which of all */
+    dkm_idx *mine;  /**< own: the example, counted from this rank's first */
+    double *V;      /**< own x r */
+    dkm_qp qp;      /**< on rank 0 */
+} dkm_cutset;
+
+/** Constraints that a rank proposes, of its own examples in ascending order. */
+typedef struct dkm_proposals {
+    dkm_idx count;
+    dkm_idx *example; /**< counted over all ranks */
+    dkm_idx *choice;
+    double *b;
+    double *V; /**< count x r */
+} dkm_proposals;
+
+/** An empty set. Local; dkm_cutset_clear() frees. */
+dkm_cutset dkm_cutset_empty(dkm_form *form);
+void dkm_cutset_clear(dkm_cutset *cuts);
+
+/** Add what all ranks propose. Collective.
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_cutset_add(dkm_cutset *cuts, const dkm_proposals *mine);
+
+/** Solve the program from the last solution and tell all ranks the multipliers. Collective.
+ *  @param[in] C  budget of an example; 0 for none */
+DKM_NODISCARD
+dkm_status dkm_cutset_solve(dkm_cutset *cuts, double C, double tolerance, dkm_qp_info *info);
+
+/** Drop constraints whose multiplier was zero for @p rounds rounds. Collective. */
+DKM_NODISCARD
+dkm_status dkm_cutset_prune(dkm_cutset *cuts, dkm_idx rounds);
+
+/** U = sum of a v over the constraints of each example of this rank. Local. */
+void dkm_cutset_machine(const dkm_cutset *cuts, double *U);
+
+#endif

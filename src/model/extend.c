@@ -1,0 +1,369 @@
+#include <dkmap/extend.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "model/base.h"
+#include "model/features_impl.h"
+#include "model/model_impl.h"
+#include "scalapack/blas.h"
+#include "scalapack/linalg.h"
+
+#define STRETCH_BYTES 67108864.0 /* of kernel values and features a rank */
+#define STRETCH_MOST  65536.0
+#define SAME          1e-12 /* of the largest feature */
+
+typedef struct extend {
+    dkm_base base; /* of a grid and a block size alone */
+    dkm_features *map;
+    dkm_idx m, n, t;
+    double *root; /* n x t, row-major, the same on every rank: Q = root root' */
+    dkm_data *F;  /* features of the objects of the matrix */
+    dkm_dmat *Z;  /* their coordinates; NULL until new objects come */
+} extend;
+
+static void destroy(void *state)
+{
+    extend *s = state;
+
+    dkm_dmat_destroy(&s->Z);
+    dkm_data_destroy(&s->F);
+    DKM_FREE(s->root);
+    dkm_features_destroy(&s->map);
+    dkm_base_close(&s->base);
+    dkm_free_block(s);
+}
+
+static dkm_status create(dkm_ctx *ctx, const dkm_layout *layout, dkm_idx m, extend **state)
+{
+    dkm_status status = DKM_OK;
+    extend *s = NULL;
+
+    *state = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
+    s->base.ctx = ctx;
+    s->m = m;
+    DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &s->base.grid));
+    s->base.nb = layout->block ? layout->block : dkm_grid_block(s->base.grid, m);
+    *state = s;
+    s = NULL;
+out:
+    if (s)
+        destroy(s);
+    return status;
+}
+
+static dkm_layout layout_of(const dkm_dmat *K)
+{
+    const dkm_grid *grid = dkm_dmat_grid(K);
+
+    return (dkm_layout){dkm_grid_rows(grid), dkm_grid_cols(grid), dkm_dmat_row_block(K)};
+}
+
+dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
+                          const dkm_extrapolate_settings *settings, dkm_model **model,
+                          dkm_extrapolate_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(*F);
+    dkm_layout layout = layout_of(K);
+    dkm_extrapolate_info found;
+    extend *s = NULL;
+
+    *model = NULL;
+    DKM_TRY(create(ctx, &layout, dkm_dmat_rows(K), &s));
+    s->map = *map;
+    s->F = *F;
+    *map = NULL;
+    *F = NULL;
+    s->n = dkm_data_cols(s->F);
+    DKM_TRY(dkm_extrapolate(K, s->F, settings, &s->root, &found));
+    s->t = found.dimensions;
+    if (info)
+        *info = found;
+    status = dkm_model_wrap(ctx, &dkm_method_extend, s, DKM_DENSE, s->m, model);
+    s = NULL; /* taken over, whatever came of it */
+out:
+    if (s)
+        destroy(s);
+    return status;
+}
+
+/* rows x t from rows x n: coordinates of features. */
+static void combine(const extend *s, dkm_idx rows, const double *F, double *Z)
+{
+    dkm_idx t = s->t > 0 ? s->t : 1;
+
+    dkm_blas_gemm(DKM_F64, 'N', 'N', s->t, rows, s->n, 1.0, s->root, t, F, s->n, 0.0, Z, t);
+    dkm_phase_flops(s->base.ctx, 2.0 * (double)rows * (double)s->n * (double)s->t);
+}
+
+static dkm_status coordinates(extend *s, const dkm_data *X, dkm_data **Z)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *F = NULL;
+
+    *Z = NULL;
+    DKM_TRY(dkm_features_apply(s->map, X, &F));
+    DKM_TRY(dkm_data_create_dense(s->base.ctx, dkm_data_rows(X), s->t, Z));
+    combine(s, dkm_data_local_rows(F), dkm_data_values_const(F), dkm_data_values(*Z));
+out:
+    dkm_data_destroy(&F);
+    return status;
+}
+
+static dkm_local check_model(const dkm_model *model)
+{
+    if (model->method == &dkm_method_extend)
+        return DKM_LOCAL_OK;
+    return dkm_fail(model->ctx, DKM_ERR_ARG,
+                    "a model of %s is not an extended kernel (dkmap extend fit)",
+                    model->method->name);
+}
+
+dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data **Z)
+{
+    dkm_status status = DKM_OK;
+
+    *Z = NULL;
+    DKM_AGREE(model->ctx, check_model(model));
+    DKM_TRY(coordinates(model->state, X, Z));
+out:
+    return status;
+}
+
+/* Rows of coordinates, in slabs, as a distributed matrix. */
+static dkm_status spread(const extend *s, dkm_idx rows, const double *values, dkm_dmat **Z)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_dmat_create(s->base.grid, rows, s->t, s->base.nb, s->base.nb, DKM_F64, Z));
+    DKM_TRY(dkm_dmat_from_rows(*Z, values));
+out:
+    return status;
+}
+
+static dkm_status spread_training(extend *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    dkm_idx mine = dkm_data_local_rows(s->F);
+    double *values = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, mine * s->t, &values));
+    combine(s, mine, dkm_data_values_const(s->F), values);
+    DKM_TRY(spread(s, s->m, values, &s->Z));
+out:
+    if (status != DKM_OK)
+        dkm_dmat_destroy(&s->Z);
+    DKM_FREE(values);
+    return status;
+}
+
+/* G(i, j) = k_Q(x_i, training j) */
+static dkm_status predict(void *state, const dkm_data *X, dkm_data **G)
+{
+    extend *s = state;
+    dkm_status status = DKM_OK;
+    dkm_data *Z = NULL, *rows = NULL;
+    dkm_dmat *D = NULL, *K = NULL;
+
+    *G = NULL;
+    dkm_phase_begin(s->base.ctx, "extend");
+    if (!s->Z)
+        DKM_TRY(spread_training(s));
+    DKM_TRY(coordinates(s, X, &Z));
+    DKM_TRY(spread(s, dkm_data_rows(X), dkm_data_values_const(Z), &D));
+    DKM_TRY(dkm_dmat_create_beside(D, s->m, s->base.nb, DKM_F64, &K));
+    if (s->t > 0)
+        dkm_la_gemm('N', 'T', 1.0, D, s->Z, 0.0, K);
+    DKM_TRY(dkm_data_create_dense(s->base.ctx, dkm_data_rows(X), s->m, &rows));
+    DKM_TRY(dkm_dmat_to_rows(K, dkm_data_values(rows)));
+    *G = rows;
+    rows = NULL;
+out:
+    dkm_phase_end(s->base.ctx);
+    dkm_dmat_destroy(&K);
+    dkm_dmat_destroy(&D);
+    dkm_data_destroy(&rows);
+    dkm_data_destroy(&Z);
+    return status;
+}
+
+/* Both must stand on the same features of the same objects. */
+static dkm_local check_pair(const extend *a, const extend *b)
+{
+    dkm_idx count = dkm_data_local_rows(a->F) * a->n;
+    const double *f = dkm_data_values_const(a->F), *g = dkm_data_values_const(b->F);
+    double most = 0, gap = 0;
+
+    if (a->n != b->n || a->m != b->m || a->map->kind != b->map->kind)
+        return dkm_fail(a->base.ctx, DKM_ERR_ARG,
+                        "%lld features of %lld objects by a %s map and %lld of %lld by a %s map: "
+                        "kernels that are combined stand on the same features",
+                        (long long)a->n, (long long)a->m, a->map->kind->name, (long long)b->n,
+                        (long long)b->m, b->map->kind->name);
+    for (dkm_idx k = 0; k < count; k++) {
+        most = fmax(most, fabs(f[k]));
+        gap = fmax(gap, fabs(f[k] - g[k]));
+    }
+    if (gap > SAME * most)
+        return dkm_fail(a->base.ctx, DKM_ERR_ARG,
+                        "the two have different features, by %.2g: kernels that are combined stand "
+                        "on the same",
+                        gap);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local check_weights(dkm_idx count, dkm_model *const *models, const double *weights)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < count; k++) {
+        DKM_STEP(check_model(models[k]));
+        sum += weights[k];
+        if (!(weights[k] >= 0 && weights[k] <= 1))
+            return dkm_fail(models[0]->ctx, DKM_ERR_ARG, "a weight is from 0 to 1, not %g",
+                            weights[k]);
+    }
+    if (fabs(sum - 1.0) > 1e-9)
+        local = dkm_fail(models[0]->ctx, DKM_ERR_ARG, "weights add up to 1, not %g", sum);
+out:
+    return local;
+}
+
+dkm_status dkm_extend_combine(dkm_idx count, dkm_model *const *models, const double *weights)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = models[0]->ctx;
+    dkm_weighed_root *roots = NULL;
+    double *root = NULL;
+    dkm_idx t = 0;
+    extend *s;
+
+    DKM_AGREE(ctx, check_weights(count, models, weights));
+    s = models[0]->state;
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &roots));
+    for (dkm_idx k = 0; k < count; k++) {
+        const extend *other = models[k]->state;
+        DKM_AGREE(ctx, check_pair(s, other));
+        roots[k] = (dkm_weighed_root){other->t, other->root, weights[k]};
+    }
+    DKM_TRY(dkm_extrapolate_join(ctx, s->n, count, roots, &root, &t));
+    DKM_FREE(s->root);
+    dkm_dmat_destroy(&s->Z);
+    s->root = root;
+    s->t = t;
+out:
+    DKM_FREE(roots);
+    return status;
+}
+
+static dkm_idx stretch(const void *state)
+{
+    const extend *s = state;
+    double width = (double)(2 * s->m + s->n + 2 * s->t) * sizeof(double);
+    double rows = STRETCH_BYTES * dkm_ctx_size(s->base.ctx) / width;
+
+    return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
+}
+
+/* This rank's rows of Q = root root' (whole) or of the root itself, as a part. */
+static dkm_status put_rows(const extend *s, dkm_bundle *bundle, const char *name, int whole)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx cols = whole ? s->n : s->t, t = s->t > 0 ? s->t : 1, mine;
+    dkm_data *rows = NULL;
+    double *first;
+
+    DKM_TRY(dkm_data_create_dense(s->base.ctx, s->n, cols, &rows));
+    mine = dkm_data_local_rows(rows);
+    first = s->root + dkm_data_local_first(rows) * s->t;
+    if (whole)
+        dkm_blas_gemm(DKM_F64, 'T', 'N', s->n, mine, s->t, 1.0, s->root, t, first, t, 0.0,
+                      dkm_data_values(rows), s->n);
+    else
+        memcpy(dkm_data_values(rows), first, (size_t)(mine * s->t) * sizeof *first);
+    DKM_AGREE(s->base.ctx, dkm_bundle_put_data(bundle, name, &rows));
+out:
+    dkm_data_destroy(&rows);
+    return status;
+}
+
+static dkm_status to_bundle(void *state, dkm_bundle *bundle)
+{
+    extend *s = state;
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_features_to_bundle(s->map, bundle));
+    DKM_TRY(put_rows(s, bundle, "Q", 1));
+    DKM_TRY(put_rows(s, bundle, "root", 0));
+    DKM_AGREE(s->base.ctx, dkm_bundle_lend_data(bundle, "features", s->F));
+out:
+    return status;
+}
+
+/* The root of a part in slabs, brought to every rank. */
+static dkm_status take_root(extend *s, dkm_bundle *bundle)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_data *rows = NULL;
+    dkm_objs all = {0};
+    dkm_idx *wanted = NULL;
+
+    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "root", &rows));
+    if (dkm_data_rows(rows) != s->n || dkm_data_cols(s->F) != s->n)
+        local = dkm_fail(ctx, DKM_ERR_FORMAT,
+                         "the model's parts do not fit: %lld features, a root of %lld rows and "
+                         "training features of %lld columns",
+                         (long long)s->n, (long long)dkm_data_rows(rows),
+                         (long long)dkm_data_cols(s->F));
+    DKM_AGREE(ctx, local);
+    DKM_AGREE(ctx, dkm_alloc(ctx, s->n, &wanted));
+    for (dkm_idx i = 0; i < s->n; i++)
+        wanted[i] = i;
+    DKM_TRY(dkm_data_fetch(rows, s->n, wanted, &all));
+    s->t = dkm_data_cols(rows);
+    s->root = all.values;
+    all.values = NULL;
+out:
+    dkm_objs_clear(&all);
+    DKM_FREE(wanted);
+    dkm_data_destroy(&rows);
+    return status;
+}
+
+static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
+                              void **state)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *F = NULL;
+    extend *s = NULL;
+
+    *state = NULL;
+    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "features", &F));
+    DKM_TRY(create(ctx, layout, dkm_data_rows(F), &s));
+    s->F = F;
+    F = NULL;
+    DKM_TRY(dkm_features_from_bundle(ctx, bundle, layout, &s->map));
+    s->n = dkm_features_count(s->map);
+    DKM_TRY(take_root(s, bundle));
+    *state = s;
+    s = NULL;
+out:
+    dkm_data_destroy(&F);
+    if (s)
+        destroy(s);
+    return status;
+}
+
+const dkm_method dkm_method_extend = {.name = "extend",
+                                      .predict = predict,
+                                      .stretch = stretch,
+                                      .to_bundle = to_bundle,
+                                      .from_bundle = from_bundle,
+                                      .destroy = destroy};

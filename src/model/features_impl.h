@@ -1,0 +1,43 @@
+/** @file features_impl.h  What a feature map provides: one row of the table in features.c. */
+#ifndef DKMAP_FEATURES_IMPL_H
+#define DKMAP_FEATURES_IMPL_H
+
+#include <dkmap/features.h>
+#include <dkmap/model.h>
+
+#include "data/bundle.h"
+
+typedef struct dkm_features_kind {
+    const char *name;
+    /** Features of some objects. Collective. */
+    dkm_status (*apply)(void *state, const dkm_data *X, dkm_data **F);
+    /** Name every part of the map, and make the map again from its parts. Collective. */
+    dkm_status (*to_bundle)(void *state, dkm_bundle *bundle);
+    dkm_status (*from_bundle)(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout, dkm_idx n,
+                              void **state);
+    void (*destroy)(void *state);
+} dkm_features_kind;
+
+struct dkm_features {
+    dkm_ctx *ctx;
+    const dkm_features_kind *kind;
+    dkm_idx n;
+    void *state;
+};
+
+extern const dkm_features_kind dkm_features_kind_dense, dkm_features_kind_landmarks,
+    dkm_features_kind_fisher;
+
+/** Wrap the state of a kind; takes it over, also on failure. Collective. */
+DKM_NODISCARD
+dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_idx n, void *state,
+                             dkm_features **map);
+
+/** The parts "map", "features_count" and those of its kind, and a map from them. Collective. */
+DKM_NODISCARD
+dkm_status dkm_features_to_bundle(dkm_features *map, dkm_bundle *bundle);
+DKM_NODISCARD
+dkm_status dkm_features_from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
+                                    dkm_features **map);
+
+#endif

@@ -1,0 +1,359 @@
+#include "model/form.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "model/form_patch.h"
+#include "model/panels.h"
+
+#define GRAM_ROWS 256 /* constraints whose products are made at once */
+
+static dkm_local check_width(const dkm_form *f, const dkm_joint *joint, dkm_idx want,
+                             const char *what)
+{
+    dkm_idx d = dkm_data_cols(f->base.X);
+
+    if (dkm_data_type(f->base.X) != DKM_DENSE)
+        return dkm_fail(f->base.ctx, DKM_ERR_UNSUPPORTED,
+                        "joint kernel %s: %s needs dense inputs, these are %s", joint->text, what,
+                        dkm_type_name(dkm_data_type(f->base.X)));
+    if (d != want || f->r != want)
+        return dkm_fail(f->base.ctx, DKM_ERR_ARG,
+                        "joint kernel %s: %s pairs each of %lld inputs with an output, but x has "
+                        "%lld columns and y has %lld",
+                        joint->text, what, (long long)want, (long long)d, (long long)f->r);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local open_terms(dkm_form *f, const dkm_joint *joint)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    f->diagonal = dkm_joint_diagonal(joint);
+    if (f->diagonal > 0)
+        DKM_STEP(check_width(f, joint, f->r, "diag"));
+    DKM_STEP(dkm_calloc(f->base.ctx, joint->terms, &f->patch));
+    for (dkm_idx k = 0; k < joint->terms; k++) {
+        const dkm_joint_term *t = &joint->term[k];
+        if (!dkm_joint_is_patch(t))
+            continue;
+        DKM_STEP(check_width(f, joint, t->height * t->width, "the shape of patch"));
+        f->patch[f->patches].weight = t->weight * t->lambda;
+        DKM_STEP(dkm_partition_make(&f->patch[f->patches++].cells, f->base.ctx, t->height, t->width,
+                                    t->size, t->step));
+    }
+out:
+    return local;
+}
+
+dkm_status dkm_form_open(dkm_form *form, dkm_data **X, const dkm_joint *joint,
+                         const dkm_joint_kernels *kernels, dkm_idx r, const dkm_layout *layout)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(*X);
+    int dense = dkm_data_type(*X) == DKM_DENSE;
+
+    *form = (dkm_form){.m = dkm_data_rows(*X), .r = r};
+    if (kernels->kx)
+        form->kernel = strcmp(kernels->kx, "linear") == 0 && dense && dkm_data_cols(*X) < form->m
+                           ? DKM_FORM_PRIMAL
+                           : DKM_FORM_GRAM;
+    DKM_TRY(dkm_base_open(&form->base, ctx, X, kernels->kx ? kernels->kx : "linear", layout));
+    DKM_AGREE(ctx, open_terms(form, joint));
+out:
+    return status;
+}
+
+void dkm_form_close(dkm_form *form)
+{
+    for (dkm_idx k = 0; k < form->patches; k++)
+        dkm_partition_clear(&form->patch[k].cells);
+    DKM_FREE(form->patch);
+    dkm_data_destroy(&form->K);
+    DKM_FREE(form->columns);
+    DKM_FREE(form->W);
+    dkm_base_close(&form->base);
+}
+
+/* This rank's share of the features: [first, first + count) of p. */
+static void feature_share(const dkm_form *f, dkm_idx *first, dkm_idx *count)
+{
+    int rank = dkm_ctx_rank(f->base.ctx), size = dkm_ctx_size(f->base.ctx);
+
+    *first = dkm_slab_first(dkm_data_cols(f->base.X), rank, size);
+    *count = dkm_slab_count(dkm_data_cols(f->base.X), rank, size);
+}
+
+/* The columns of X that are this rank's, of all examples. */
+static dkm_status take_columns(dkm_form *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = f->base.ctx;
+    dkm_idx p = dkm_data_cols(f->base.X), step = dkm_rows_panel(p), c0, mine;
+    double *panel = NULL;
+
+    feature_share(f, &c0, &mine);
+    DKM_AGREE(ctx, dkm_alloc(ctx, step * p, &panel));
+    DKM_AGREE(ctx, dkm_alloc(ctx, f->m * mine, &f->columns));
+    for (dkm_idx first = 0; first < f->m; first += step) {
+        dkm_idx count = f->m - first < step ? f->m - first : step;
+        DKM_TRY(
+            dkm_rows_gather(ctx, f->m, p, dkm_data_values_const(f->base.X), first, count, panel));
+        for (dkm_idx i = 0; i < count; i++)
+            memcpy(f->columns + (first + i) * mine, panel + i * p + c0,
+                   (size_t)mine * sizeof *panel);
+    }
+out:
+    DKM_FREE(panel);
+    return status;
+}
+
+dkm_status dkm_form_train(dkm_form *form)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = form->base.ctx;
+    double share = (double)form->m / dkm_ctx_size(ctx) + 1;
+
+    if (form->kernel == DKM_FORM_PRIMAL) {
+        DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_cols(form->base.X) * form->r, &form->W));
+        DKM_TRY(take_columns(form));
+    }
+    if (form->kernel == DKM_FORM_GRAM) {
+        DKM_TRY(dkm_memory_check(ctx, share * (double)form->m * sizeof(double),
+                                 "the kernel matrix of the inputs"));
+        DKM_TRY(dkm_data_create_dense(ctx, form->m, form->m, &form->K));
+        DKM_TRY(dkm_gram_slab(form->base.prepared, dkm_data_values(form->K)));
+    }
+out:
+    return status;
+}
+
+/* G += K U, K n x m. */
+static dkm_status add_gram(const dkm_form *f, dkm_idx n, const double *K, const double *U,
+                           double *G)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx step = dkm_rows_panel(f->r);
+    double *panel = NULL;
+
+    DKM_AGREE(f->base.ctx, dkm_alloc(f->base.ctx, step * f->r, &panel));
+    for (dkm_idx first = 0; first < f->m; first += step) {
+        dkm_idx count = f->m - first < step ? f->m - first : step;
+        DKM_TRY(dkm_rows_gather(f->base.ctx, f->m, f->r, U, first, count, panel));
+        dkm_rows_times(n, f->r, count, 1.0, (dkm_block){K + first, f->m}, (dkm_block){panel, f->r},
+                       1.0, G);
+    }
+    dkm_phase_flops(f->base.ctx, 2.0 * (double)n * (double)f->m * (double)f->r);
+out:
+    DKM_FREE(panel);
+    return status;
+}
+
+/* Every rank's rows of W to all. */
+static dkm_status share_weights(dkm_form *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = dkm_data_cols(f->base.X), first, mine;
+    double *own = NULL;
+
+    feature_share(f, &first, &mine);
+    DKM_AGREE(f->base.ctx, dkm_alloc(f->base.ctx, mine * f->r, &own));
+    memcpy(own, f->W + first * f->r, (size_t)(mine * f->r) * sizeof *own);
+    DKM_TRY(dkm_rows_gather(f->base.ctx, p, f->r, own, 0, p, f->W));
+out:
+    DKM_FREE(own);
+    return status;
+}
+
+/* G += X W with W = X'U, each rank making the rows of W that belong to its features. */
+static dkm_status add_primal(dkm_form *f, const double *U, double *G)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = f->base.ctx;
+    dkm_idx p = dkm_data_cols(f->base.X), n = dkm_data_local_rows(f->base.X), first_own, mine;
+    dkm_idx step = dkm_rows_panel(f->r);
+    double *panel = NULL, *own;
+
+    feature_share(f, &first_own, &mine);
+    own = f->W + first_own * f->r;
+    DKM_AGREE(ctx, dkm_alloc(ctx, step * f->r, &panel));
+    memset(own, 0, (size_t)(mine * f->r) * sizeof *own);
+    for (dkm_idx first = 0; first < f->m; first += step) {
+        dkm_idx count = f->m - first < step ? f->m - first : step;
+        DKM_TRY(dkm_rows_gather(ctx, f->m, f->r, U, first, count, panel));
+        dkm_rows_cross(mine, f->r, count, 1.0, (dkm_block){f->columns + first * mine, mine},
+                       (dkm_block){panel, f->r}, own);
+    }
+    DKM_TRY(share_weights(f));
+    dkm_rows_times(n, f->r, p, 1.0, (dkm_block){dkm_data_values_const(f->base.X), p},
+                   (dkm_block){f->W, f->r}, 1.0, G);
+    dkm_phase_flops(ctx, 2.0 * (double)f->r * (double)(f->m * mine + n * p));
+out:
+    DKM_FREE(panel);
+    return status;
+}
+
+/* G += K(A, training) U for new inputs. */
+static dkm_status add_new(dkm_form *f, const dkm_data *A, const double *U, double *G)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = f->base.ctx;
+    dkm_idx n = dkm_data_local_rows(A);
+    double *rows = NULL;
+    dkm_dmat *K = NULL;
+
+    DKM_TRY(dkm_base_cross(&f->base, A, &K));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * f->m, &rows));
+    DKM_TRY(dkm_dmat_to_rows(K, rows));
+    DKM_TRY(add_gram(f, n, rows, U, G));
+out:
+    dkm_dmat_destroy(&K);
+    DKM_FREE(rows);
+    return status;
+}
+
+/* G_i += diagonal x_i o d with d = sum_j x_j o u_j. */
+static dkm_status add_diagonal(const dkm_form *f, const dkm_data *A, const double *U, double *G)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx mine = dkm_data_local_rows(f->base.X), n = dkm_data_local_rows(A), r = f->r;
+    const double *x = dkm_data_values_const(f->base.X), *a = dkm_data_values_const(A);
+    dkm_sum *d = NULL;
+
+    DKM_AGREE(f->base.ctx, dkm_calloc(f->base.ctx, r, &d));
+    for (dkm_idx k = 0; k < mine * r; k++)
+        dkm_sum_add(&d[k % r], x[k] * U[k]);
+    DKM_TRY(dkm_sum_ranks(f->base.ctx, r, d));
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx k = 0; k < r; k++)
+            G[i * r + k] += f->diagonal * a[i * r + k] * d[k].hi;
+out:
+    DKM_FREE(d);
+    return status;
+}
+
+static dkm_local check_new(const dkm_form *f, const dkm_data *A)
+{
+    if (dkm_data_type(A) == dkm_data_type(f->base.X) &&
+        dkm_data_cols(A) == dkm_data_cols(f->base.X))
+        return DKM_LOCAL_OK;
+    return dkm_fail(f->base.ctx, DKM_ERR_ARG,
+                    "the model was trained on %s inputs of %lld columns, these are %s of %lld",
+                    dkm_type_name(dkm_data_type(f->base.X)), (long long)dkm_data_cols(f->base.X),
+                    dkm_type_name(dkm_data_type(A)), (long long)dkm_data_cols(A));
+}
+
+dkm_status dkm_form_apply(dkm_form *form, const dkm_data *A, const double *U, double *G)
+{
+    dkm_status status = DKM_OK;
+    int training = !A;
+    dkm_idx n;
+
+    A = A ? A : form->base.X;
+    n = dkm_data_local_rows(A);
+    memset(G, 0, (size_t)(n * form->r) * sizeof *G);
+    if (!training && (form->diagonal > 0 || form->patches > 0))
+        DKM_AGREE(form->base.ctx, check_new(form, A));
+    if (form->kernel != DKM_FORM_NONE && !training)
+        DKM_TRY(add_new(form, A, U, G));
+    else if (form->kernel == DKM_FORM_PRIMAL)
+        DKM_TRY(add_primal(form, U, G));
+    else if (form->kernel == DKM_FORM_GRAM)
+        DKM_TRY(add_gram(form, n, dkm_data_values_const(form->K), U, G));
+    if (form->diagonal > 0)
+        DKM_TRY(add_diagonal(form, A, U, G));
+    for (dkm_idx k = 0; k < form->patches; k++)
+        DKM_TRY(dkm_form_patch_apply(form, &form->patch[k], A, U, G));
+out:
+    return status;
+}
+
+/* out(a, b) += K(x_a, x_b) <v_a, v_b> with K a number an example of this rank. */
+static dkm_local meet_kernel(const dkm_form *f, dkm_form_rows A, const double *X, dkm_form_rows B,
+                             double *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx n = dkm_data_local_rows(f->base.X), p = dkm_data_cols(f->base.X);
+    const double *own = f->K ? dkm_data_values_const(f->K) : dkm_data_values_const(f->base.X);
+    double *K = NULL;
+
+    dkm_rows_meet(A.count, B.count, f->r, 1.0, (dkm_block){A.V, f->r}, (dkm_block){B.V, f->r}, 0.0,
+                  out);
+    if (!f->K) {
+        DKM_STEP(dkm_alloc(f->base.ctx, A.count * n, &K));
+        dkm_rows_meet(A.count, n, p, 1.0, (dkm_block){X, p}, (dkm_block){own, p}, 0.0, K);
+    }
+    for (dkm_idx a = 0; a < A.count; a++)
+        for (dkm_idx b = 0; b < B.count; b++)
+            out[a * B.count + b] *=
+                K ? K[a * n + B.example[b]] : own[B.example[b] * f->m + A.example[a]];
+out:
+    DKM_FREE(K);
+    return local;
+}
+
+/* V o x of some constraints. */
+static dkm_local scale_rows(const dkm_form *f, dkm_form_rows A, const double *X, int by_example,
+                            double **out)
+{
+    dkm_local local = dkm_alloc(f->base.ctx, A.count * f->r, out);
+
+    for (dkm_idx a = 0; local.code == DKM_OK && a < A.count; a++) {
+        const double *x = X + (by_example ? A.example[a] : a) * f->r;
+        for (dkm_idx k = 0; k < f->r; k++)
+            (*out)[a * f->r + k] = A.V[a * f->r + k] * x[k];
+    }
+    return local;
+}
+
+static dkm_local meet_diagonal(const dkm_form *f, dkm_form_rows A, const double *X, dkm_form_rows B,
+                               double *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *a = NULL, *b = NULL;
+
+    DKM_STEP(scale_rows(f, A, X, 0, &a));
+    DKM_STEP(scale_rows(f, B, dkm_data_values_const(f->base.X), 1, &b));
+    dkm_rows_meet(A.count, B.count, f->r, f->diagonal, (dkm_block){a, f->r}, (dkm_block){b, f->r},
+                  1.0, out);
+out:
+    DKM_FREE(a);
+    DKM_FREE(b);
+    return local;
+}
+
+/* X holds the inputs of A, where they are rows of numbers. */
+static dkm_local meet(const dkm_form *f, dkm_form_rows A, const double *X, dkm_form_rows B,
+                      double *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    memset(out, 0, (size_t)(A.count * B.count) * sizeof *out);
+    if (f->kernel != DKM_FORM_NONE)
+        DKM_STEP(meet_kernel(f, A, X, B, out));
+    if (f->diagonal > 0)
+        DKM_STEP(meet_diagonal(f, A, X, B, out));
+    for (dkm_idx k = 0; k < f->patches; k++)
+        DKM_STEP(dkm_form_patch_meet(f, &f->patch[k], A, X, B, out));
+    dkm_phase_flops(f->base.ctx, 2.0 * (double)A.count * (double)B.count * (double)f->r);
+out:
+    return local;
+}
+
+dkm_status dkm_form_gram(dkm_form *form, dkm_form_rows A, dkm_form_rows B, double *out)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs X = {0};
+
+    for (dkm_idx first = 0; first < A.count; first += GRAM_ROWS) {
+        dkm_idx count = A.count - first < GRAM_ROWS ? A.count - first : GRAM_ROWS;
+        dkm_form_rows part = {count, A.example + first, A.V + first * form->r};
+        if (form->kernel == DKM_FORM_PRIMAL || form->diagonal > 0 || form->patches > 0)
+            DKM_TRY(dkm_data_fetch(form->base.X, count, part.example, &X));
+        DKM_AGREE(form->base.ctx, meet(form, part, X.values, B, out + first * B.count));
+        dkm_objs_clear(&X);
+    }
+out:
+    dkm_objs_clear(&X);
+    return status;
+}

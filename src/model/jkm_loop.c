@@ -1,0 +1,318 @@
+#include "model/jkm_loop.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "model/panels.h"
+
+#define SHRINK 0.7  /* of an annealed epsilon, on separability */
+#define SHARE  0.1  /* of the largest violation: smaller ones wait for a later round */
+#define IDLE   20   /* rounds until a constraint without a multiplier is dropped */
+#define STRICT 0.01 /* tolerance of the program, relative to that of the rounds */
+
+void dkm_jkm_loop_close(dkm_jkm_loop *loop)
+{
+    dkm_cutset_clear(&loop->cuts);
+    dkm_onecut_clear(&loop->joint);
+    DKM_FREE(loop->U);
+    DKM_FREE(loop->G);
+    DKM_FREE(loop->slack);
+}
+
+static dkm_local open_loop(dkm_jkm_loop *l)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx n = l->oracle->n, r = l->form->r;
+
+    DKM_STEP(dkm_calloc(l->ctx, n * r, &l->U));
+    DKM_STEP(dkm_alloc(l->ctx, n * r, &l->G));
+    DKM_STEP(dkm_alloc(l->ctx, n, &l->slack));
+out:
+    return local;
+}
+
+/* What the constraints so far ask of the slack of each own example. */
+static void find_slacks(dkm_jkm_loop *l)
+{
+    const dkm_cutset *cuts = &l->cuts;
+    dkm_idx r = l->form->r;
+
+    memset(l->slack, 0, (size_t)l->oracle->n * sizeof *l->slack);
+    for (dkm_idx k = 0; k < cuts->own; k++) {
+        double short_of =
+            cuts->b[cuts->place[k]] - dkm_qp_dot(r, l->G + cuts->mine[k] * r, cuts->V + k * r);
+        l->slack[cuts->mine[k]] = fmax(l->slack[cuts->mine[k]], short_of);
+    }
+}
+
+/* Sums and the largest of what the oracle found, over all examples. */
+typedef struct finding {
+    double slack;     /* sum of xi at the machine's true constraints */
+    double violation; /* largest, beyond the slack so far where there are slacks */
+    double shortfall; /* largest, slack or not */
+} finding;
+
+static dkm_status look(dkm_jkm_loop *l, finding *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_sum slack = {0};
+    double most[2] = {0, 0};
+
+    dkm_phase_begin(l->ctx, "oracle");
+    if (l->one)
+        DKM_TRY(dkm_onecut_machine(&l->joint, l->U));
+    else
+        dkm_cutset_machine(&l->cuts, l->U);
+    DKM_TRY(dkm_form_apply(l->form, NULL, l->U, l->G));
+    DKM_TRY(dkm_oracle_search(l->oracle, l->G));
+    find_slacks(l);
+    for (dkm_idx i = 0; i < l->oracle->n; i++) {
+        double h = l->oracle->violation[i];
+        dkm_sum_add(&slack, fmax(0.0, h));
+        most[0] = fmax(most[0], h - (l->settings->C > 0 ? l->slack[i] : 0));
+        most[1] = fmax(most[1], h);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(l->ctx));
+    DKM_TRY(dkm_sum_ranks(l->ctx, 1, &slack));
+    *f = (finding){slack.hi, most[0], most[1]};
+out:
+    dkm_phase_end(l->ctx);
+    return status;
+}
+
+static void clear_proposals(dkm_proposals *p)
+{
+    DKM_FREE(p->example);
+    DKM_FREE(p->choice);
+    DKM_FREE(p->b);
+    DKM_FREE(p->V);
+}
+
+/* The constraints of own examples that are violated by more than @p least. */
+static dkm_local propose(dkm_jkm_loop *l, double least, dkm_proposals *p)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_oracle *o = l->oracle;
+    dkm_idx r = l->form->r;
+
+    DKM_STEP(dkm_alloc(l->ctx, o->n, &p->example));
+    DKM_STEP(dkm_alloc(l->ctx, o->n, &p->choice));
+    DKM_STEP(dkm_alloc(l->ctx, o->n, &p->b));
+    DKM_STEP(dkm_alloc(l->ctx, o->n * r, &p->V));
+    for (dkm_idx i = 0; i < o->n; i++) {
+        if (!(o->violation[i] - (l->settings->C > 0 ? l->slack[i] : 0) >= least))
+            continue;
+        p->example[p->count] = o->first + i;
+        p->choice[p->count] = o->choice[i];
+        p->b[p->count] = o->b[i];
+        memcpy(p->V + p->count * r, o->V + i * r, (size_t)r * sizeof *p->V);
+        p->count++;
+    }
+out:
+    return local;
+}
+
+static dkm_status add(dkm_jkm_loop *l, double least)
+{
+    dkm_status status = DKM_OK;
+    dkm_proposals p = {0};
+
+    DKM_AGREE(l->ctx, propose(l, least, &p));
+    DKM_TRY(dkm_cutset_add(&l->cuts, &p));
+out:
+    clear_proposals(&p);
+    return status;
+}
+
+static dkm_idx count_positive(dkm_idx n, const double *a)
+{
+    dkm_idx count = 0;
+
+    for (dkm_idx c = 0; c < n; c++)
+        count += a[c] > 0;
+    return count;
+}
+
+/* Where the loop stands. The dual is that of the last program; without slacks the machine scaled
+ * until it meets all constraints gives the primal. */
+static void take_stock(dkm_jkm_loop *l, const finding *f, double dual, double square)
+{
+    dkm_jkm_info *info = &l->info;
+    double met = 1 - f->shortfall / l->oracle->margin;
+
+    info->rounds = l->round;
+    info->constraints = l->one ? l->joint.n : l->cuts.n;
+    info->support = count_positive(info->constraints, l->one ? l->joint.a : l->cuts.a);
+    info->epsilon = l->oracle->epsilon;
+    info->dual = dual;
+    info->slack = l->settings->C > 0 ? f->slack : 0;
+    info->violation = fmax(0.0, f->violation) / l->oracle->margin;
+    if (l->settings->C > 0)
+        info->primal = square / 2 + l->settings->C * f->slack;
+    else
+        info->primal = met > 0 ? square / 2 / (met * met) : INFINITY;
+    info->gap = isinf(info->primal) ? 1
+                : info->primal > 0  ? (info->primal - dual) / info->primal
+                                    : 0;
+    l->least = fmin(l->least, f->shortfall / l->oracle->margin);
+}
+
+/* How far the loop is: violations shrink like powers. */
+static void tell(dkm_jkm_loop *l)
+{
+    const dkm_jkm_info *info = &l->info;
+    double now = l->settings->C > 0 ? info->gap : info->violation, done;
+    double seconds = MPI_Wtime() - l->started, tolerance = l->settings->tolerance;
+
+    l->first_gap = fmax(l->first_gap, now);
+    done = now <= tolerance ? 1 : log(l->first_gap / now) / log(l->first_gap / tolerance);
+    done = isfinite(done) ? fmin(1.0, fmax(done, 0.01)) : 0.01;
+    dkm_progress(l->ctx, done, 1);
+    dkm_say(l->ctx, seconds > l->told + 5 ? DKM_INFO : DKM_DEBUG,
+            "round %lld: %lld constraints, %lld support vectors, violation %.2g, gap %.2g, about "
+            "%.0f s left",
+            (long long)info->rounds, (long long)info->constraints, (long long)info->support,
+            info->violation, info->gap, seconds * (1 - done) / done);
+    if (seconds > l->told + 5)
+        l->told = seconds;
+}
+
+static int finished(const dkm_jkm_loop *l)
+{
+    double tolerance = l->settings->tolerance;
+
+    if (l->settings->C > 0 && l->round > 0 && l->info.gap <= tolerance)
+        return 1;
+    if (l->one)
+        return l->info.slack == 0;
+    return l->info.violation <= (l->settings->C > 0 ? 1e-3 * tolerance : tolerance);
+}
+
+/* The largest sum of multipliers of one example. */
+static double largest_budget(const dkm_cutset *cuts)
+{
+    double most = 0;
+
+    for (dkm_idx c = 0; c < cuts->n; c++) {
+        double sum = 0;
+        for (dkm_idx d = 0; d < cuts->n; d++)
+            sum += cuts->example[d] == cuts->example[c] ? cuts->a[d] : 0;
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+static dkm_local not_separable(dkm_jkm_loop *l)
+{
+    return dkm_fail(l->ctx, DKM_ERR_NUMERIC,
+                    "not separable at epsilon = %g: no machine meets the %lld constraints of round "
+                    "%lld. The best one fell short by %.3g of the margin: allow slack, with C of "
+                    "about %.2g, or take a larger epsilon",
+                    l->oracle->epsilon, (long long)l->cuts.n, (long long)l->round, l->least,
+                    largest_budget(&l->cuts));
+}
+
+/* A smaller epsilon: all constraints so far hold with its margin as well, and multipliers scale
+ * with it. Returns by how much. */
+static double anneal(dkm_jkm_loop *l)
+{
+    double before = l->oracle->margin, ratio;
+
+    dkm_oracle_set_epsilon(l->oracle, fmax(l->settings->epsilon, SHRINK * l->oracle->epsilon));
+    ratio = l->oracle->margin / before;
+    for (dkm_idx c = 0; c < l->cuts.n; c++) {
+        l->cuts.b[c] *= ratio;
+        l->cuts.a[c] *= ratio;
+        if (dkm_ctx_rank(l->ctx) == 0) {
+            l->cuts.qp.b[c] *= ratio;
+            l->cuts.qp.a[c] *= ratio;
+        }
+    }
+    dkm_say(l->ctx, DKM_INFO, "separable: epsilon shrinks to %g", l->oracle->epsilon);
+    return ratio;
+}
+
+/* The same with a single slack. What the program leaves undone costs at most C times its
+ * tolerance. */
+static dkm_status improve_one(dkm_jkm_loop *l, dkm_qp_info *qp)
+{
+    dkm_status status = DKM_OK;
+    double C = l->settings->C, scale = l->info.dual > 0 ? l->info.dual : l->info.primal;
+
+    DKM_AGREE(l->ctx, dkm_onecut_prune(&l->joint, IDLE));
+    DKM_TRY(dkm_onecut_add(&l->joint));
+    DKM_TRY(dkm_onecut_solve(&l->joint, C, STRICT * l->settings->tolerance * scale / C, qp));
+    l->round++;
+out:
+    return status;
+}
+
+/* One round after the oracle has looked: add what it found and solve. */
+static dkm_status improve(dkm_jkm_loop *l, const finding *f, dkm_qp_info *qp)
+{
+    dkm_status status = DKM_OK;
+    double unit = l->oracle->margin * l->settings->tolerance;
+    double least = l->settings->C > 0 ? 1e-3 * unit : unit;
+
+    DKM_TRY(dkm_cutset_prune(&l->cuts, IDLE));
+    DKM_TRY(add(l, fmax(least, SHARE * f->violation)));
+    DKM_TRY(dkm_cutset_solve(&l->cuts, l->settings->C,
+                             (l->settings->C > 0 ? 1e-3 : 1.0) * STRICT * unit, qp));
+    if (qp->unbounded)
+        DKM_AGREE(l->ctx, not_separable(l));
+    l->round++;
+out:
+    return status;
+}
+
+static double machine_square(const dkm_jkm_loop *l, double objective)
+{
+    const double *a = l->one ? l->joint.a : l->cuts.a, *b = l->one ? l->joint.b : l->cuts.b;
+    double sum = 0;
+
+    for (dkm_idx c = 0; c < (l->one ? l->joint.n : l->cuts.n); c++)
+        sum += a[c] * b[c];
+    return 2 * (sum - objective); /* objective = b'a - 1/2 ||w||^2 */
+}
+
+dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *oracle,
+                            const dkm_jkm_settings *settings)
+{
+    dkm_status status = DKM_OK;
+    dkm_qp_info qp = {0};
+    finding f = {0};
+
+    *loop = (dkm_jkm_loop){.ctx = form->base.ctx, .form = form, .oracle = oracle};
+    loop->settings = settings;
+    loop->cuts = dkm_cutset_empty(form);
+    loop->joint = dkm_onecut_empty(form, oracle);
+    loop->one = settings->slacks == DKM_JKM_SLACKS_ONE;
+    loop->started = MPI_Wtime();
+    loop->least = INFINITY;
+    DKM_AGREE(loop->ctx, open_loop(loop));
+    if (settings->anneal > settings->epsilon)
+        dkm_oracle_set_epsilon(oracle, settings->anneal);
+    for (;;) {
+        DKM_TRY(look(loop, &f));
+        take_stock(loop, &f, qp.objective, machine_square(loop, qp.objective));
+        tell(loop);
+        if (finished(loop) && oracle->epsilon <= settings->epsilon)
+            break;
+        if (finished(loop)) {
+            double ratio = anneal(loop);
+            qp.objective *= ratio * ratio;
+            continue;
+        }
+        if (loop->round >= settings->rounds) {
+            dkm_say(loop->ctx, DKM_WARN,
+                    "stopped after %lld rounds with violations of %.3g of the margin and a gap of "
+                    "%.3g: give more rounds",
+                    (long long)loop->round, loop->info.violation, loop->info.gap);
+            break;
+        }
+        DKM_TRY(loop->one ? improve_one(loop, &qp) : improve(loop, &f, &qp));
+    }
+out:
+    return status;
+}

@@ -1,0 +1,375 @@
+/* N + 1 1'/m has no null vector any more and the same bottom eigenvectors but for the constant one:
+ * they are the leading ones of its inverse, found by block Krylov from one Cholesky factor. W^+ V
+ * comes from conjugate gradients on ||W U - V||, begun at V, which is near: W V ~ V. */
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/psd.h>
+#include <dkmap/random.h>
+
+#include "core/alloc.h"
+#include "dmat/dmat_impl.h"
+#include "model/lle_impl.h"
+#include "model/model_impl.h"
+#include "solve/factor.h"
+#include "solve/krylov.h"
+
+#define TOLERANCE   1e-11
+#define ROUNDS      60
+#define SHIFT       1e-12 /* of the largest eigenvalue, for neighbours that fall into pieces */
+#define STEPS       200
+#define RESOLVED    1e-8
+#define SIGN_STREAM 0x6c6c65u
+#define ABOVE       1.001 /* the largest eigenvalue is known from below */
+
+/* What a fit holds beside. */
+typedef struct fit {
+    dkm_lle *s;
+    dkm_ctx *ctx;
+    dkm_idx m;
+    dkm_objs W; /* all rows: k places, then k weights */
+    dkm_dmat *A;
+    dkm_factor factor;
+    dkm_slab V;
+    double *values;
+    dkm_lle_info info;
+} fit;
+
+dkm_lle_settings dkm_lle_settings_default(void)
+{
+    return (dkm_lle_settings){.neighbours = 10, .components = 2, .ridge = 1e-3};
+}
+
+/* All weights to every rank: they are little beside its share of N. */
+static dkm_status find_weights(fit *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx *all = NULL;
+    dkm_data *pairs = NULL;
+
+    DKM_TRY(dkm_data_create_dense(f->ctx, f->m, 2 * f->s->k, &pairs));
+    DKM_TRY(dkm_weights_find(&f->s->anchors, f->s->base.X, 1, f->s->k, f->s->ridge,
+                             dkm_data_values(pairs)));
+    DKM_AGREE(f->ctx, dkm_alloc(f->ctx, f->m, &all));
+    for (dkm_idx i = 0; i < f->m; i++)
+        all[i] = i;
+    DKM_TRY(dkm_data_fetch(pairs, f->m, all, &f->W));
+out:
+    DKM_FREE(all);
+    dkm_data_destroy(&pairs);
+    return status;
+}
+
+/* Entry a of row i of I - W: the point itself, then its neighbours. */
+static dkm_idx entry(const fit *f, dkm_idx i, dkm_idx a, double *value)
+{
+    const double *row = f->W.values + i * f->W.d;
+
+    *value = a == 0 ? 1.0 : -row[f->s->k + a - 1];
+    return a == 0 ? i : (dkm_idx)row[a - 1];
+}
+
+static void add_at(dkm_dmat *A, dkm_idx ig, dkm_idx jg, double value)
+{
+    int P = dkm_grid_rows(A->grid), Q = dkm_grid_cols(A->grid);
+
+    if (dkm_cyclic_owner(ig, A->mb, P) == dkm_grid_row(A->grid) &&
+        dkm_cyclic_owner(jg, A->nb, Q) == dkm_grid_col(A->grid))
+        A->a.f64[dkm_cyclic_local(ig, A->mb, P) + dkm_cyclic_local(jg, A->nb, Q) * A->ld] += value;
+}
+
+static double one_over(void *user, dkm_idx ig, dkm_idx jg)
+{
+    (void)ig;
+    (void)jg;
+    return 1.0 / *(double *)user;
+}
+
+/* A = (I - W)'(I - W) + 1 1'/m */
+static dkm_status make_matrix(fit *f)
+{
+    dkm_status status = DKM_OK;
+    double m = (double)f->m, u, v;
+
+    DKM_TRY(
+        dkm_dmat_create(f->s->base.grid, f->m, f->m, f->s->base.nb, f->s->base.nb, DKM_F64, &f->A));
+    dkm_dmat_fill(f->A, one_over, &m);
+    for (dkm_idx i = 0; i < f->m; i++)
+        for (dkm_idx a = 0; a <= f->s->k; a++)
+            for (dkm_idx b = 0; b <= f->s->k; b++) {
+                dkm_idx ig = entry(f, i, a, &u), jg = entry(f, i, b, &v);
+                add_at(f->A, ig, jg, u * v);
+            }
+out:
+    return status;
+}
+
+static dkm_status invert(fit *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx minor = 0;
+
+    DKM_TRY(dkm_factor_open(&f->factor, f->A, "N"));
+    DKM_TRY(dkm_factor_try(&f->factor, 0.0, &minor));
+    if (minor != 0) {
+        f->info.shift = SHIFT * f->factor.largest;
+        dkm_say(f->ctx, DKM_WARN,
+                "the neighbours fall into pieces that no point joins: take more of them; %.1e was "
+                "added to the diagonal",
+                f->info.shift);
+        DKM_TRY(dkm_factor_try(&f->factor, f->info.shift, &minor));
+    }
+    if (minor != 0)
+        local = dkm_fail(f->ctx, DKM_ERR_NUMERIC,
+                         "the matrix of weights is singular (leading minor %lld): are points "
+                         "repeated? take more neighbours",
+                         (long long)minor);
+    DKM_AGREE(f->ctx, local);
+out:
+    return status;
+}
+
+static dkm_status apply_inverse(void *user, const dkm_slab *Q, dkm_slab *Y)
+{
+    const fit *f = user;
+    dkm_status status = DKM_OK;
+    dkm_slab packed = {0};
+    dkm_dmat *B = NULL;
+
+    DKM_AGREE(f->ctx, dkm_slab_init(&packed, f->ctx, f->m, Q->cols));
+    dkm_slab_append(&packed, Q);
+    DKM_TRY(dkm_dmat_create_beside(f->A, Q->cols, f->s->base.nb, DKM_F64, &B));
+    DKM_TRY(dkm_dmat_from_rows(B, packed.a));
+    dkm_factor_apply(&f->factor, B);
+    DKM_TRY(dkm_dmat_to_rows(B, packed.a));
+    Y->cols = 0;
+    dkm_slab_append(Y, &packed);
+out:
+    dkm_dmat_destroy(&B);
+    dkm_slab_free(&packed);
+    return status;
+}
+
+/* The side of a random plane decides the sign, so that it does not depend on the ranks. */
+static dkm_status fix_signs(fit *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx first = dkm_data_local_first(f->s->base.X), p = f->V.cols;
+    double *side = NULL;
+
+    DKM_AGREE(f->ctx, dkm_calloc(f->ctx, p, &side));
+    for (dkm_idx i = 0; i < f->V.n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            side[j] += f->V.a[i * f->V.ld + j] *
+                       dkm_random_normal(0, SIGN_STREAM, (uint64_t)(first + i), 0);
+    MPI_Allreduce(MPI_IN_PLACE, side, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(f->ctx));
+    for (dkm_idx i = 0; i < f->V.n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            f->V.a[i * f->V.ld + j] *= side[j] < 0 ? -1.0 : 1.0;
+out:
+    DKM_FREE(side);
+    return status;
+}
+
+static dkm_status find_vectors(fit *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = f->s->p;
+    dkm_krylov_settings settings = {
+        .m = f->m, .components = p, .block = p + 6, .tolerance = TOLERANCE, .max_rounds = ROUNDS};
+    dkm_krylov_outcome outcome;
+
+    DKM_AGREE(f->ctx, dkm_alloc(f->ctx, p, &f->values));
+    DKM_AGREE(f->ctx, dkm_slab_init(&f->V, f->ctx, f->m, p));
+    dkm_phase_begin(f->ctx, "eigen");
+    status = dkm_krylov(f->ctx, &settings, apply_inverse, f, NULL, f->values, &f->V, &outcome);
+    dkm_phase_end(f->ctx);
+    DKM_TRY(status);
+    if (!outcome.converged)
+        dkm_say(f->ctx, DKM_WARN, "the eigensolver stopped at a residual of %.1e after %d rounds",
+                outcome.residual, outcome.rounds);
+    DKM_TRY(fix_signs(f));
+    f->info.rounds = outcome.rounds;
+    f->info.residual = outcome.residual;
+    f->info.smallest = 1.0 / f->values[0] - f->info.shift;
+    f->info.largest = 1.0 / f->values[p - 1] - f->info.shift;
+out:
+    return status;
+}
+
+/* out = W in ('N') or W'in ('T'), m x p on every rank, of the rows of W that this rank stands for.
+ */
+static void multiply(const fit *f, char trans, const double *in, double *out)
+{
+    dkm_idx p = f->s->p, k = f->s->k, first = dkm_data_local_first(f->s->base.X);
+
+    memset(out, 0, (size_t)(f->m * p) * sizeof *out);
+    for (dkm_idx i = first; i < first + f->V.n; i++)
+        for (dkm_idx a = 0; a < k; a++) {
+            const double *row = f->W.values + i * f->W.d;
+            dkm_idx at = (dkm_idx)row[a], from = trans == 'N' ? at : i, to = trans == 'N' ? i : at;
+            for (dkm_idx j = 0; j < p; j++)
+                out[to * p + j] += row[k + a] * in[from * p + j];
+        }
+    MPI_Allreduce(MPI_IN_PLACE, out, (int)(f->m * p), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(f->ctx));
+}
+
+static double square(dkm_idx n, const double *a)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < n; k++)
+        sum += a[k] * a[k];
+    return sum;
+}
+
+/* Conjugate gradients for min ||W U - V||, all columns as one vector; arrays of m x p numbers:
+ * u, r = V - W u, s = W'r, the direction d, and q = W d. */
+static void solve_weights(fit *f, double *arrays[5])
+{
+    double *u = arrays[0], *r = arrays[1], *s = arrays[2], *d = arrays[3], *q = arrays[4];
+    dkm_idx n = f->m * f->s->p;
+    double norm = sqrt(square(n, u)), gamma;
+
+    multiply(f, 'N', u, r);
+    for (dkm_idx k = 0; k < n; k++)
+        r[k] = u[k] - r[k];
+    multiply(f, 'T', r, s);
+    memcpy(d, s, (size_t)n * sizeof *d);
+    gamma = square(n, s);
+    while (f->info.steps < STEPS && sqrt(square(n, r)) > RESOLVED * norm && gamma > 0) {
+        double alpha, before = gamma;
+        multiply(f, 'N', d, q);
+        alpha = gamma / square(n, q);
+        for (dkm_idx k = 0; k < n; k++) {
+            u[k] += alpha * d[k];
+            r[k] -= alpha * q[k];
+        }
+        multiply(f, 'T', r, s);
+        gamma = square(n, s);
+        for (dkm_idx k = 0; k < n; k++)
+            d[k] = s[k] + gamma / before * d[k];
+        f->info.steps++;
+    }
+    f->info.unresolved = norm > 0 ? sqrt(square(n, r)) / norm : 0.0;
+}
+
+static dkm_local allocate(dkm_ctx *ctx, dkm_idx n, double *arrays[5])
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (int k = 0; k < 5; k++)
+        DKM_STEP(dkm_calloc(ctx, n, &arrays[k]));
+out:
+    return local;
+}
+
+/* U = W^+ V */
+static dkm_status resolve(fit *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = f->s->p, first = dkm_data_local_first(f->s->base.X);
+    double *arrays[5] = {NULL};
+
+    DKM_AGREE(f->ctx, allocate(f->ctx, f->m * p, arrays));
+    for (dkm_idx i = 0; i < f->V.n; i++)
+        memcpy(arrays[0] + (first + i) * p, f->V.a + i * f->V.ld, (size_t)p * sizeof(double));
+    MPI_Allreduce(MPI_IN_PLACE, arrays[0], (int)(f->m * p), MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(f->ctx));
+    solve_weights(f, arrays);
+    DKM_TRY(dkm_data_create_dense(f->ctx, f->m, p, &f->s->U));
+    memcpy(dkm_data_values(f->s->U), arrays[0] + first * p, (size_t)(f->V.n * p) * sizeof(double));
+out:
+    for (int k = 0; k < 5; k++)
+        DKM_FREE(arrays[k]);
+    return status;
+}
+
+/* H (L I - N) H; what 1 1'/m added to N falls away. */
+static dkm_status make_gram(fit *f)
+{
+    dkm_status status = DKM_OK;
+    double smallest, largest, *means = NULL;
+
+    DKM_AGREE(f->ctx, dkm_alloc(f->ctx, f->m, &means));
+    DKM_TRY(dkm_factor_restore(&f->factor));
+    DKM_TRY(dkm_psd_bounds(f->A, &smallest, &largest));
+    for (dkm_idx k = 0; k < f->A->ld * f->A->n_loc; k++)
+        f->A->a.f64[k] = -f->A->a.f64[k];
+    dkm_dmat_shift_diagonal(f->A, ABOVE * largest);
+    DKM_TRY(dkm_gram_center(f->A, means));
+    DKM_TRY(dkm_gram_to_rows(f->A, &f->info.gram));
+out:
+    DKM_FREE(means);
+    return status;
+}
+
+static dkm_status embed(fit *f, const dkm_lle_settings *settings, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(find_weights(f));
+    DKM_TRY(make_matrix(f));
+    DKM_TRY(invert(f));
+    DKM_TRY(find_vectors(f));
+    DKM_TRY(resolve(f));
+    if (settings->gram)
+        DKM_TRY(make_gram(f));
+    if (!Y)
+        goto out;
+    DKM_TRY(dkm_data_create_dense(f->ctx, f->m, f->s->p, Y));
+    for (dkm_idx i = 0; i < f->V.n; i++)
+        memcpy(dkm_data_values(*Y) + i * f->s->p, f->V.a + i * f->V.ld,
+               (size_t)f->s->p * sizeof(double));
+out:
+    return status;
+}
+
+static void close_fit(fit *f)
+{
+    dkm_factor_close(&f->factor);
+    dkm_dmat_destroy(&f->A);
+    dkm_objs_clear(&f->W);
+    dkm_slab_free(&f->V);
+    DKM_FREE(f->values);
+}
+
+dkm_status dkm_lle_fit(dkm_ctx *ctx, dkm_data **X, const dkm_lle_settings *settings,
+                       dkm_model **model, dkm_data **Y, dkm_lle_info *info)
+{
+    dkm_status status = DKM_OK;
+    fit f = {.ctx = ctx, .m = dkm_data_rows(*X)};
+    dkm_lle *s = NULL;
+
+    *model = NULL;
+    if (Y)
+        *Y = NULL;
+    DKM_AGREE(ctx, dkm_lle_check(ctx, *X, settings->neighbours, settings->components));
+    DKM_TRY(dkm_lle_open(ctx, X, &settings->layout, &s));
+    s->k = settings->neighbours;
+    s->p = settings->components;
+    s->ridge = settings->ridge;
+    f.s = s;
+    DKM_TRY(embed(&f, settings, Y));
+    f.info.m = f.m;
+    f.info.components = s->p;
+    f.info.P = dkm_grid_rows(s->base.grid);
+    f.info.Q = dkm_grid_cols(s->base.grid);
+    f.info.block = s->base.nb;
+    status = dkm_model_wrap(ctx, &dkm_method_lle, s, DKM_DENSE, s->p, model);
+    s = NULL; /* taken over, whatever came of it */
+    DKM_TRY(status);
+    if (info) {
+        *info = f.info;
+        f.info.gram = NULL;
+    }
+out:
+    if (status != DKM_OK && Y)
+        dkm_data_destroy(Y);
+    dkm_data_destroy(&f.info.gram);
+    close_fit(&f);
+    if (s)
+        dkm_lle_close(s);
+    return status;
+}

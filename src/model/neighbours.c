@@ -1,0 +1,70 @@
+#include "model/neighbours.h"
+
+#include "core/alloc.h"
+
+dkm_status dkm_neighbours_ready(dkm_neighbours *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    dkm_idx m = dkm_data_rows(s->base.X);
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, m, &s->selves));
+    DKM_TRY(dkm_kernel_selves(s->base.prepared, s->selves + dkm_data_local_first(s->base.X)));
+    MPI_Allreduce(MPI_IN_PLACE, s->selves, (int)m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+out:
+    return status;
+}
+
+void dkm_neighbours_close(dkm_neighbours *s)
+{
+    DKM_FREE(s->selves);
+    dkm_base_close(&s->base);
+}
+
+dkm_status dkm_neighbours_add(dkm_neighbours *s, const dkm_data *X, double scale, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    dkm_idx count = dkm_data_local_rows(X) * dkm_data_rows(s->base.X);
+    double *values = NULL;
+    dkm_dmat *K = NULL;
+
+    DKM_TRY(dkm_base_cross(&s->base, X, &K));
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &values));
+    DKM_TRY(dkm_dmat_to_rows(K, values));
+    for (dkm_idx k = 0; k < count; k++)
+        rows[k] += scale * values[k];
+out:
+    DKM_FREE(values);
+    dkm_dmat_destroy(&K);
+    return status;
+}
+
+/* The nearest of a row of inner products. */
+static void pick_row(const dkm_neighbours *s, const double *row, dkm_idx top, dkm_idx *index,
+                     double *distance)
+{
+    dkm_idx m = dkm_data_rows(s->base.X), count = 0;
+
+    for (dkm_idx i = 0; i < m; i++) {
+        double d = s->selves[i] - 2.0 * row[i];
+        dkm_idx at = count < top ? count++ : top - 1;
+        if (at == top - 1 && i >= top && !(d < distance[at]))
+            continue;
+        for (; at > 0 && d < distance[at - 1]; at--) {
+            distance[at] = distance[at - 1];
+            index[at] = index[at - 1];
+        }
+        distance[at] = d;
+        index[at] = i;
+    }
+}
+
+void dkm_neighbours_pick(const dkm_neighbours *s, dkm_idx n, const double *rows, dkm_idx top,
+                         dkm_idx *index, double *distance)
+{
+    dkm_idx m = dkm_data_rows(s->base.X);
+
+    for (dkm_idx i = 0; i < n; i++)
+        pick_row(s, rows + i * m, top, index + i * top, distance + i * top);
+}

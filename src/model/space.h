@@ -1,0 +1,74 @@
+/** @file space.h  Outputs as coordinates, and the set in which better ones are looked for.
+ *
+ *  Every output is a row z of r numbers with <z, z'> = l(y, y'): dense outputs under a linear
+ * kernel as they are (or in a basis of their span), labels as one column a class, others as
+ * coordinates along all directions that the candidates span in feature space.
+ */
+#ifndef DKMAP_SPACE_H
+#define DKMAP_SPACE_H
+
+#include <dkmap/jkm.h>
+
+#include "model/embedding.h"
+#include "model/targets.h"
+
+typedef struct dkm_space {
+    dkm_ctx *ctx;
+    dkm_jkm_outputs kind; /**< decided */
+    dkm_type type;        /**< of outputs as objects */
+    dkm_idx cols;
+    dkm_idx r;
+    double *Z; /**< training: this rank's examples x r */
+
+    dkm_data *basis; /**< r x cols, orthonormal rows; NULL where z is the output itself */
+
+    dkm_idx count;            /**< candidates; 0 where they are not a finite set */
+    dkm_targets classes;      /**< of labels */
+    double unit;              /**< of labels: the coordinate of a class */
+    dkm_data *objects;        /**< candidates as they were given; NULL for classes */
+    dkm_data *C;              /**< their coordinates, count x r in slabs; NULL for classes */
+    dkm_embedding *embedding; /**< of objects that are not dense rows under a linear kernel; it owns
+                                 the objects */
+    dkm_idx *truth;           /**< training: the candidate that is each own example's output */
+    dkm_data *lists;          /**< training: the candidates that count for each example, or NULL */
+} dkm_space;
+
+/** Set up for training outputs, which are taken over with the candidates and lists of @p settings
+ *  (nulled, also on failure). Collective; dkm_space_close() frees, also after a failure.
+ *
+ *  @param[in] ky    kernel of the outputs, in canonical form
+ *  @param[in] span  outputs on the sphere, or free, may be turned into a basis of their span
+ *  @return DKM_OK; DKM_ERR_ARG naming the row for an output of zero length on the sphere, or one
+ *          that is not among the candidates; DKM_ERR_UNSUPPORTED */
+DKM_NODISCARD
+dkm_status dkm_space_open(dkm_space *space, dkm_data **Y, const char *ky, int span,
+                          dkm_jkm_settings *settings);
+void dkm_space_close(dkm_space *space);
+
+/** What a user calls the set. Local. */
+const char *dkm_space_name(const dkm_space *space);
+
+/** Where candidates are, by index: their coordinates to every rank. Collective.
+ *  @param[out] rows  count x r */
+DKM_NODISCARD
+dkm_status dkm_space_candidates(const dkm_space *space, dkm_idx first, dkm_idx count, double *rows);
+
+/** Outputs from rows of W x, which are taken over. Collective.
+ *
+ *  @param[in]  top  0, or how many candidates to list with their scores, alternating, instead
+ *  @param[out] Y    new, owned by the caller; NULL on failure */
+DKM_NODISCARD
+dkm_status dkm_space_decode(const dkm_space *space, dkm_idx top, dkm_data **G, dkm_data **Y);
+
+/** Look for predictions among other candidates, which are taken over. Collective.
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED */
+DKM_NODISCARD
+dkm_status dkm_space_choose_from(dkm_space *space, dkm_data **candidates);
+
+/** Parts of a model file, and back. Collective. */
+DKM_NODISCARD
+dkm_status dkm_space_to_bundle(dkm_space *space, dkm_bundle *bundle);
+DKM_NODISCARD
+dkm_status dkm_space_from_bundle(dkm_space *space, dkm_bundle *bundle, const dkm_layout *layout);
+
+#endif

@@ -1,0 +1,299 @@
+/* From rows of W x back to outputs, and the parts of a space in a model file. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "model/panels.h"
+#include "model/space_parts.h"
+
+/* y = g B, B spread over the ranks. */
+static dkm_status leave_basis(const dkm_space *s, const dkm_data *G, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx step = dkm_rows_panel(s->cols), n = dkm_data_local_rows(G);
+    double *panel = NULL;
+
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, step * s->cols, &panel));
+    DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(G), s->cols, Y));
+    for (dkm_idx first = 0; first < s->r; first += step) {
+        dkm_idx count = s->r - first < step ? s->r - first : step;
+        DKM_TRY(dkm_rows_gather(s->ctx, s->r, s->cols, dkm_data_values_const(s->basis), first,
+                                count, panel));
+        dkm_rows_times(n, s->cols, count, 1.0, (dkm_block){dkm_data_values_const(G) + first, s->r},
+                       (dkm_block){panel, s->cols}, 1.0, dkm_data_values(*Y));
+    }
+out:
+    DKM_FREE(panel);
+    if (status != DKM_OK)
+        dkm_data_destroy(Y);
+    return status;
+}
+
+/* To unit length; a row of zeros stays one. */
+static void scale_rows(dkm_data *Y)
+{
+    dkm_idx q = dkm_data_cols(Y);
+
+    for (dkm_idx i = 0; i < dkm_data_local_rows(Y); i++) {
+        double *y = dkm_data_values(Y) + i * q, square = 0;
+        for (dkm_idx k = 0; k < q; k++)
+            square += y[k] * y[k];
+        for (dkm_idx k = 0; k < q && square > 0; k++)
+            y[k] /= sqrt(square);
+    }
+}
+
+static dkm_status decode_vectors(const dkm_space *s, dkm_data **G, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    if (s->basis) {
+        DKM_TRY(leave_basis(s, *G, Y));
+    } else {
+        *Y = *G;
+        *G = NULL;
+    }
+    if (s->kind == DKM_JKM_SPHERE)
+        scale_rows(*Y);
+out:
+    return status;
+}
+
+/* Put a candidate into a list of the best, highest score first, if it belongs there. Candidates
+ * come in ascending order: equals stay behind those before them. */
+static void insert(dkm_idx top, dkm_idx *index, double *score, dkm_idx c, double value)
+{
+    dkm_idx k = top - 1;
+
+    if (!(value > score[k]))
+        return;
+    for (; k > 0 && value > score[k - 1]; k--) {
+        score[k] = score[k - 1];
+        index[k] = index[k - 1];
+    }
+    score[k] = value;
+    index[k] = c;
+}
+
+/* The @p top candidates of highest score <g, c> for own rows, and the scores. */
+static dkm_status best_candidates(const dkm_space *s, const dkm_data *G, dkm_idx top,
+                                  dkm_idx *index, double *score)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx n = dkm_data_local_rows(G), r = s->r, step = dkm_rows_panel(r);
+    double *rows = NULL, *tile = NULL;
+
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, step * r, &rows));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, step * n, &tile));
+    for (dkm_idx k = 0; k < n * top; k++)
+        score[k] = -INFINITY;
+    for (dkm_idx first = 0; first < s->count; first += step) {
+        dkm_idx count = s->count - first < step ? s->count - first : step;
+        DKM_TRY(dkm_space_candidates(s, first, count, rows));
+        dkm_rows_meet(n, count, r, 1.0, (dkm_block){dkm_data_values_const(G), r},
+                      (dkm_block){rows, r}, 0.0, tile);
+        for (dkm_idx k = 0; k < n * count; k++)
+            insert(top, index + k / count * top, score + k / count * top, first + k % count,
+                   tile[k]);
+    }
+out:
+    DKM_FREE(tile);
+    DKM_FREE(rows);
+    return status;
+}
+
+/* Rows of (index, score) pairs; of classes the label instead of the index. */
+static dkm_status list_best(const dkm_space *s, dkm_idx rows, dkm_idx top, const dkm_idx *index,
+                            const double *score, dkm_data **Y)
+{
+    dkm_status status = dkm_data_create_dense(s->ctx, rows, 2 * top, Y);
+
+    for (dkm_idx k = 0; status == DKM_OK && k < dkm_data_local_rows(*Y) * top; k++) {
+        dkm_data_values(*Y)[2 * k] =
+            s->classes.classes ? s->classes.classes[index[k]] : (double)index[k];
+        dkm_data_values(*Y)[2 * k + 1] = score[k];
+    }
+    return status;
+}
+
+static dkm_status pick_objects(const dkm_space *s, dkm_idx rows, dkm_idx n, const dkm_idx *index,
+                               dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    const dkm_data *objects = s->objects ? s->objects : s->embedding->base.X;
+    dkm_objs got = {0};
+
+    DKM_TRY(dkm_data_fetch(objects, n, index, &got));
+    DKM_TRY(dkm_data_wrap(s->ctx, rows, &got, Y));
+out:
+    dkm_objs_clear(&got);
+    return status;
+}
+
+static dkm_status pick_labels(const dkm_space *s, dkm_idx rows, const dkm_idx *index, dkm_data **Y)
+{
+    dkm_status status = dkm_data_create_labels(s->ctx, rows, Y);
+
+    for (dkm_idx i = 0; status == DKM_OK && i < dkm_data_local_rows(*Y); i++)
+        dkm_data_values(*Y)[i] = s->classes.classes[index[i]];
+    return status;
+}
+
+static dkm_status decode_candidates(const dkm_space *s, dkm_idx top, const dkm_data *G,
+                                    dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx n = dkm_data_local_rows(G), keep = top > 0 ? top : 1, *index = NULL;
+    double *score = NULL;
+
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * keep, &index));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * keep, &score));
+    DKM_TRY(best_candidates(s, G, keep, index, score));
+    if (top > 0)
+        DKM_TRY(list_best(s, dkm_data_rows(G), top, index, score, Y));
+    else if (s->C)
+        DKM_TRY(pick_objects(s, dkm_data_rows(G), n, index, Y));
+    else
+        DKM_TRY(pick_labels(s, dkm_data_rows(G), index, Y));
+out:
+    DKM_FREE(score);
+    DKM_FREE(index);
+    return status;
+}
+
+dkm_status dkm_space_decode(const dkm_space *space, dkm_idx top, dkm_data **G, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    *Y = NULL;
+    if (space->kind == DKM_JKM_CANDIDATES)
+        status = decode_candidates(space, top, *G, Y);
+    else
+        status = decode_vectors(space, G, Y);
+    dkm_data_destroy(G);
+    return status;
+}
+
+static dkm_local check_candidates(const dkm_space *s, const dkm_data *given)
+{
+    dkm_type type = dkm_data_type(given);
+
+    if (s->type == DKM_LABELS)
+        return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
+                        "the model tells classes apart: it has no other candidates");
+    if (s->basis)
+        return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
+                        "the model was trained in the span of its outputs: fit with candidates to "
+                        "choose among candidates");
+    if (type != s->type || (type == DKM_DENSE && dkm_data_cols(given) != s->cols))
+        return dkm_fail(s->ctx, DKM_ERR_ARG,
+                        "candidates are %s of %lld columns, and the model's outputs are %s of %lld",
+                        dkm_type_name(type), (long long)dkm_data_cols(given),
+                        dkm_type_name(s->type), (long long)s->cols);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_space_choose_from(dkm_space *space, dkm_data **candidates)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(space->ctx, check_candidates(space, *candidates));
+    dkm_data_destroy(&space->C);
+    dkm_data_destroy(&space->objects);
+    space->objects = *candidates;
+    *candidates = NULL;
+    space->count = dkm_data_rows(space->objects);
+    space->kind = DKM_JKM_CANDIDATES;
+    if (space->embedding)
+        DKM_TRY(dkm_embedding_encode(space->embedding, space->objects, &space->C, NULL));
+    else
+        DKM_TRY(dkm_space_embed(space, NULL, NULL));
+out:
+    dkm_data_destroy(candidates);
+    return status;
+}
+
+static const char *const kinds[] = {"auto", "sphere", "free", "candidates"};
+
+static dkm_local name_parts(dkm_space *s, dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_bundle_put_text(bundle, "space", kinds[s->kind]));
+    DKM_STEP(dkm_bundle_put_text(bundle, "space_type", dkm_type_name(s->type)));
+    DKM_STEP(dkm_bundle_put_real(bundle, "space_cols", (double)s->cols));
+    DKM_STEP(dkm_bundle_put_real(bundle, "coordinates", (double)s->r));
+    DKM_STEP(dkm_bundle_put_real(bundle, "class_unit", s->unit));
+    if (s->basis)
+        DKM_STEP(dkm_bundle_lend_data(bundle, "basis", s->basis));
+    if (s->classes.classes)
+        DKM_STEP(dkm_targets_to_bundle(&s->classes, bundle));
+    if (s->objects)
+        DKM_STEP(dkm_bundle_lend_data(bundle, "candidates", s->objects));
+out:
+    return local;
+}
+
+dkm_status dkm_space_to_bundle(dkm_space *space, dkm_bundle *bundle)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(space->ctx, name_parts(space, bundle));
+    if (space->embedding)
+        DKM_TRY(dkm_embedding_to_bundle(space->embedding, dkm_output_names, bundle));
+out:
+    return status;
+}
+
+static dkm_local read_parts(dkm_space *s, dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *kind = "", *type = "";
+    double cols = 0, r = 0;
+    int k = DKM_JKM_CANDIDATES;
+
+    DKM_STEP(dkm_bundle_text(bundle, "space", &kind));
+    DKM_STEP(dkm_bundle_text(bundle, "space_type", &type));
+    DKM_STEP(dkm_bundle_real(bundle, "space_cols", &cols));
+    DKM_STEP(dkm_bundle_real(bundle, "coordinates", &r));
+    DKM_STEP(dkm_bundle_real(bundle, "class_unit", &s->unit));
+    while (k > 0 && strcmp(kinds[k], kind) != 0)
+        k--;
+    s->kind = (dkm_jkm_outputs)k;
+    s->type = dkm_type_from_name(type);
+    s->cols = (dkm_idx)cols;
+    s->r = (dkm_idx)r;
+    if (s->kind == DKM_JKM_AUTO || s->type == DKM_TYPE_COUNT || s->r < 1)
+        local =
+            dkm_fail(s->ctx, DKM_ERR_FORMAT, "outputs of the kind '%s', %s, cannot be", kind, type);
+    if (dkm_bundle_find(bundle, "basis"))
+        DKM_STEP(dkm_bundle_take_data(bundle, "basis", &s->basis));
+    if (dkm_bundle_find(bundle, "classes"))
+        DKM_STEP(dkm_targets_from_bundle(&s->classes, bundle));
+    if (dkm_bundle_find(bundle, "candidates"))
+        DKM_STEP(dkm_bundle_take_data(bundle, "candidates", &s->objects));
+out:
+    return local;
+}
+
+dkm_status dkm_space_from_bundle(dkm_space *space, dkm_bundle *bundle, const dkm_layout *layout)
+{
+    dkm_status status = DKM_OK;
+
+    *space = (dkm_space){.ctx = bundle->ctx};
+    DKM_AGREE(space->ctx, read_parts(space, bundle));
+    space->count = space->classes.classes ? space->r : 0;
+    if (space->kind != DKM_JKM_CANDIDATES || space->classes.classes)
+        goto out;
+    if (dkm_bundle_find(bundle, "output_kernel")) {
+        DKM_AGREE(space->ctx, dkm_calloc(space->ctx, 1, &space->embedding));
+        DKM_TRY(
+            dkm_embedding_from_bundle(space->embedding, NULL, dkm_output_names, bundle, layout));
+        DKM_TRY(dkm_space_training_rows(space));
+    } else {
+        DKM_TRY(dkm_space_embed(space, NULL, layout));
+    }
+    space->count = dkm_data_rows(space->C);
+out:
+    return status;
+}

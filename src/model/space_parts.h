@@ -1,0 +1,26 @@
+/** @file space_parts.h  The steps in which a space is made, each in a file of its own. */
+#ifndef DKMAP_SPACE_PARTS_H
+#define DKMAP_SPACE_PARTS_H
+
+#include "model/space.h"
+
+/** Find each own example's output among the candidates (NULL: the outputs themselves). Collective.
+ *  @return DKM_OK; DKM_ERR_ARG naming the first row of y that is not among them */
+DKM_NODISCARD
+dkm_status dkm_space_find_truth(dkm_space *space, const dkm_data *Y, const dkm_data *candidates);
+
+/** Coordinates of the candidates: as they are (ky NULL), or along all directions they span.
+ *  Collective. */
+DKM_NODISCARD
+dkm_status dkm_space_embed(dkm_space *space, const char *ky, const dkm_layout *layout);
+
+/** Coordinates of the candidates from which the embedding was made. Collective. */
+DKM_NODISCARD
+dkm_status dkm_space_training_rows(dkm_space *space);
+
+/** Turn the rows Z of m examples into coordinates along a basis of their span, which takes m x m
+ *  numbers on every rank. Collective. */
+DKM_NODISCARD
+dkm_status dkm_space_use_span(dkm_space *space, dkm_idx m);
+
+#endif

@@ -1,0 +1,369 @@
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+#include "select/cv_impl.h"
+#include "select/losses.h"
+
+#define ALIKE 1e-9 /* relative: losses that differ by less are one */
+
+/* What was lost over the splits. */
+typedef struct tally {
+    double loss, root, rows;       /* sums over all held-out examples, and how many there were */
+    double splits, means, squares; /* number of splits, sum of their mean losses, and of squares */
+} tally;
+
+typedef struct run {
+    dkm_ctx *ctx;
+    const dkm_cv_problem *problem;
+    dkm_cv_result *result;
+    dkm_cv_folds folds;
+    dkm_grid *grid;
+    dkm_cv_grams grams;
+    dkm_cv_group group;
+    dkm_idx capacity; /* Gram matrices that a group can hold at once */
+    dkm_idx done, total;
+    tally *tally;  /* one a point */
+    double *means; /* losses, one a point */
+    double *inner; /* nested: sums of losses, folds x points */
+} run;
+
+static void close_run(run *r)
+{
+    DKM_FREE(r->inner);
+    DKM_FREE(r->means);
+    DKM_FREE(r->tally);
+    dkm_cv_group_close(&r->group);
+    dkm_cv_grams_close(&r->grams);
+    dkm_grid_destroy(&r->grid);
+    dkm_cv_folds_close(&r->folds);
+}
+
+static dkm_local check(dkm_ctx *ctx, const dkm_cv_problem *p)
+{
+    dkm_type type = dkm_data_type(p->Y);
+
+    if (dkm_data_rows(p->X) != dkm_data_rows(p->Y))
+        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
+                        (long long)dkm_data_rows(p->X), (long long)dkm_data_rows(p->Y));
+    if (p->kernels < 1 || p->settings < 1)
+        return dkm_fail(ctx, DKM_ERR_ARG, "there is no setting to try");
+    if (p->inner != 0 && p->inner < 2)
+        return dkm_fail(ctx, DKM_ERR_ARG, "%lld inner folds: there must be at least 2",
+                        (long long)p->inner);
+    if (p->loss >= DKM_LOSS_COUNT || !dkm_loss_fits(p->loss, type))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "the loss %s is not one for %s",
+                        dkm_loss_name(p->loss), dkm_type_name(type));
+    if (p->loss == DKM_LOSS_KERNEL && !p->loss_kernel)
+        return dkm_fail(ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
+    return p->method->check ? p->method->check(ctx, p) : DKM_LOCAL_OK;
+}
+
+static void add_split(tally *t, const double sums[2], dkm_idx rows)
+{
+    double mean = sums[0] / (double)rows;
+
+    t->loss += sums[0];
+    t->root += sums[1];
+    t->rows += (double)rows;
+    t->splits += 1;
+    t->means += mean;
+    t->squares += mean * mean;
+}
+
+static dkm_cv_score score_of(const tally *t)
+{
+    double n = t->splits, spread = t->squares - t->means * t->means / n;
+
+    return (dkm_cv_score){.mean = t->loss / t->rows,
+                          .stderror = n > 1 ? sqrt(fmax(spread, 0.0) / (n - 1) / n) : 0.0,
+                          .root = t->root / t->rows};
+}
+
+/* The Gram matrices that this group's cells [first, last) need. */
+static dkm_local list_wanted(const run *r, const dkm_cv_place *place, dkm_idx first, dkm_idx last,
+                             int **wanted)
+{
+    dkm_local local = dkm_calloc(r->ctx, r->grams.count, wanted);
+
+    for (dkm_idx k = first; local.code == DKM_OK && k < last; k++)
+        for (int side = 0; side < 2; side++) {
+            dkm_idx at = r->grams.place[2 * place[k].kernel + side];
+            if (at >= 0)
+                (*wanted)[at] = 1;
+        }
+    return local;
+}
+
+/* This group's share of the cells, [first, last). */
+static dkm_status work(run *r, const dkm_cv_place *place, dkm_idx first, dkm_idx last, double *sums)
+{
+    dkm_idx width = 2 * r->problem->settings;
+    dkm_cv_worker worker = {.grams = &r->grams,
+                            .cell = {.problem = r->problem, .group = &r->group}};
+    dkm_status status = DKM_OK;
+
+    for (dkm_idx k = first; k < last; k++) {
+        DKM_TRY(dkm_cv_work(&worker, place[k], r->folds.of, sums + k * width));
+        dkm_progress(r->ctx, (double)(r->done + (k + 1 - first) * r->group.count),
+                     (double)r->total);
+    }
+out:
+    dkm_cv_worker_close(&worker);
+    return status;
+}
+
+/* Do cells whose Gram matrices can be held at once; their sums come back on every rank. */
+static dkm_status do_cells(run *r, dkm_idx cells, const dkm_cv_place *place, double *sums)
+{
+    dkm_idx first = dkm_slab_first(cells, r->group.index, r->group.count);
+    dkm_idx last = dkm_slab_first(cells, r->group.index + 1, r->group.count);
+    dkm_status status = DKM_OK;
+    int *wanted = NULL;
+
+    DKM_AGREE(r->ctx, list_wanted(r, place, first, last, &wanted));
+    if (r->capacity < r->grams.count)
+        dkm_cv_grams_drop(&r->group, wanted);
+    DKM_TRY(dkm_cv_grams_bring(&r->grams, r->problem, r->grid, &r->group, wanted));
+    dkm_phase_begin(r->ctx, "folds");
+    status = dkm_cv_agree(r->ctx, &r->group, work(r, place, first, last, sums));
+    dkm_phase_end(r->ctx);
+    r->done += cells;
+    if (status == DKM_OK)
+        MPI_Allreduce(MPI_IN_PLACE, sums, (int)(2 * cells * r->problem->settings), MPI_DOUBLE,
+                      MPI_SUM, dkm_ctx_comm(r->ctx));
+out:
+    DKM_FREE(wanted);
+    return status;
+}
+
+/* Kernels from @p first on whose Gram matrices can be held at once; returns where they end. */
+static dkm_idx batch_end(const run *r, dkm_idx first)
+{
+    dkm_idx last = first, held = 0;
+
+    for (; last < r->problem->kernels; last++) {
+        for (int side = 0; side < 2; side++) {
+            dkm_idx at = r->grams.place[2 * last + side];
+            int known = at < 0;
+            for (dkm_idx k = 2 * first; k < 2 * last + side && !known; k++)
+                known = r->grams.place[k] == at;
+            held += !known;
+        }
+        if (held > r->capacity && last > first)
+            break;
+    }
+    return last;
+}
+
+/* All splits of kernels [first, last): those of one split and one output kernel follow each other.
+ */
+static dkm_idx list_cells(const run *r, dkm_idx first, dkm_idx last, dkm_cv_place *place)
+{
+    const dkm_cv_problem *p = r->problem;
+    dkm_idx count = 0, each = p->inner ? p->inner : 1;
+
+    for (dkm_idx split = 0; split < p->folds * each; split++)
+        for (dkm_idx outputs = -1; outputs < r->grams.count; outputs++)
+            for (dkm_idx k = first; k < last; k++)
+                if (r->grams.place[2 * k + 1] == outputs)
+                    place[count++] = (dkm_cv_place){.kernel = k,
+                                                    .outer = split / each,
+                                                    .inner = p->inner ? split % each : -1,
+                                                    .only = -1};
+    return count;
+}
+
+static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const double *sums)
+{
+    dkm_idx settings = r->problem->settings;
+
+    for (dkm_idx k = 0; k < cells; k++) {
+        dkm_idx rows = dkm_cv_tested(&r->folds, place[k]), point = place[k].kernel * settings;
+        for (dkm_idx s = 0; s < settings; s++) {
+            const double *sum = sums + 2 * (k * settings + s);
+            add_split(&r->tally[point + s], sum, rows);
+            if (r->inner)
+                r->inner[place[k].outer * r->result->points + point + s] += sum[0];
+        }
+    }
+}
+
+/* Try every setting of some kernels on every split. */
+static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
+{
+    const dkm_cv_problem *p = r->problem;
+    dkm_idx cells = (last - first) * p->folds * (p->inner ? p->inner : 1);
+    dkm_status status = DKM_OK;
+    dkm_cv_place *place = NULL;
+    double *sums = NULL;
+
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
+    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * cells * p->settings, &sums));
+    list_cells(r, first, last, place);
+    DKM_TRY(do_cells(r, cells, place, sums));
+    tally_cells(r, cells, place, sums);
+out:
+    DKM_FREE(sums);
+    DKM_FREE(place);
+    return status;
+}
+
+/* The first of the points with the least loss, but for rounding; NaN is never the least. */
+static dkm_idx least(dkm_idx points, const double *loss)
+{
+    dkm_idx best = 0;
+
+    for (dkm_idx p = 1; p < points; p++) {
+        double now = loss[best], other = loss[p];
+        if (isnan(now) ? !isnan(other) : other < now - ALIKE * fabs(now))
+            best = p;
+    }
+    return best;
+}
+
+/* Predict outer folds [first, last) with the settings their inner folds chose. */
+static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, tally *outer)
+{
+    dkm_idx settings = r->problem->settings, n = last - first;
+    dkm_status status = DKM_OK;
+    dkm_cv_place *place = NULL;
+    double *sums = NULL;
+
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, n, &place));
+    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * n * settings, &sums));
+    for (dkm_idx k = 0; k < n; k++) {
+        dkm_idx chosen = r->result->chosen[first + k];
+        place[k] = (dkm_cv_place){chosen / settings, first + k, -1, chosen % settings};
+    }
+    DKM_TRY(do_cells(r, n, place, sums));
+    for (dkm_idx k = 0; k < n; k++) {
+        const double *sum = sums + 2 * (k * settings + place[k].only);
+        add_split(outer, sum, dkm_cv_tested(&r->folds, place[k]));
+        r->result->outer_mean[first + k] = sum[0] / (double)dkm_cv_tested(&r->folds, place[k]);
+    }
+out:
+    DKM_FREE(sums);
+    DKM_FREE(place);
+    return status;
+}
+
+static dkm_status nest(run *r)
+{
+    dkm_cv_result *result = r->result;
+    dkm_idx step = r->grams.count <= r->capacity ? result->folds : 1;
+    dkm_status status = DKM_OK;
+    tally outer = {0};
+
+    for (dkm_idx a = 0; a < result->folds; a++)
+        result->chosen[a] = least(result->points, r->inner + a * result->points);
+    for (dkm_idx a = 0; a < result->folds; a += step)
+        DKM_TRY(try_chosen(r, a, a + step, &outer));
+    result->outer = score_of(&outer);
+out:
+    return status;
+}
+
+static dkm_local check_found(const run *r)
+{
+    if (isfinite(r->result->table[r->result->best].mean))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_NUMERIC, "no setting has a loss that is a number");
+}
+
+static dkm_status try_all(run *r)
+{
+    dkm_cv_result *result = r->result;
+    dkm_status status = DKM_OK;
+
+    for (dkm_idx first = 0, last; first < r->problem->kernels; first = last) {
+        last = batch_end(r, first);
+        DKM_TRY(try_kernels(r, first, last));
+    }
+    for (dkm_idx p = 0; p < result->points; p++) {
+        result->table[p] = score_of(&r->tally[p]);
+        r->means[p] = result->table[p].mean;
+    }
+    result->best = least(result->points, r->means);
+    DKM_AGREE(r->ctx, check_found(r));
+    result->outer = result->table[result->best];
+    if (r->problem->inner)
+        DKM_TRY(nest(r));
+out:
+    return status;
+}
+
+void dkm_cv_result_free(dkm_cv_result *result)
+{
+    DKM_FREE(result->table);
+    DKM_FREE(result->fold);
+    DKM_FREE(result->chosen);
+    DKM_FREE(result->outer_mean);
+}
+
+static dkm_local take_room(run *r)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_cv_result *result = r->result;
+    dkm_idx points = r->problem->kernels * r->problem->settings, folds = r->problem->folds;
+
+    result->points = points;
+    result->folds = folds;
+    DKM_STEP(dkm_calloc(r->ctx, points, &result->table));
+    DKM_STEP(dkm_calloc(r->ctx, points, &r->tally));
+    DKM_STEP(dkm_calloc(r->ctx, points, &r->means));
+    if (r->problem->inner) {
+        DKM_STEP(dkm_calloc(r->ctx, folds, &result->chosen));
+        DKM_STEP(dkm_calloc(r->ctx, folds, &result->outer_mean));
+        DKM_STEP(dkm_calloc(r->ctx, folds * points, &r->inner));
+    }
+out:
+    return local;
+}
+
+/* Groups of ranks, and how many Gram matrices each can hold. */
+static dkm_status form_groups(run *r)
+{
+    const dkm_cv_problem *p = r->problem;
+    dkm_idx splits = p->folds * (p->inner ? p->inner : 1), cells = p->kernels * splits;
+    dkm_status status = DKM_OK;
+    int groups = 1;
+
+    r->total = cells + (p->inner ? p->folds : 0);
+    DKM_TRY(dkm_cv_choose_groups(r->ctx, p, cells, r->grams.count, &groups));
+    DKM_TRY(dkm_cv_group_open(&r->group, r->ctx, p, groups, r->grams.count));
+    DKM_TRY(dkm_cv_capacity(r->ctx, &r->group, r->folds.m, r->grams.count, &r->capacity));
+    r->result->groups = groups;
+    r->result->cells = r->total;
+    if (groups > 1)
+        dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: %d groups of %d%s ranks",
+                (long long)r->total, groups, dkm_ctx_size(r->ctx) / groups,
+                dkm_ctx_size(r->ctx) % groups ? " or more" : "");
+    else
+        dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: all ranks on each",
+                (long long)r->total);
+out:
+    return status;
+}
+
+dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_cv_result *result)
+{
+    run r = {.ctx = ctx, .problem = problem, .result = result};
+    dkm_status status = DKM_OK;
+
+    *result = (dkm_cv_result){0};
+    DKM_AGREE(ctx, check(ctx, problem));
+    DKM_AGREE(ctx, take_room(&r));
+    DKM_TRY(dkm_cv_folds_open(&r.folds, ctx, problem));
+    DKM_AGREE(ctx, dkm_cv_grams_open(&r.grams, ctx, problem));
+    DKM_TRY(dkm_grid_create(ctx, problem->layout.P, problem->layout.Q, &r.grid));
+    DKM_TRY(form_groups(&r));
+    DKM_TRY(try_all(&r));
+    result->grams = r.grams.computed;
+    result->fold = r.folds.of;
+    r.folds.of = NULL;
+out:
+    close_run(&r);
+    return status;
+}

@@ -1,0 +1,177 @@
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+#include "dmat/dmat_impl.h"
+#include "select/cv_impl.h"
+
+static void close_split(dkm_cv_cell *cell)
+{
+    dkm_data_destroy(&cell->truth);
+    dkm_data_destroy(&cell->Y);
+    DKM_FREE(cell->test.rows);
+    DKM_FREE(cell->train.rows);
+}
+
+/* Examples that are in neither part: those of the outer fold while inner folds are tried. */
+static dkm_local list_parts(dkm_cv_cell *cell, const dkm_idx *fold)
+{
+    dkm_idx m = cell->group->Y->m, a = cell->place.outer, b = cell->place.inner;
+    const dkm_idx *inner = fold + (1 + a) * m;
+    dkm_local local = DKM_LOCAL_OK;
+
+    cell->train.count = cell->test.count = 0;
+    DKM_STEP(dkm_alloc(cell->group->ctx, m, &cell->train.rows));
+    DKM_STEP(dkm_alloc(cell->group->ctx, m, &cell->test.rows));
+    for (dkm_idx i = 0; i < m; i++) {
+        int outside = dkm_cv_held_out(cell->problem, fold[i], a);
+        int tests = b < 0 ? outside : !outside && inner[i] == b;
+        dkm_cv_part *part = tests ? &cell->test : outside ? NULL : &cell->train;
+        if (part)
+            part->rows[part->count++] = i;
+    }
+out:
+    return local;
+}
+
+static dkm_status open_split(dkm_cv_cell *cell, const dkm_idx *fold)
+{
+    dkm_status status = DKM_OK;
+    const dkm_cv_group *group = cell->group;
+    dkm_idx block = cell->problem->layout.block;
+
+    DKM_AGREE(group->ctx, list_parts(cell, fold));
+    cell->nb = block ? block : dkm_grid_block(group->grid, cell->train.count);
+    DKM_TRY(dkm_data_select(group->Y, cell->train.count, cell->train.rows, &cell->Y));
+    DKM_TRY(dkm_data_select(group->Y, cell->test.count, cell->test.rows, &cell->truth));
+out:
+    return status;
+}
+
+static void forget(dkm_cv_worker *w)
+{
+    if (w->state)
+        w->cell.problem->method->release(&w->state);
+    close_split(&w->cell);
+}
+
+void dkm_cv_worker_close(dkm_cv_worker *w)
+{
+    forget(w);
+}
+
+static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx place)
+{
+    return place < 0 ? NULL : w->cell.group->gram[place];
+}
+
+/* Make the worker's split and what was learnt of the outputs fit the cell. */
+static dkm_status get_ready(dkm_cv_worker *w, dkm_cv_place place, const dkm_idx *fold)
+{
+    const dkm_cv_method *method = w->cell.problem->method;
+    dkm_idx output_place = w->grams->place[2 * place.kernel + 1];
+    int same_split = w->cell.Y && w->cell.place.outer == place.outer &&
+                     w->cell.place.inner == place.inner && w->output_place == output_place;
+    dkm_status status = DKM_OK;
+
+    w->cell.place = place;
+    w->cell.K = gram_at(w, w->grams->place[2 * place.kernel]);
+    w->cell.L = gram_at(w, output_place);
+    if (same_split)
+        return DKM_OK;
+    forget(w);
+    w->output_place = output_place;
+    DKM_TRY(open_split(&w->cell, fold));
+    if (method->learn_outputs)
+        DKM_TRY(method->learn_outputs(&w->cell, &w->state));
+out:
+    return status;
+}
+
+dkm_status dkm_cv_work(dkm_cv_worker *w, dkm_cv_place place, const dkm_idx *fold, double *sums)
+{
+    dkm_status status = DKM_OK;
+
+    w->cell.sums = sums;
+    DKM_TRY(get_ready(w, place, fold));
+    DKM_TRY(w->cell.problem->method->run(&w->cell, w->state));
+out:
+    return status;
+}
+
+dkm_status dkm_cv_judge(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred)
+{
+    dkm_status status = DKM_OK;
+    const dkm_cv_group *group = cell->group;
+    dkm_idx n = cell->truth->mine.n;
+    double *losses = NULL, mine[2] = {0, 0}, all[2];
+
+    DKM_AGREE(group->ctx, dkm_alloc(group->ctx, n, &losses));
+    DKM_TRY(dkm_score_rows(cell->truth, pred, cell->problem->loss, group->loss_kernel, losses));
+    for (dkm_idx i = 0; i < n; i++) {
+        mine[0] += losses[i];
+        mine[1] += sqrt(losses[i]);
+    }
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(group->ctx));
+    if (dkm_ctx_rank(group->ctx) == 0) {
+        cell->sums[2 * setting] += all[0];
+        cell->sums[2 * setting + 1] += all[1];
+    }
+out:
+    DKM_FREE(losses);
+    return status;
+}
+
+dkm_status dkm_cv_cut(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
+                      dkm_type type, dkm_data **cut)
+{
+    dkm_status status = dkm_data_select(G, rows->count, rows->rows, cut);
+    dkm_idx n = cols->count, m = G->mine.d;
+    dkm_objs *objs;
+
+    if (status != DKM_OK)
+        return status;
+    objs = &(*cut)->mine;
+    for (dkm_idx i = 0; i < objs->n; i++) /* columns ascend, so that none is overwritten early */
+        for (dkm_idx j = 0; j < n; j++)
+            objs->values[i * n + j] = objs->values[i * m + cols->rows[j]];
+    objs->d = n;
+    objs->type = type;
+    return DKM_OK;
+}
+
+/* All of G and A is here: columns of a symmetric matrix are its rows. */
+static void gather(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols, dkm_dmat *A)
+{
+    for (dkm_idx j = 0; j < cols->count; j++) {
+        const double *from = G->mine.values + cols->rows[j] * G->mine.d;
+        double *to = dkm_dmat_f64(A) + j * dkm_dmat_ld(A);
+        for (dkm_idx i = 0; i < rows->count; i++)
+            to[i] = from[rows->rows[i]];
+    }
+}
+
+dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G, const dkm_cv_part *rows,
+                            const dkm_cv_part *cols, dkm_dmat **A)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *cut = NULL;
+    dkm_dmat *made = NULL;
+
+    *A = NULL;
+    DKM_TRY(dkm_dmat_create(cell->group->grid, rows->count, cols->count, cell->nb, cell->nb,
+                            DKM_F64, &made));
+    if (dkm_ctx_size(cell->group->ctx) == 1) {
+        gather(G, rows, cols, made);
+    } else {
+        DKM_TRY(dkm_cv_cut(G, rows, cols, DKM_DENSE, &cut));
+        DKM_TRY(dkm_dmat_from_rows(made, cut->mine.values));
+    }
+    *A = made;
+    made = NULL;
+out:
+    dkm_dmat_destroy(&made);
+    dkm_data_destroy(&cut);
+    return status;
+}

@@ -1,0 +1,193 @@
+/** @file cv_impl.h  A run of cross-validation: groups of ranks, the Gram matrices they hold, and
+ * the cells they work on.
+ *
+ *  A cell is one kernel with one split of the examples into a training and a test part. A method
+ *  predicts the test part for every setting and hands predictions to dkm_cv_judge().
+ */
+#ifndef DKMAP_CV_IMPL_H
+#define DKMAP_CV_IMPL_H
+
+#include <dkmap/cv.h>
+
+/** Some of the examples. */
+typedef struct dkm_cv_part {
+    dkm_idx count;
+    dkm_idx *rows;
+} dkm_cv_part;
+
+/** Which cell it is. */
+typedef struct dkm_cv_place {
+    dkm_idx kernel;
+    dkm_idx outer, inner; /**< inner is -1 where the outer fold itself is the test part */
+    dkm_idx only;         /**< the one setting wanted; -1: all */
+} dkm_cv_place;
+
+/** The folds of a problem. */
+typedef struct dkm_cv_folds {
+    dkm_ctx *ctx;
+    const dkm_cv_problem *problem;
+    dkm_idx m;
+    dkm_idx *of; /**< the fold of each example, m numbers; nested, m more for each outer fold: the
+                      inner folds of those that are outside it */
+} dkm_cv_folds;
+
+/** Deal the examples, and tell of classes too small. Collective; dkm_cv_folds_close() frees, also
+ *  after a failure. */
+DKM_NODISCARD
+dkm_status dkm_cv_folds_open(dkm_cv_folds *folds, dkm_ctx *ctx, const dkm_cv_problem *problem);
+void dkm_cv_folds_close(dkm_cv_folds *folds);
+
+/** How many examples the cells of a split are tested on. Local. */
+dkm_idx dkm_cv_tested(const dkm_cv_folds *folds, dkm_cv_place place);
+
+/** Ranks that work together, and what they hold. */
+typedef struct dkm_cv_group {
+    dkm_ctx *ctx;
+    int own_ctx; /**< apart from that of all ranks */
+    dkm_grid *grid;
+    int index, count;
+    const dkm_data *X, *Y; /**< all examples; X where a method wants them as they are, else NULL */
+    dkm_data *own_X, *own_Y; /**< copies that belong to the group */
+    dkm_kernel *loss_kernel;
+    int told;        /**< that there are fewer components than were asked for */
+    dkm_idx grams;   /**< distinct kernels */
+    dkm_data **gram; /**< of each: all rows in slabs of the group, or NULL */
+} dkm_cv_group;
+
+/** A cell at work. */
+typedef struct dkm_cv_cell {
+    const dkm_cv_problem *problem;
+    dkm_cv_group *group;
+    dkm_cv_place place;
+    dkm_cv_part train, test;
+    dkm_idx nb;
+    const dkm_data *K, *L; /**< Gram matrices of all inputs and outputs, as the method wants */
+    dkm_data *Y, *truth;   /**< outputs of the two parts */
+    double *sums;          /**< two a setting: of losses and of their roots */
+} dkm_cv_cell;
+
+enum { DKM_CV_INPUT_GRAM = 1, DKM_CV_OUTPUT_GRAM = 2, DKM_CV_INPUTS = 4 };
+
+struct dkm_cv_method {
+    const char *name;
+    /** What it wants of the examples beside their outputs: some of the above. Local. */
+    unsigned (*wants)(const void *options);
+    /** Check the options before anything is computed. Local; NULL: nothing to check. */
+    dkm_local (*check)(dkm_ctx *ctx, const dkm_cv_problem *problem);
+    /** What depends on the outputs and the split, and serves all input kernels. Collective on the
+     *  group; NULL: there is nothing. @p state is new, for release(). */
+    dkm_status (*learn_outputs)(dkm_cv_cell *cell, void **state);
+    /** Predict the test part for every setting wanted and judge it. Collective on the group. */
+    dkm_status (*run)(dkm_cv_cell *cell, void *state);
+    void (*release)(void **state);
+};
+
+/** Whether an example of @p fold is held out when outer fold @p a has its turn. Local. */
+static inline int dkm_cv_held_out(const dkm_cv_problem *problem, dkm_idx fold, dkm_idx a)
+{
+    return problem->train_on_one ? fold != a : fold == a;
+}
+
+/** Whether a setting is wanted of a cell. Local. */
+static inline int dkm_cv_wanted(const dkm_cv_cell *cell, dkm_idx setting)
+{
+    return cell->place.only < 0 || cell->place.only == setting;
+}
+
+/** Score predictions of the test part with a setting. Collective on the group. */
+DKM_NODISCARD
+dkm_status dkm_cv_judge(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred);
+
+/** G(rows, cols) as rows in slabs, of a type. Collective on the group. */
+DKM_NODISCARD
+dkm_status dkm_cv_cut(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
+                      dkm_type type, dkm_data **cut);
+/** The same as a distributed matrix; G is symmetric. Collective on the group. */
+DKM_NODISCARD
+dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G, const dkm_cv_part *rows,
+                            const dkm_cv_part *cols, dkm_dmat **A);
+
+/** Sees F = K(test, train) (K(train, train) + gamma I)^-1 T for gamma number @p g; may change it.
+ */
+typedef dkm_status (*dkm_cv_take)(dkm_cv_cell *cell, void *state, dkm_idx g, dkm_dmat *F);
+
+/** Ridge regression of T on the training part, predicted for the test part, for every gamma of
+ *  which a setting is wanted: setting s has gamma s % gammas. Collective on the group. */
+DKM_NODISCARD
+dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state);
+
+/** Gammas and kernels that ridge methods need. Local. */
+DKM_NODISCARD
+dkm_local dkm_cv_ridge_check(dkm_ctx *ctx, const dkm_cv_problem *problem);
+
+/** How many groups of ranks do the cells soonest, each holding @p grams matrices. Collective. */
+DKM_NODISCARD
+dkm_status dkm_cv_choose_groups(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_idx cells,
+                                dkm_idx grams, int *groups);
+
+/** How many of @p grams matrices of order @p m a group can hold at once beside its work, 2 at the
+ *  least. Collective. */
+DKM_NODISCARD
+dkm_status dkm_cv_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m, dkm_idx grams,
+                           dkm_idx *capacity);
+
+/** Form groups, each with all examples. Collective; dkm_cv_group_close() frees, also after a
+ *  failure.
+ *  @param[in] grams  how many distinct kernels there are */
+DKM_NODISCARD
+dkm_status dkm_cv_group_open(dkm_cv_group *group, dkm_ctx *ctx, const dkm_cv_problem *problem,
+                             int groups, dkm_idx grams);
+void dkm_cv_group_close(dkm_cv_group *group);
+
+/** One status for all ranks of what each group did on its own. Collective on @p ctx. */
+DKM_NODISCARD
+dkm_status dkm_cv_agree(dkm_ctx *ctx, const dkm_cv_group *group, dkm_status status);
+
+/** A copy of all objects for each group that wants one. Collective on all ranks.
+ *  @param[out] copy  new, spread over the group; NULL where not wanted */
+DKM_NODISCARD
+dkm_status dkm_cv_group_copy(const dkm_cv_group *group, int wanted, const dkm_data *all,
+                             dkm_data **copy);
+
+/** The distinct kernels of a problem: place[2 k] and place[2 k + 1] are where the Gram matrices of
+ *  inputs and outputs of kernel k are kept, -1 where the method wants none. */
+typedef struct dkm_cv_grams {
+    dkm_idx count;
+    const dkm_kernel **kernel;
+    int *outputs; /**< whether it is one of the outputs */
+    dkm_idx *place;
+    dkm_idx computed;
+} dkm_cv_grams;
+
+/** Find the distinct kernels. Local; dkm_cv_grams_close() frees, also after a failure. */
+DKM_NODISCARD
+dkm_local dkm_cv_grams_open(dkm_cv_grams *grams, dkm_ctx *ctx, const dkm_cv_problem *problem);
+void dkm_cv_grams_close(dkm_cv_grams *grams);
+
+/** Drop the Gram matrices that a group does not want. Local.
+ *  @param[in] wanted  one a distinct kernel, of this rank's group */
+void dkm_cv_grams_drop(dkm_cv_group *group, const int *wanted);
+
+/** Let every group have the Gram matrices it wants: those that one lacks are computed by all ranks
+ *  together. Collective on all ranks. */
+DKM_NODISCARD
+dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem, dkm_grid *grid,
+                              dkm_cv_group *group, const int *wanted);
+
+/** A group's work on its cells, one after the other. */
+typedef struct dkm_cv_worker {
+    dkm_cv_cell cell;
+    const dkm_cv_grams *grams;
+    dkm_idx output_place; /**< the output kernel that `state` was learnt with */
+    void *state;
+} dkm_cv_worker;
+
+/** Do one cell. Collective on the group. Splits that follow each other are made ready once.
+ *  @param[in]  fold  the `of` of the problem's folds
+ *  @param[out] sums  two a setting, added to on the first rank of the group */
+DKM_NODISCARD
+dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_place place, const dkm_idx *fold,
+                       double *sums);
+void dkm_cv_worker_close(dkm_cv_worker *worker);
+
+#endif

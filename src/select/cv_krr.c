@@ -1,0 +1,99 @@
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+#include "model/targets.h"
+#include "select/cv_impl.h"
+
+/* Outputs of the training part as numbers. */
+typedef struct krr {
+    dkm_targets targets;
+    double *mean; /* of each column, or zero */
+    dkm_dmat *T;  /* less the means */
+} krr;
+
+static unsigned wants(const void *options)
+{
+    (void)options;
+    return DKM_CV_INPUT_GRAM;
+}
+
+static void release(void **state)
+{
+    krr *s = *state;
+
+    dkm_dmat_destroy(&s->T);
+    DKM_FREE(s->mean);
+    dkm_targets_clear(&s->targets);
+    DKM_FREE(*state);
+}
+
+static dkm_status encode(dkm_cv_cell *cell, krr *s)
+{
+    const dkm_cv_ridge *r = cell->problem->options;
+    dkm_ctx *ctx = cell->group->ctx;
+    dkm_status status = DKM_OK;
+    dkm_idx cols = s->targets.cols;
+    double *rows = NULL;
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, cols, &s->mean));
+    DKM_AGREE(ctx, dkm_alloc(ctx, cell->Y->mine.n * cols, &rows));
+    dkm_targets_encode(&s->targets, cell->Y, rows);
+    DKM_TRY(dkm_dmat_create(cell->group->grid, cell->train.count, cols, cell->nb, cell->nb, DKM_F64,
+                            &s->T));
+    DKM_TRY(dkm_dmat_from_rows(s->T, rows));
+    if (r->center) {
+        DKM_TRY(dkm_dmat_column_means(s->T, s->mean));
+        dkm_dmat_add_row(s->T, -1.0, s->mean);
+    }
+out:
+    DKM_FREE(rows);
+    return status;
+}
+
+static dkm_status learn_outputs(dkm_cv_cell *cell, void **state)
+{
+    dkm_status status = DKM_OK;
+    krr *s = NULL;
+
+    *state = NULL;
+    DKM_AGREE(cell->group->ctx, dkm_calloc(cell->group->ctx, 1, &s));
+    DKM_TRY(dkm_targets_learn(&s->targets, cell->Y));
+    DKM_TRY(encode(cell, s));
+out:
+    *state = s;
+    if (status != DKM_OK && s)
+        release(state);
+    return status;
+}
+
+static dkm_status take(dkm_cv_cell *cell, void *state, dkm_idx g, dkm_dmat *F)
+{
+    krr *s = state;
+    dkm_status status = DKM_OK;
+    dkm_data *numbers = NULL, *pred = NULL;
+
+    dkm_dmat_add_row(F, 1.0, s->mean);
+    DKM_TRY(dkm_data_create_dense(cell->group->ctx, cell->test.count, s->targets.cols, &numbers));
+    DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(numbers)));
+    DKM_TRY(dkm_targets_decode(&s->targets, &numbers, &pred));
+    DKM_TRY(dkm_cv_judge(cell, g, pred));
+out:
+    dkm_data_destroy(&pred);
+    dkm_data_destroy(&numbers);
+    return status;
+}
+
+static dkm_status run(dkm_cv_cell *cell, void *state)
+{
+    krr *s = state;
+
+    return dkm_cv_ridge_each(cell, s->T, take, s);
+}
+
+const dkm_cv_method dkm_cv_krr = {.name = "krr",
+                                  .wants = wants,
+                                  .check = dkm_cv_ridge_check,
+                                  .learn_outputs = learn_outputs,
+                                  .run = run,
+                                  .release = release};
