@@ -7,7 +7,13 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${DKMAP_BUILD:-$root/build}
 packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
-libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libjansson-dev"
+libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
+libjansson-dev"
+
+# cores: how many there are, whatever OMP_NUM_THREADS says
+cores() {
+    env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
+}
 
 fail() {
     echo "${0##*/}: $*" >&2
@@ -60,9 +66,32 @@ build_dkmap() {
     mkdir -p "$build" || fail "cannot make the folder $build"
     echo "Building in $(short "$build")"
     { cmake -S "$root" -B "$build" "$@" &&
-        cmake --build "$build" --target "$target" --parallel "$(nproc)"; } >"$log" 2>&1 ||
+        cmake --build "$build" --target "$target" --parallel "$(cores)"; } >"$log" 2>&1 ||
         { grep -E -A 3 'CMake Error|error:' "$log" >&2 || tail -n 20 "$log" >&2
             fail "the build failed: the whole log is $log"; }
+}
+
+# beside_sklearn SCRIPT THREADS ARGUMENTS...: run a python script of this folder with a built dkmap,
+# scikit-learn on so many threads (empty: all cores); tells that it is skipped where that is missing.
+# The system's own python: another one earlier on the path would not see Debian's packages.
+beside_sklearn() {
+    local script=$1 threads=$2 python=/usr/bin/python3
+    shift 2
+    case " $* " in *" --help "* | *" -h "*)
+        explain
+        exit
+        ;;
+    esac
+    if ! "$python" -c 'import numpy, sklearn' 2>/dev/null; then
+        echo "Skipped: no scikit-learn for $python. On Debian: apt-get install python3-sklearn python3-numpy"
+        exit 0
+    fi
+    # shellcheck disable=SC2086
+    install_packages $packages
+    build_dkmap dkmap_command
+    unset OMP_NUM_THREADS
+    [ -z "$threads" ] || export OMP_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads
+    DKMAP=$build/dkmap DKMAP_LAUNCH=$launch exec "$python" "$root/jobs/$script" "$@"
 }
 
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}

@@ -11,20 +11,4 @@
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-case " $* " in *" --help "* | *" -h "*)
-    explain
-    exit
-    ;;
-esac
-
-# The system's own python: another one earlier on the path would not see Debian's packages.
-python=/usr/bin/python3
-if ! "$python" -c 'import numpy, sklearn' 2>/dev/null; then
-    echo "Skipped: no scikit-learn for $python. On Debian: apt-get install python3-sklearn python3-numpy"
-    exit 0
-fi
-# shellcheck disable=SC2086
-install_packages $packages
-build_dkmap dkmap_command
-DKMAP=$build/dkmap DKMAP_LAUNCH=$launch OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 \
-    exec "$python" "$root/jobs/compare_sklearn.py" "$@"
+beside_sklearn compare_sklearn.py 2 "$@"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# From nothing to a fitted model: installs what is missing (Debian), builds dkmap, and learns on
-# several MPI ranks to tell garments apart (Debian's dataset-fashion-mnist).
+# From nothing to a picture: installs what is missing (Debian), builds dkmap, and learns on several
+# MPI ranks to draw the lower half of a garment from its upper half (Debian's dataset-fashion-mnist).
 #
 # usage: jobs/quickstart.sh [--images N] [--ranks N] [--out FOLDER]
 #   --images N     how many of the 60000 training images to learn from   [10000]
 #   --ranks N      MPI ranks                                              [2]
-#   --out FOLDER   where models, predictions and the record of runs go    [out]
+#   --out FOLDER   where models, predictions, picture and records go      [out]
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -59,35 +59,49 @@ told() {
     awk -v name="$1" '$1 == name { print $2; exit }' "$last"
 }
 
-# percent SHARE
-percent() {
-    awk -v share="$1" 'BEGIN { printf "%.1f %%", 100 * share }'
+# errors PREFIX: error of the last score, as a line ends
+errors() {
+    printf ' %10.1f %8.3f\n' "$(told "$1rmse")" "$(told "$1r2")"
+}
+
+# baseline PREFIX TITLE: a prediction that nothing was learned for
+baseline() {
+    printf '  %-36s%8s %11s' "$2" '' ''
+    errors "$1"
 }
 
 # row NAME TITLE OPTIONS OF FIT...: fit, predict, score; the line appears as it comes to be known
 row() {
-    local name=$1 residual
-    printf '  %-32s' "$2"
+    local name=$1
+    printf '  %-36s' "$2"
     shift 2
-    run "fit $name" fit "$@" --x "$train_x" --y "$train_y" -o "$out/$name.h5"
-    residual=$(told residual)
-    printf '%9.1f %10s' "$(told seconds)" "${residual:+$(printf %.1e "$residual")}"
-    run "predict $name" predict "$out/$name.h5" --x "$test_x" -o "$out/$name.npy"
+    run "fit $name" fit "$@" --x "$train_top" --y "$train_bottom" -o "$out/$name.h5"
+    printf '%8.1f' "$(told seconds)"
+    run "predict $name" predict "$out/$name.h5" --x "$test_top" -o "$out/$name.npy"
     printf ' %11.1f' "$(told seconds)"
-    run "score $name" score --truth "$test_y" --pred "$out/$name.npy" --loss zero-one
-    printf ' %11s\n' "$(percent "$(told zero-one)")"
+    run "score $name" score --truth "$test_bottom" --pred "$out/$name.npy" --loss mse
+    errors ''
 }
 
 table() {
-    printf '\n  %-32s%9s %10s %11s %11s\n' method 'fit, s' residual 'predict, s' 'test error'
-    run "score baseline" score --truth "$test_y" --pred "$test_y" --loss zero-one --baseline mean
-    printf '  %-32s%9s %10s %11s %11s\n' 'always the commonest garment' '' '' '' \
-        "$(percent "$(told baseline_zero-one)")"
-    row knn '5 nearest neighbours' knn --kx linear --k 5
-    row rbf 'ridge, rbf(sigma=1200)' krr --kx 'rbf(sigma=1200)' --gamma 0.05
-    row laplace 'ridge, laplace(sigma=50000)' krr --kx 'laplace(sigma=50000)' --gamma 0.01
-    printf '\n  residual: ||(K + gamma I) B - Y|| / ||Y|| of the %s x %s system, measured in double\n' \
-        "$images" "$images"
+    printf '\n  %-36s%8s %11s %10s %8s\n' method 'fit, s' 'predict, s' error r2
+    run "score baselines" score --truth "$test_bottom" --pred "$test_bottom" --loss mse \
+        --baseline copy,mean --x "$test_top"
+    baseline copy_ 'the upper half once more'
+    baseline baseline_ 'the mean lower half'
+    row 1-nn 'nearest neighbour' knn --kx linear --k 1
+    row 10-nn '10 nearest neighbours, averaged' knn --kx linear --k 10
+    row dkmap 'dkmap: kernel dependency estimation' kde --kx 'rbf(sigma=1200)' --ky linear \
+        --components 64 --gamma 0.3
+    printf '\n  error: root mean square over all pixels, which go from 0 to 255\n'
+    printf '  r2: share of the variance that is explained\n'
+}
+
+picture() {
+    run montage montage --shape 28x28 --count 14 --rows "$test_top" --rows "$test" \
+        --rows "$test_top + $out/dkmap.npy" --rows "$test_top + $out/10-nn.npy" \
+        --rows "$test_top + $out/1-nn.npy" --labels input,truth,dkmap,10-nn,1-nn \
+        --range 0:255 --invert -o "$out/halves.png"
 }
 
 # line LEFT RIGHT: an indented line in two columns
@@ -100,33 +114,35 @@ where_and_next() {
     here=$(short "$out")
     dkmap=$(short "$build")/dkmap
     printf '\nWhere things are\n'
-    line "$here/rbf.h5" "the model: HDF5, loads on any number of ranks"
-    line "$here/rbf.npy" "its predictions for the test images"
+    line "$here/halves.png" "the picture: input, truth, dkmap, neighbours"
+    line "$here/dkmap.h5" "the model: HDF5, loads on any number of ranks"
+    line "$here/dkmap.npy" "its predictions for the test images"
     line "$here/runs.jsonl" "the record: a JSON line a run, with seconds a phase"
     printf '\nWhat to try next\n'
-    line "$dkmap info $here/rbf.h5" "what is in the model"
+    line "$dkmap info $here/dkmap.h5" "what is in the model"
     line "$dkmap info $here/runs.jsonl" "the runs so far"
-    line "$dkmap help fit krr" "all options"
-    line "$(short "$root/jobs")/quickstart.sh --images 20000" "more to learn from, fewer errors"
+    line "$dkmap help fit kde" "all options"
+    line "$(short "$root/jobs")/quickstart.sh --images 20000" "more to learn from, smaller errors"
     line "$(short "$root/docs")/guide.md" "the user guide"
 }
 
 read_options "$@"
 # shellcheck disable=SC2086
 install_packages $packages dataset-fashion-mnist
-train_x="$data/train-images-idx3-ubyte.gz[0:$images]"
-train_y="$data/train-labels-idx1-ubyte.gz[0:$images]"
-test_x=$data/t10k-images-idx3-ubyte.gz
-test_y=$data/t10k-labels-idx1-ubyte.gz
-for file in "$test_x" "$test_y" "${train_x%[*}" "${train_y%[*}"; do
+train=$data/train-images-idx3-ubyte.gz
+test=$data/t10k-images-idx3-ubyte.gz
+for file in "$train" "$test"; do
     [ -r "$file" ] || fail "no $file: it is part of Debian's package dataset-fashion-mnist"
 done
+train_top="${train}[0:$images, 0:392]" train_bottom="${train}[0:$images, 392:784]"
+test_top="${test}[:, 0:392]" test_bottom="${test}[:, 392:784]"
 build_dkmap dkmap_command
 mkdir -p "$out" || fail "cannot make the folder $out: name another with --out"
 record=$out/runs.jsonl
 cat <<TEXT
-Which of ten garments is on a picture of 28 x 28 pixels?
+What is below the upper half of a garment, a picture of 28 x 28 pixels?
 Learning from $images pictures of Fashion-MNIST on $ranks MPI ranks, trying on 10000 others
 TEXT
 table
+picture
 where_and_next
