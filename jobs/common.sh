@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${DKMAP_BUILD:-$root/build}
 packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
 libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
-libjansson-dev"
+libjansson-dev libparasail-dev"
 
 # cores: how many there are, whatever OMP_NUM_THREADS says
 cores() {

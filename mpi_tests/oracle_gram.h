@@ -19,5 +19,7 @@ typedef struct gram_case {
 /** Check the lower triangle, the new rows and k(x, x), in both precisions, over several grids and
  *  block sizes, and that the matrix is positive semidefinite. Collective. */
 void check_gram(dkm_ctx *ctx, const gram_case *c);
+/** The same of a kernel whose matrix may have negative eigenvalues. Collective. */
+void check_indefinite_gram(dkm_ctx *ctx, const gram_case *c);
 
 #endif

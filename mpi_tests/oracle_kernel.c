@@ -106,6 +106,43 @@ double oracle_mismatch(const oracle_text *s, const oracle_text *t, dkm_idx p, dk
     return sum;
 }
 
+/* BLOSUM62 (Henikoff and Henikoff 1992), its lower triangle. */
+static double pair_score(char a, char b)
+{
+    static const char letters[] = "ARNDCQEGHILKMFPSTWYV";
+    static const signed char rows[] = {
+        4,  -1, 5,  -2, 0,  6,  -2, -2, 1,  6,  0,  -3, -3, -3, 9,  -1, 1,  0,  0,  -3, 5,
+        -1, 0,  0,  2,  -4, 2,  5,  0,  -2, 0,  -1, -3, -2, -2, 6,  -2, 0,  1,  -1, -3, 0,
+        0,  -2, 8,  -1, -3, -3, -3, -1, -3, -3, -4, -3, 4,  -1, -2, -3, -4, -1, -2, -3, -4,
+        -3, 2,  4,  -1, 2,  0,  -1, -3, 1,  1,  -2, -1, -3, -2, 5,  -1, -1, -2, -3, -1, 0,
+        -2, -3, -2, 1,  2,  -1, 5,  -2, -3, -3, -3, -2, -3, -3, -3, -1, 0,  0,  -3, 0,  6,
+        -1, -2, -2, -1, -3, -1, -1, -2, -2, -3, -3, -1, -2, -4, 7,  1,  -1, 1,  0,  -1, 0,
+        0,  0,  -1, -2, -2, 0,  -1, -2, -1, 4,  0,  -1, 0,  -1, -1, -1, -1, -2, -2, -1, -1,
+        -1, -1, -2, -1, 1,  5,  -3, -3, -4, -4, -2, -2, -3, -2, -2, -3, -2, -3, -1, 1,  -4,
+        -3, -2, 11, -2, -2, -2, -3, -2, -1, -2, -3, 2,  -1, -1, -2, -1, 3,  -3, -2, -2, 2,
+        7,  0,  -3, -3, -3, -1, -2, -2, -3, -3, 3,  1,  -2, 1,  -1, -2, -2, 0,  -3, -1, 4};
+    long i = strchr(letters, a) - letters, j = strchr(letters, b) - letters;
+
+    return i > j ? rows[i * (i + 1) / 2 + j] : rows[j * (j + 1) / 2 + i];
+}
+
+double oracle_align(const oracle_text *s, const oracle_text *t, double open, double extend)
+{
+    double H[65][65] = {{0}}, best = 0;
+
+    for (dkm_idx i = 1; i <= s->length; i++)
+        for (dkm_idx j = 1; j <= t->length; j++) {
+            double h = fmax(0, H[i - 1][j - 1] + pair_score(s->bytes[i - 1], t->bytes[j - 1]));
+            for (dkm_idx l = 1; l <= i; l++)
+                h = fmax(h, H[i - l][j] - open - (double)(l - 1) * extend);
+            for (dkm_idx l = 1; l <= j; l++)
+                h = fmax(h, H[i][j - l] - open - (double)(l - 1) * extend);
+            H[i][j] = h;
+            best = fmax(best, h);
+        }
+    return best;
+}
+
 static void multiply(dkm_idx n, const long double *A, const long double *B, long double *C)
 {
     long double product[32 * 32] = {0};

@@ -24,6 +24,10 @@ double oracle_spectrum(const oracle_text *s, const oracle_text *t, dkm_idx p);
 double oracle_mismatch(const oracle_text *s, const oracle_text *t, dkm_idx p, dkm_idx k,
                        const char *alphabet);
 
+/** Score of the best local alignment by its definition: pairs of letters score as BLOSUM62 says, of
+ *  the 20 amino acids in capitals, and a gap of l letters in either costs open + (l - 1) extend. */
+double oracle_align(const oracle_text *s, const oracle_text *t, double open, double extend);
+
 /** E = exp(A) of an n x n matrix, n <= 32, by scaling, its series and squaring. */
 void oracle_exp(dkm_idx n, const double *A, double *E);
 

@@ -23,6 +23,9 @@
  *                             with the same letter of y at their middle
  *    mismatch(p=5, k=1)       for each pair of stretches, the words that differ in at most k
  *                             places from both; their alphabet is that of the training strings
+ *    align(open=10, extend=1) score of the best local alignment, letters scored by BLOSUM62, a
+ *                             gap of l letters costing open + (l - 1) extend. Not positive
+ *                             semidefinite: dkm_psd_clip() makes its matrix so
  *  Precomputed
  *    gram                     rows of kernel values to the training objects
  *    distance                 rows of distances to them, embedded about their mean

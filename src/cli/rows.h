@@ -32,7 +32,8 @@
         .name = "kx", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "KERNEL",                   \
         .help = "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), "        \
                 "laplace(sigma=1), expdot(sigma=1), cosine; of strings ssk(r=3, lambda=0.01), "    \
-                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3); class, labels, set, "            \
+                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3), align(open=10, extend=1); "      \
+                "class, labels, set, "                                                             \
                 "diffusion(tau=1), gram, "                                                         \
                 "distance; and of kernels sum, product, scale, power, exp, normalize, rownorm, "   \
                 "rbf"                                                                              \

@@ -63,12 +63,6 @@ out:
     return local;
 }
 
-void dkm_counts_self(const dkm_node *node, dkm_panel *panel)
-{
-    for (dkm_idx i = 0; i < panel->n; i++)
-        dkm_panel_self(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i];
-}
-
 dkm_local dkm_counts_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
     return dkm_lists_meet(DKM_MEET_PRODUCT, dkm_panel_objs(job->A, node), job->a,

@@ -24,7 +24,6 @@ dkm_local dkm_counts_add(dkm_counts *c, dkm_idx count);
 void dkm_counts_close(dkm_counts *c);
 
 /** k(x, x) of counted strings: their extra. Local. */
-void dkm_counts_self(const dkm_node *node, dkm_panel *panel);
 /** C(i, j) = sum over p-mers of both counts multiplied. Local. */
 DKM_NODISCARD
 dkm_local dkm_counts_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C);

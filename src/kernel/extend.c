@@ -3,6 +3,7 @@
 #include "core/alloc.h"
 #include "core/hook.h"
 #include "kernel/loaded.h"
+#include "kernel/panel.h"
 #include "kernel/prepare.h"
 #include "kernel/vectors.h"
 
@@ -58,15 +59,9 @@ out:
     return status;
 }
 
-static void self(const dkm_node *node, dkm_panel *panel)
-{
-    for (dkm_idx i = 0; i < panel->n; i++)
-        dkm_panel_self(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i];
-}
-
 const dkm_kind dkm_kind_extend = {.name = "extend",
                                   .types = ALL_TYPES,
                                   .takes_file = 1,
                                   .train = train,
-                                  .self = self,
+                                  .self = dkm_panel_self_extra,
                                   .tile = dkm_vectors_dot};

@@ -16,6 +16,7 @@
     X(strings)                                                                                     \
     X(mismatch)                                                                                    \
     X(ssk)                                                                                         \
+    X(align)                                                                                       \
     X(gram)                                                                                        \
     X(distance)                                                                                    \
     X(extend)                                                                                      \

@@ -139,5 +139,5 @@ const dkm_kind dkm_kind_mismatch = {.name = "mismatch",
                                     .params = {{"p", DKM_COUNT, 5}, {"k", DKM_COUNT_OR_ZERO, 1}},
                                     .refuse = mismatch_refuse,
                                     .train = mismatch_train,
-                                    .self = dkm_counts_self,
+                                    .self = dkm_panel_self_extra,
                                     .tile = dkm_counts_tile};

@@ -124,6 +124,14 @@ out:
     return status;
 }
 
+void dkm_panel_self_extra(const dkm_node *node, dkm_panel *panel)
+{
+    const dkm_objs *X = dkm_panel_objs(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_self(panel, node)[i] = X->extra[i];
+}
+
 const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i)
 {
     const dkm_objs *objs = &panel->objs[node->slot];

@@ -33,6 +33,9 @@ static inline const dkm_objs *dkm_panel_objs(const dkm_panel *panel, const dkm_n
     return &panel->objs[node->slot];
 }
 
+/** k(x, x) = the first extra of each object, for kinds whose digest puts it there. Local. */
+void dkm_panel_self_extra(const dkm_node *node, dkm_panel *panel);
+
 /** Dense values of a node's slot in the panel's precision, from object @p i on. Local. */
 const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i);
 

@@ -90,7 +90,7 @@ const dkm_kind dkm_kind_strings = {.name = "strings",
                                    .params = {{"p", DKM_COUNT, 3}},
                                    .digest_params = 1,
                                    .digest = strings_digest,
-                                   .self = dkm_counts_self,
+                                   .self = dkm_panel_self_extra,
                                    .tile = dkm_counts_tile};
 
 const dkm_kind dkm_kind_spectrum = {.name = "spectrum",
@@ -98,5 +98,5 @@ const dkm_kind dkm_kind_spectrum = {.name = "spectrum",
                                     .params = {{"p", DKM_COUNT, 3}},
                                     .digest_params = 1,
                                     .digest = spectrum_digest,
-                                    .self = dkm_counts_self,
+                                    .self = dkm_panel_self_extra,
                                     .tile = dkm_counts_tile};

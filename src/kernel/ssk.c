@@ -109,12 +109,6 @@ out:
     return local;
 }
 
-static void ssk_self(const dkm_node *node, dkm_panel *panel)
-{
-    for (dkm_idx i = 0; i < panel->n; i++)
-        dkm_panel_self(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i];
-}
-
 /* One string of A in all lanes against a group of B. */
 static void do_row(const dkm_ssk *k, const dkm_objs *A, dkm_idx a, dkm_idx t_length, double *values)
 {
@@ -200,6 +194,6 @@ const dkm_kind dkm_kind_ssk = {.name = "ssk",
                                .params = {{"r", DKM_COUNT, 3}, {"lambda", DKM_SHARE, 0.01}},
                                .digest_params = 2,
                                .digest = ssk_digest,
-                               .self = ssk_self,
+                               .self = dkm_panel_self_extra,
                                .tile = ssk_tile,
                                .unit_tile = ssk_unit_tile};
