@@ -1,6 +1,7 @@
 #include "oracle_objects.h"
 
 #include <dkmap/grid.h>
+#include <string.h>
 
 #include "check.h"
 #include "core/alloc.h"
@@ -65,4 +66,15 @@ dkm_data *objects_texts(dkm_ctx *ctx, dkm_type type, dkm_idx m, object_text text
     for (dkm_idx i = 0; made.code == DKM_OK && i < n; i++)
         objs.start[i + 1] = objs.start[i] + text(first + i, objs.bytes + objs.start[i], TEXT_MOST);
     return wrap(ctx, m, made, &objs);
+}
+
+void objects_gather(const dkm_data *X, double *all)
+{
+    dkm_idx d = dkm_data_cols(X), count = dkm_data_rows(X) * d;
+
+    memset(all, 0, (size_t)count * sizeof *all);
+    memcpy(all + dkm_data_local_first(X) * d, dkm_data_values_const(X),
+           (size_t)(dkm_data_local_rows(X) * d) * sizeof *all);
+    MPI_Allreduce(MPI_IN_PLACE, all, (int)count, MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(dkm_data_ctx(X)));
 }

@@ -20,4 +20,8 @@ dkm_data *objects_lists(dkm_ctx *ctx, dkm_type type, dkm_idx m, dkm_idx d, objec
 /** Strings or sets. */
 dkm_data *objects_texts(dkm_ctx *ctx, dkm_type type, dkm_idx m, object_text text);
 
+/** All of some dense rows on every rank. Collective.
+ *  @param[out] all  room for rows x cols numbers, row-major */
+void objects_gather(const dkm_data *X, double *all);
+
 #endif

@@ -2,12 +2,10 @@
 #include <string.h>
 
 #include <dkmap/extrapolate.h>
-#include <dkmap/psd.h>
 #include <dkmap/random.h>
 
 #include "check.h"
 #include "oracle_linalg.h"
-#include "scalapack/tsqr.h"
 
 enum { M = 24, N = 6, TRIES = 12 };
 
@@ -380,62 +378,6 @@ static void features_of_other_objects_are_refused(dkm_ctx *ctx)
     dkm_grid_destroy(&grid);
 }
 
-/* A spectrum that is known: -2, -1, ..., n - 3. */
-static double staircase(void *user, dkm_idx ig, dkm_idx jg)
-{
-    (void)user;
-    return ig == jg ? (double)ig - 2.0 : 0.0;
-}
-
-static void ends_of_a_spectrum_are_found(dkm_ctx *ctx)
-{
-    double smallest, most;
-    dkm_grid *grid = NULL;
-    dkm_dmat *K = NULL;
-
-    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
-    for (int n = 1; n < 90; n += 44) {
-        CHECK_OK(ctx, dkm_dmat_create(grid, n, n, 7, 7, DKM_F64, &K));
-        dkm_dmat_fill(K, staircase, NULL);
-        CHECK_OK(ctx, dkm_psd_bounds(K, &smallest, &most));
-        CHECK_CLOSE(smallest, -2.0, 1e-3 * n); /* from within: few rounds, and no more digits */
-        CHECK_CLOSE(most, n - 3.0, 1e-3 * n);
-        CHECK(smallest > -2.0 - 1e-10 && most < n - 3.0 + 1e-10);
-        CHECK(dkm_psd_check(K, &smallest, &most) == DKM_ERR_ARG);
-        dkm_dmat_destroy(&K);
-    }
-    dkm_grid_destroy(&grid);
-}
-
-/* Singular values of a tall matrix with fewer rows than columns on most ranks. */
-static void a_tall_matrix_is_decomposed(dkm_ctx *ctx)
-{
-    enum { COLS = 9, ROWS = 25 };
-    double s[COLS], Y[COLS * COLS], gram[COLS * COLS], values[COLS];
-    dkm_idx first = dkm_slab_first(ROWS, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
-    dkm_idx count = dkm_slab_count(ROWS, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
-    double rows[ROWS * COLS];
-
-    for (int k = 0; k < count * COLS; k++)
-        rows[k] = normal(3, (int)first + k / COLS, k % COLS);
-    CHECK_OK(ctx, dkm_tall_svd(ctx, count, COLS, rows, s, Y));
-    for (int ij = 0; ij < COLS * COLS; ij++) {
-        gram[ij] = 0;
-        for (int i = 0; i < ROWS; i++)
-            gram[ij] += normal(3, i, ij % COLS) * normal(3, i, ij / COLS);
-    }
-    for (int i = 0; i < COLS; i++)
-        for (int j = 0; j < COLS; j++) {
-            double sum = 0;
-            for (int k = 0; k < COLS; k++)
-                sum += gram[i + k * COLS] * Y[k + j * COLS];
-            CHECK_CLOSE(sum, s[j] * s[j] * Y[i + j * COLS], 1e-12 * s[0] * s[0]);
-        }
-    oracle_eigen(COLS, gram, values, NULL);
-    for (int j = 0; j < COLS; j++)
-        CHECK_CLOSE(s[j], sqrt(values[j]), 1e-12 * s[0]);
-}
-
 /* Few objects: what counts is the number of allocations. */
 static dkm_status fit_few(dkm_ctx *ctx, int matrix, int shear)
 {
@@ -476,8 +418,6 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(a_tall_matrix_is_decomposed),
-    CASE(ends_of_a_spectrum_are_found),
     CASE(q_is_that_of_the_lemma),
     CASE(nothing_feasible_is_nearer),
     CASE(as_many_features_as_objects_give_the_matrix_back),

@@ -8,6 +8,7 @@
 #include "oracle_linalg.h"
 #include "scalapack/blas.h"
 #include "scalapack/linalg.h"
+#include "scalapack/tsqr.h"
 
 #define N 37
 
@@ -382,6 +383,36 @@ static void the_bad_minor_is_named_on_all_ranks(dkm_ctx *ctx)
     dkm_grid_destroy(&grid);
 }
 
+/* Singular values of a tall matrix with fewer rows than columns on most ranks. */
+static void a_tall_matrix_is_decomposed(dkm_ctx *ctx)
+{
+    enum { COLS = 9, ROWS = 25 };
+    double s[COLS], Y[COLS * COLS], gram[COLS * COLS], values[COLS];
+    dkm_idx first = dkm_slab_first(ROWS, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_idx count = dkm_slab_count(ROWS, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    double rows[ROWS * COLS];
+
+    for (int k = 0; k < count * COLS; k++)
+        rows[k] = dkm_random_normal(12, 3, (uint64_t)(first + k / COLS), (uint64_t)(k % COLS));
+    CHECK_OK(ctx, dkm_tall_svd(ctx, count, COLS, rows, s, Y));
+    for (int ij = 0; ij < COLS * COLS; ij++) {
+        gram[ij] = 0;
+        for (int i = 0; i < ROWS; i++)
+            gram[ij] += dkm_random_normal(12, 3, (uint64_t)i, (uint64_t)(ij % COLS)) *
+                        dkm_random_normal(12, 3, (uint64_t)i, (uint64_t)(ij / COLS));
+    }
+    for (int i = 0; i < COLS; i++)
+        for (int j = 0; j < COLS; j++) {
+            double sum = 0;
+            for (int k = 0; k < COLS; k++)
+                sum += gram[i + k * COLS] * Y[k + j * COLS];
+            CHECK_CLOSE(sum, s[j] * s[j] * Y[i + j * COLS], 1e-12 * s[0] * s[0]);
+        }
+    oracle_eigen(COLS, gram, values, NULL);
+    for (int j = 0; j < COLS; j++)
+        CHECK_CLOSE(s[j], sqrt(values[j]), 1e-12 * s[0]);
+}
+
 static const check_case cases[] = {
     CASE(products_match_the_oracle),
     CASE(columns_are_copied_exactly),
@@ -391,6 +422,7 @@ static const check_case cases[] = {
     CASE(factors_are_inverted_in_place),
     CASE(a_matrix_of_several_strips_is_factored),
     CASE(the_bad_minor_is_named_on_all_ranks),
+    CASE(a_tall_matrix_is_decomposed),
     CASE(a_factorisation_goes_on_where_it_stopped),
     CASE(failing_allocations_are_agreed_on),
 };

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "oracle_linalg.h"
+#include "oracle_objects.h"
 
 enum { M = 60, K = 7, P = 2 };
 
@@ -45,16 +46,6 @@ static dkm_status fit(dkm_ctx *ctx, dkm_idx m, dkm_idx k, int gram, dkm_model **
 out:
     dkm_data_destroy(&X);
     return status;
-}
-
-static void gather(dkm_ctx *ctx, const dkm_data *X, double *all)
-{
-    dkm_idx d = dkm_data_cols(X), count = dkm_data_rows(X) * d;
-
-    memset(all, 0, (size_t)count * sizeof *all);
-    memcpy(all + dkm_data_local_first(X) * d, dkm_data_values_const(X),
-           (size_t)(dkm_data_local_rows(X) * d) * sizeof *all);
-    MPI_Allreduce(MPI_IN_PLACE, all, (int)count, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
 }
 
 static double gap(int i, int j)
@@ -127,7 +118,7 @@ static void coordinates_are_bottom_eigenvectors(dkm_ctx *ctx)
     dkm_lle_info info;
 
     CHECK_OK(ctx, fit(ctx, M, K, 0, &model, &Y, &info));
-    gather(ctx, Y, y);
+    objects_gather(Y, y);
     oracle_matrix(N);
     memcpy(copy, N, sizeof copy);
     oracle_eigen(M, copy, values, v);
@@ -156,8 +147,8 @@ static void the_kernel_leads_with_the_coordinates(dkm_ctx *ctx)
     dkm_lle_info info = {0};
 
     CHECK_OK(ctx, fit(ctx, M, K, 1, &model, &Y, &info));
-    gather(ctx, Y, y);
-    gather(ctx, info.gram, G);
+    objects_gather(Y, y);
+    objects_gather(info.gram, G);
     oracle_eigen(M, G, values, v);
     CHECK(values[M - 1] > -1e-10);
     for (int c = 0; c < P; c++) {
@@ -169,6 +160,82 @@ static void the_kernel_leads_with_the_coordinates(dkm_ctx *ctx)
     dkm_data_destroy(&info.gram);
     dkm_data_destroy(&Y);
     dkm_model_destroy(&model);
+}
+
+/* All coordinates on every rank of an embedding of the first m points, or of new ones placed by it.
+ */
+static void embed(dkm_ctx *ctx, dkm_idx m, double *y, const dkm_data *X, double *z)
+{
+    dkm_model *model = NULL;
+    dkm_data *Y = NULL, *Z = NULL;
+
+    CHECK_OK(ctx, fit(ctx, m, 12, 0, &model, &Y, NULL));
+    objects_gather(Y, y);
+    if (X) {
+        CHECK_OK(ctx, dkm_model_predict(model, X, &Z));
+        objects_gather(Z, z);
+    }
+    dkm_data_destroy(&Z);
+    dkm_data_destroy(&Y);
+    dkm_model_destroy(&model);
+}
+
+/* The affine map of m coordinates that is nearest to @p to, applied to others in their place. */
+static void align(int m, const double *from, const double *to, int count, double *others)
+{
+    double A[9] = {0}, B[3 * P] = {0};
+
+    for (int i = 0; i < m; i++) {
+        const double row[3] = {1, from[i * P], from[i * P + 1]};
+        for (int ab = 0; ab < 9; ab++)
+            A[ab] += row[ab % 3] * row[ab / 3];
+        for (int ab = 0; ab < 3 * P; ab++)
+            B[ab] += row[ab % 3] * to[i * P + ab / 3];
+    }
+    oracle_solve(3, P, A, B);
+    for (int i = 0; i < count; i++) {
+        double a = others[i * P], b = others[i * P + 1];
+        for (int c = 0; c < P; c++)
+            others[i * P + c] = B[c * 3] + B[c * 3 + 1] * a + B[c * 3 + 2] * b;
+    }
+}
+
+static int nearest(int i, int m)
+{
+    int best = 0;
+
+    for (int j = 1; j < m; j++)
+        best = gap(i, j) < gap(i, best) ? j : best;
+    return best;
+}
+
+/* Where an embedding of all points has the last ones: they are placed nearer to that by the others
+ * than their nearest neighbours are. */
+static void held_out_points_are_placed_nearer_than_their_neighbours(dkm_ctx *ctx)
+{
+    enum { KNOWN = 300, HELD = 100 };
+    static double all[(KNOWN + HELD) * P], some[KNOWN * P], placed[HELD * P], near[HELD * P];
+    double off_placed = 0, off_near = 0;
+    dkm_idx rows[HELD];
+    dkm_data *X = NULL, *held = NULL;
+
+    CHECK_OK(ctx, points(ctx, 0, KNOWN + HELD, &X));
+    for (int i = 0; i < HELD; i++)
+        rows[i] = KNOWN + i;
+    CHECK_OK(ctx, dkm_data_select(X, HELD, rows, &held));
+    embed(ctx, KNOWN + HELD, all, NULL, NULL);
+    embed(ctx, KNOWN, some, held, placed);
+    for (int i = 0; i < HELD; i++)
+        memcpy(near + i * P, some + nearest(KNOWN + i, KNOWN) * P, P * sizeof *near);
+    align(KNOWN, some, all, HELD, placed);
+    align(KNOWN, some, all, HELD, near);
+    for (int k = 0; k < HELD * P; k++) {
+        off_placed += pow(placed[k] - all[KNOWN * P + k], 2);
+        off_near += pow(near[k] - all[KNOWN * P + k], 2);
+    }
+    CHECK(off_placed < 0.9 * off_near);
+    dkm_data_destroy(&held);
+    dkm_data_destroy(&X);
 }
 
 static void impossible_settings_are_refused(dkm_ctx *ctx)
@@ -204,6 +271,7 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(coordinates_are_bottom_eigenvectors),
     CASE(the_kernel_leads_with_the_coordinates),
+    CASE(held_out_points_are_placed_nearer_than_their_neighbours),
     CASE(impossible_settings_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };

@@ -129,6 +129,33 @@ static void other_matrices_are_refused(dkm_ctx *ctx)
     dkm_grid_destroy(&grid);
 }
 
+/* A spectrum that is known: -2, -1, ..., n - 3. */
+static double staircase(void *user, dkm_idx ig, dkm_idx jg)
+{
+    (void)user;
+    return ig == jg ? (double)ig - 2.0 : 0.0;
+}
+
+static void ends_of_a_spectrum_are_found(dkm_ctx *ctx)
+{
+    double smallest, most;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    for (int n = 1; n < 90; n += 44) {
+        CHECK_OK(ctx, dkm_dmat_create(grid, n, n, 7, 7, DKM_F64, &K));
+        dkm_dmat_fill(K, staircase, NULL);
+        CHECK_OK(ctx, dkm_psd_bounds(K, &smallest, &most));
+        CHECK_CLOSE(smallest, -2.0, 1e-3 * n); /* from within: few rounds, and no more digits */
+        CHECK_CLOSE(most, n - 3.0, 1e-3 * n);
+        CHECK(smallest > -2.0 - 1e-10 && most < n - 3.0 + 1e-10);
+        CHECK(dkm_psd_check(K, &smallest, &most) == DKM_ERR_ARG);
+        dkm_dmat_destroy(&K);
+    }
+    dkm_grid_destroy(&grid);
+}
+
 static dkm_status clip(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
@@ -152,9 +179,8 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(negative_eigenvalues_are_dropped),
-    CASE(a_matrix_of_no_rows_stays),
-    CASE(other_matrices_are_refused),
+    CASE(negative_eigenvalues_are_dropped),  CASE(a_matrix_of_no_rows_stays),
+    CASE(ends_of_a_spectrum_are_found),      CASE(other_matrices_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };
 

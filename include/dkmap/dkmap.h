@@ -6,6 +6,7 @@
 #include <dkmap/align.h>
 #include <dkmap/bench.h>
 #include <dkmap/checkpoint.h>
+#include <dkmap/complete.h>
 #include <dkmap/context.h>
 #include <dkmap/cv.h>
 #include <dkmap/data.h>
@@ -41,6 +42,7 @@
 #include <dkmap/status.h>
 #include <dkmap/store.h>
 #include <dkmap/svm.h>
+#include <dkmap/trial.h>
 #include <dkmap/types.h>
 
 #endif

@@ -41,36 +41,4 @@ dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data 
 DKM_NODISCARD
 dkm_status dkm_extend_combine(dkm_idx count, dkm_model *const *models, const double *weights);
 
-typedef struct dkm_complete_settings {
-    dkm_extrapolate_settings extrapolate;
-    int clip; /**< drop negative eigenvalues of both matrices, on the observed objects, first */
-    dkm_layout layout;
-} dkm_complete_settings;
-
-typedef struct dkm_complete_info {
-    dkm_idx m, observed;
-    dkm_idx dimensions;         /**< of the coordinates */
-    dkm_extrapolate_info known; /**< of the incomplete kernel, on the observed objects */
-    dkm_extrapolate_info by;    /**< of the complete one, there too */
-} dkm_complete_info;
-
-/** Fill the missing rows of one kernel matrix from another, and combine the two. Collective.
- *
- *  The features of an object are its values of S to the observed objects. K is extrapolated from
- *  the observed objects to all by them, and S is put in the same form; lambda weighs S in the joint
- *  kernel. At lambda = 0 K alone is extrapolated.
- *
- *  @param[in]  K         m x m, rows in slabs; rows and columns that are not observed are not read
- *  @param[in]  S         m x m, complete
- *  @param[in]  observed  m numbers as labels or one dense column: 1 where K is known, else 0
- *  @param[in]  lambda    from 0 to 1
- *  @param[out] Z         new: coordinates of all m objects, whose inner products are the kernel
- *  @param[out] info      may be NULL
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
-DKM_NODISCARD
-dkm_status dkm_extend_complete(const dkm_data *K, const dkm_data *S, const dkm_data *observed,
-                               double lambda, const dkm_complete_settings *settings, dkm_data **Z,
-                               dkm_complete_info *info);
-
 #endif

@@ -61,6 +61,21 @@ typedef enum dkm_fisher_model {
 DKM_NODISCARD
 dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model, dkm_features **map);
 
+/** Weights on nearest neighbours: for each of the m points a number, 0 but for those of the
+ *  @p neighbours nearest, whose combination is nearest to a point, 1 in sum. Collective.
+ *
+ *  A point that the map is fitted to is made of the others; one that comes later of the points
+ *  nearest to it, itself included where it is one of them.
+ *
+ *  @param[in]  X      dense rows, taken over (nulled): the map keeps them
+ *  @param[in]  ridge  added to the diagonal of a point's local matrix, a part of its trace
+ *  @param[out] F      new: the weights of the points themselves, m x m; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge, dkm_features **map,
+                            dkm_data **F);
+
 /** How many numbers an object gets. Local. */
 dkm_idx dkm_features_count(const dkm_features *map);
 

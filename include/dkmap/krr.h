@@ -22,6 +22,8 @@ typedef struct dkm_krr_settings {
     int primal; /**< solve for the weights of a linear kernel where they are fewer than examples */
     int center; /**< take the mean of the outputs as intercept b, else b = 0 */
     dkm_layout layout;
+    dkm_idx reduce; /**< so many of the inputs, chosen as nystroem.choice says, stand for all: the
+                         exact fit under their Nystroem kernel; 0: all of them */
     dkm_nystroem_settings nystroem; /**< of the solver DKM_PATH_PCG */
     double seconds; /**< of DKM_PATH_AUTO: the time asked, 0: none. Where the exact fit of one gamma
                          does not fit that or the memory, it takes DKM_PATH_PCG with the most
@@ -32,7 +34,9 @@ typedef struct dkm_krr_info {
     dkm_idx m, outputs;
     int P, Q;
     dkm_idx block;
-    const char *form;            /**< "dual" or "primal" */
+    const char *form;            /**< "dual", "primal" or "reduced" */
+    dkm_idx landmarks;           /**< of a reduced form, else 0 */
+    dkm_idx dimensions;          /**< of a reduced form: the rank of its kernel */
     double gamma;                /**< the one taken */
     dkm_path_info path;          /**< its points are NULL where errors were not wanted */
     char reason[DKM_KRR_REASON]; /**< of the choice of a solver; empty where there was none */

@@ -1,11 +1,40 @@
-#include <dkmap/extend.h>
-
 #include "commands.h"
+#include "completion_trial.h"
 #include "gram_file.h"
 #include "rows.h"
 #include "run.h"
 
-static dkm_status read_all(run *r, dkm_data **K, dkm_data **S, dkm_data **observed)
+/* What an --output needs, and what a trial with --y does not. */
+static dkm_local check_options(run *r)
+{
+    const args *a = r->args;
+
+    for (int k = 0; k < args_count(a, "lambda"); k++) {
+        double lambda = args_value(a, "lambda", k)->real;
+        if (!(lambda >= 0 && lambda <= 1))
+            return dkm_fail(r->ctx, DKM_ERR_ARG, "--lambda is from 0 to 1, not %g", lambda);
+    }
+    if (!args_text(a, "output") == !args_text(a, "y"))
+        return dkm_fail(r->ctx, DKM_ERR_ARG,
+                        "give -o to write the joint kernel, or --y to try it on labels: one of the "
+                        "two");
+    if (args_count(a, "observed") > COMPLETION_MASKS)
+        return dkm_fail(r->ctx, DKM_ERR_ARG, "at most %d masks are tried", COMPLETION_MASKS);
+    if (args_text(a, "y"))
+        return DKM_LOCAL_OK;
+    if (args_count(a, "missing") > 0)
+        return dkm_fail(r->ctx, DKM_ERR_ARG,
+                        "--missing is for a trial on labels: give them as --y");
+    if (!args_text(a, "observed"))
+        return dkm_fail(r->ctx, DKM_ERR_ARG,
+                        "which rows are known? give --observed, a number 1 or 0 an object");
+    if (args_count(a, "lambda") != 1 || args_count(a, "observed") != 1)
+        return dkm_fail(r->ctx, DKM_ERR_ARG,
+                        "one kernel matrix is written: give one --lambda and one --observed");
+    return DKM_LOCAL_OK;
+}
+
+static dkm_status read_all(run *r, dkm_data **K, dkm_data **S, completion_input *in)
 {
     const args *a = r->args;
     dkm_status status = DKM_OK;
@@ -13,20 +42,44 @@ static dkm_status read_all(run *r, dkm_data **K, dkm_data **S, dkm_data **observ
     dkm_phase_begin(r->ctx, "read");
     DKM_TRY(dkm_data_read(r->ctx, args_text(a, "gram"), DKM_INPUTS, "gram", K));
     DKM_TRY(dkm_data_read(r->ctx, args_text(a, "by"), DKM_INPUTS, "gram", S));
-    DKM_TRY(dkm_data_read(r->ctx, args_text(a, "observed"), DKM_INPUTS, "dense", observed));
+    for (; in->masks < args_count(a, "observed"); in->masks++)
+        DKM_TRY(dkm_data_read(r->ctx, args_value(a, "observed", in->masks)->text, DKM_INPUTS,
+                              "dense", &in->observed[in->masks]));
+    in->K = *K;
+    in->S = *S;
 out:
     dkm_phase_end(r->ctx);
     return status;
 }
 
-static void tell(run *r, const dkm_complete_info *info)
+static void tell(run *r, const dkm_complete_info *info, dkm_idx dimensions)
 {
     run_tell_int(r, "m", info->m);
     run_tell_int(r, "observed", info->observed);
     run_tell_int(r, "rank", info->by.rank);
     run_tell_real(r, "residual", info->known.residual);
     run_tell_real(r, "by_residual", info->by.residual);
-    run_tell_int(r, "dimensions", info->dimensions);
+    run_tell_int(r, "dimensions", dimensions);
+}
+
+static dkm_status write_joint(run *r, const completion_input *in,
+                              const dkm_complete_settings *settings)
+{
+    dkm_status status = DKM_OK;
+    dkm_complete_info info;
+    dkm_completion *completion = NULL;
+    dkm_data *Z = NULL;
+
+    DKM_TRY(run_blame(
+        r, args_text(r->args, "gram"),
+        dkm_completion_open(in->K, in->S, in->observed[0], settings, &completion, &info)));
+    DKM_TRY(dkm_completion_join(completion, args_real(r->args, "lambda"), &Z));
+    tell(r, &info, dkm_data_cols(Z));
+    DKM_TRY(gram_file_write_products(r, Z));
+out:
+    dkm_data_destroy(&Z);
+    dkm_completion_close(&completion);
+    return status;
 }
 
 static dkm_status extend_complete(run *r)
@@ -34,20 +87,19 @@ static dkm_status extend_complete(run *r)
     dkm_status status = DKM_OK;
     dkm_complete_settings settings = {dkm_extrapolate_settings_default(),
                                       args_flag(r->args, "clip"), run_layout(r)};
-    dkm_complete_info info;
-    dkm_data *K = NULL, *S = NULL, *observed = NULL, *Z = NULL;
+    dkm_data *K = NULL, *S = NULL;
+    completion_input in = {0};
 
     settings.extrapolate.shear = !args_flag(r->args, "no-shear");
-    DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "output")));
-    DKM_TRY(read_all(r, &K, &S, &observed));
-    DKM_TRY(run_blame(
-        r, args_text(r->args, "gram"),
-        dkm_extend_complete(K, S, observed, args_real(r->args, "lambda"), &settings, &Z, &info)));
-    tell(r, &info);
-    DKM_TRY(gram_file_write_products(r, Z));
+    DKM_AGREE(r->ctx, check_options(r));
+    if (args_text(r->args, "output"))
+        DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "output")));
+    DKM_TRY(read_all(r, &K, &S, &in));
+    DKM_TRY(args_text(r->args, "y") ? completion_trial(r, &in, &settings)
+                                    : write_joint(r, &in, &settings));
 out:
-    dkm_data_destroy(&Z);
-    dkm_data_destroy(&observed);
+    for (int k = 0; k < COMPLETION_MASKS; k++)
+        dkm_data_destroy(&in.observed[k]);
     dkm_data_destroy(&S);
     dkm_data_destroy(&K);
     return status;
@@ -57,9 +109,10 @@ static const option options[] = {
     ROW_GRAM(OPT_REQUIRED, "kernel matrix with rows and columns missing, which hold any number"),
     {.name = "observed",
      .kind = OPT_TEXT,
-     .flags = OPT_REQUIRED,
+     .flags = OPT_REPEATED,
      .hint = "FILE",
-     .help = "a number an object: 1 where the matrix is known, 0 where it is missing"},
+     .help = "a number an object: 1 where the matrix is known, 0 where it is missing; several "
+             "times with --y"},
     {.name = "by",
      .kind = OPT_TEXT,
      .flags = OPT_REQUIRED,
@@ -67,17 +120,22 @@ static const option options[] = {
      .help = "another kernel matrix of the same objects, complete"},
     {.name = "lambda",
      .kind = OPT_REAL,
-     .flags = OPT_REQUIRED,
-     .hint = "L",
+     .flags = OPT_REQUIRED | OPT_LIST,
+     .hint = "L[,L...]",
      .help = "weight of the complete kernel in the joint one, from 0 to 1; at 0 the other is "
-             "extrapolated alone"},
+             "extrapolated alone. Several with --y"},
     {.name = "no-shear",
      .kind = OPT_FLAG,
      .help = "let K - K_Q have negative eigenvalues, as in extend fit"},
     {.name = "clip",
      .kind = OPT_FLAG,
      .help = "drop negative eigenvalues of both matrices, on the observed objects, first"},
-    ROW_OUTPUT("kernel matrix of all objects to write: .npy .csv .tsv .h5"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_TEXT,
+     .hint = "FILE",
+     .help = "kernel matrix of all objects to write: .npy .csv .tsv .h5"},
+    ROWS_COMPLETION_TRIAL,
     {0}};
 
 const command command_extend_complete = {
@@ -85,7 +143,8 @@ const command command_extend_complete = {
     .summary = "fill the missing rows of a kernel matrix from another, and combine them",
     .about = "The features of an object are its values of the complete kernel to the observed "
              "objects. The incomplete kernel is carried to all objects by them, and combined with "
-             "the complete one.",
+             "the complete one. With --y nothing is written: what the joint kernel is worth is "
+             "told for every share that is missing and every lambda.",
     .example =
         "dkmap extend complete --gram structure.npy --observed mask.npy --by sequence.npy \\\n"
         "      --lambda 0.1 -o joint.npy",

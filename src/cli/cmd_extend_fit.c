@@ -49,15 +49,17 @@ static dkm_local check_options(run *r)
 {
     const args *a = r->args;
     int given = !!args_text(a, "features"), landmarks = !!args_text(a, "landmarks");
-    int maps = given + landmarks + !!args_text(a, "fisher");
+    int fisher = !!args_text(a, "fisher"), lle = !!args_text(a, "lle");
 
-    if (maps != 1)
+    if (given + landmarks + fisher + lle != 1)
         return dkm_fail(r->ctx, DKM_ERR_ARG,
                         "the features of objects are those of --features, kernel values to "
-                        "--landmarks or scores by --fisher: give one of the three");
+                        "--landmarks, scores by --fisher or weights by --lle: give one of them");
     if (!given && !args_text(a, "x"))
         return dkm_fail(r->ctx, DKM_ERR_ARG, "--%s makes features of objects: give them as --x",
-                        landmarks ? "landmarks" : "fisher");
+                        landmarks ? "landmarks"
+                        : fisher  ? "fisher"
+                                  : "lle");
     if (landmarks && !args_text(a, "kx"))
         return dkm_fail(r->ctx, DKM_ERR_ARG, "--landmarks needs --kx, the kernel of the objects");
     if (!args_text(a, "gram") && !landmarks)
@@ -86,7 +88,12 @@ static dkm_status make_features(fit *f)
 {
     const args *a = f->r->args;
     dkm_status status = DKM_OK;
+    double ridge = 0;
 
+    if (args_text(a, "lle")) {
+        DKM_TRY(run_positive(f->r, "ridge", &ridge));
+        return dkm_features_lle(&f->X, args_whole(a, "lle"), ridge, &f->map, &f->F);
+    }
     if (f->F)
         return dkm_features_dense(f->r->ctx, dkm_data_cols(f->F), &f->map);
     if (args_text(a, "landmarks"))
@@ -165,7 +172,7 @@ static const option options[] = {
     {.name = "x",
      .kind = OPT_TEXT,
      .hint = "FILE",
-     .help = "the objects, in the order of the matrix, by one of the two that follow"},
+     .help = "the objects, in the order of the matrix, by one of the three that follow"},
     {.name = "landmarks",
      .kind = OPT_WHOLE,
      .least = 1,
@@ -176,6 +183,17 @@ static const option options[] = {
      .hint = "MODEL",
      .words = DKM_FISHER_LIST(FISHER_WORD),
      .help = "features: Fisher scores of a model that is fitted to the objects"},
+    {.name = "lle",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .hint = "K",
+     .help = "features: the weights on its K nearest others that a point is made of, a number for "
+             "every object"},
+    {.name = "ridge",
+     .kind = OPT_REAL,
+     .hint = "R",
+     .preset = "1e-3",
+     .help = "> 0, of --lle as of embed lle"},
     {.name = "landmark-choice",
      .kind = OPT_WORD,
      .hint = "HOW",

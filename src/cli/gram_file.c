@@ -43,22 +43,35 @@ out:
     return status;
 }
 
-dkm_status gram_file_write_products(run *r, const dkm_data *Z)
+dkm_status gram_file_products(run *r, const dkm_data *Z, dkm_data **G)
 {
-    const char *path = args_text(r->args, "output");
     dkm_layout layout = run_layout(r);
     dkm_status status = DKM_OK;
     dkm_grid *grid = NULL;
     dkm_kernel *linear = NULL;
     dkm_prepared *prepared = NULL;
-    dkm_data *G = NULL;
     dkm_idx nb;
 
+    *G = NULL;
     DKM_TRY(dkm_grid_create(r->ctx, layout.P, layout.Q, &grid));
     DKM_TRY(dkm_kernel_parse(r->ctx, "linear", &linear));
     DKM_TRY(dkm_kernel_prepare(linear, Z, &prepared));
     nb = layout.block ? layout.block : dkm_grid_block(grid, dkm_data_rows(Z));
-    DKM_TRY(dkm_gram_rows(grid, linear, prepared, nb, 0, &G));
+    DKM_TRY(dkm_gram_rows(grid, linear, prepared, nb, 0, G));
+out:
+    dkm_prepared_destroy(&prepared);
+    dkm_kernel_destroy(&linear);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+dkm_status gram_file_write_products(run *r, const dkm_data *Z)
+{
+    const char *path = args_text(r->args, "output");
+    dkm_status status = DKM_OK;
+    dkm_data *G = NULL;
+
+    DKM_TRY(gram_file_products(r, Z, &G));
     DKM_TRY(dkm_data_write(G, path));
     run_tell_int(r, "rows", dkm_data_rows(G));
     run_tell_int(r, "cols", dkm_data_cols(G));
@@ -66,8 +79,5 @@ dkm_status gram_file_write_products(run *r, const dkm_data *Z)
     run_tell_text(r, "output", path);
 out:
     dkm_data_destroy(&G);
-    dkm_prepared_destroy(&prepared);
-    dkm_kernel_destroy(&linear);
-    dkm_grid_destroy(&grid);
     return status;
 }

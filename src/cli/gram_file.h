@@ -31,6 +31,11 @@ dkm_status gram_file_read(run *r, const char *name, dkm_grid **grid, dkm_dmat **
 DKM_NODISCARD
 dkm_status gram_file_clip(run *r, dkm_dmat *K);
 
+/** The matrix of inner products of rows. Collective.
+ *  @param[out] G  new, owned by the caller; NULL on failure */
+DKM_NODISCARD
+dkm_status gram_file_products(run *r, const dkm_data *Z, dkm_data **G);
+
 /** Write the matrix of inner products of rows to -o, and tell its shape. Collective. */
 DKM_NODISCARD
 dkm_status gram_file_write_products(run *r, const dkm_data *Z);

@@ -13,6 +13,10 @@
     {                                                                                              \
         .name = "landmarks", .kind = OPT_WHOLE, .least = 1, .hint = "N", .help = text              \
     }
+#define ROW_REDUCE(text)                                                                           \
+    {                                                                                              \
+        .name = "reduce", .kind = OPT_WHOLE, .least = 1, .hint = "N", .help = text                 \
+    }
 #define ROW_LANDMARK_CHOICE                                                                        \
     {                                                                                              \
         .name = "landmark-choice", .kind = OPT_WORD, .hint = "HOW", .words = CHOICE_WORDS,         \
@@ -37,13 +41,6 @@
          .kind = OPT_REAL,                                                                         \
          .hint = "T",                                                                              \
          .help = "relative residual at which steps of pcg end: 1e-7, with all centers 1e-12"},     \
-        {.name = "keep",                                                                           \
-         .kind = OPT_WORD,                                                                         \
-         .hint = "WORD",                                                                           \
-         .words = "auto|matrix|nothing|",                                                          \
-         .preset = "auto",                                                                         \
-         .help = "kernel values of pcg: keep them, compute them anew in every step, or keep "      \
-                 "them where they fit the memory"},                                                \
     {                                                                                              \
         .name = "steps", .kind = OPT_WHOLE, .least = 1, .most = DKM_NYSTROEM_STEPS, .hint = "N",   \
         .help = "of pcg, at most", .preset = "200"                                                 \

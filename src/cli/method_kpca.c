@@ -21,6 +21,8 @@ static dkm_status settings(run *r, method_settings *s)
     s->kpca = dkm_kpca_settings_default();
     s->kpca.layout = run_layout(r);
     landmark_choice(r, &s->kpca.nystroem);
+    if (args_text(r->args, "reduce"))
+        s->kpca.nystroem.landmarks = args_whole(r->args, "reduce");
     return components_settings(r, &s->kpca.eigen);
 }
 
@@ -39,6 +41,7 @@ static const option options[] = {
     ROW_EIGENSOLVER,
     ROW_LANDMARKS("components of the Nystroem kernel of so many of the objects, "
                   "for more than a kernel matrix can hold; the model keeps those alone"),
+    ROW_REDUCE("the same, under the name it has in fit krr"),
     ROW_LANDMARK_CHOICE,
     ROW_X_TYPE,
     {0}};

@@ -91,6 +91,11 @@ static void tell(run *r, const method_settings *s, const method_info *found)
     run_tell_grid(r, info->P, info->Q);
     run_tell_int(r, "block", info->block);
     run_tell_text(r, "solver", info->path.solver);
+    if (info->landmarks > 0) {
+        run_tell_int(r, "landmarks", info->landmarks);
+        run_tell_text(r, "landmark_choice", dkm_landmark_name(s->krr.nystroem.choice));
+        run_tell_int(r, "dimensions", info->dimensions);
+    }
     if (*info->reason)
         run_tell_text(r, "chosen", info->reason);
     tell_path(r, &info->path);
@@ -134,6 +139,7 @@ static dkm_status settings(run *r, method_settings *s)
     krr->gammas = s->gammas;
     DKM_AGREE(r->ctx, read_gammas(r, s->gammas, &krr->count));
     DKM_TRY(landmark_settings(r, &krr->nystroem));
+    krr->reduce = args_text(r->args, "reduce") ? args_whole(r->args, "reduce") : 0;
     DKM_TRY(landmark_seconds(r, &krr->seconds));
 out:
     return status;
@@ -194,6 +200,9 @@ static const option options[] = {
      .help = "solve for the weights of the linear kernel where inputs have fewer columns than "
              "rows: the same predictions, and a model without training inputs"},
     ROW_PRECISION,
+    ROW_REDUCE("the exact fit under the Nystroem kernel of so many of the inputs, chosen as "
+               "--landmark-choice says: for lists of gammas and their errors, where --solver pcg "
+               "iterates for one"),
     ROWS_LANDMARKS,
     {.name = "time",
      .kind = OPT_TEXT,
@@ -210,7 +219,8 @@ static int ridge_point_of(const method_settings *s, ridge_point *point)
     int primal = s->krr.primal && strcmp(dkm_kernel_text(s->kx), "linear") == 0;
 
     *point = (ridge_point){.gamma = s->gammas[0], .center = s->krr.center};
-    return s->krr.penalty == DKM_PENALTY_WEIGHTS && s->krr.solver != DKM_PATH_PCG && !primal;
+    return s->krr.penalty == DKM_PENALTY_WEIGHTS && s->krr.solver != DKM_PATH_PCG &&
+           s->krr.reduce == 0 && !primal;
 }
 
 static const char *const lists[] = {"gamma", NULL};

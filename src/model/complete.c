@@ -1,19 +1,24 @@
 /* K is known on the observed objects O alone, S on all. Features of an object x are s(x, O), so
  * those of the observed ones are the square S_OO: K_OO is met as far as its range allows, and S
  * becomes Nystroem's kernel. */
-#include <dkmap/extend.h>
+#include <dkmap/complete.h>
+
+#include <dkmap/kernel.h>
 #include <dkmap/psd.h>
 
 #include "core/alloc.h"
 #include "scalapack/blas.h"
 
-typedef struct completion {
+struct dkm_completion {
     dkm_ctx *ctx;
-    const dkm_complete_settings *settings;
+    dkm_complete_settings settings;
     dkm_grid *grid;
     dkm_idx m, n;
-    dkm_idx *places; /* of the observed objects, n of m */
-} completion;
+    dkm_idx *places;    /* of the observed objects, n of m */
+    dkm_data *F;        /* features of all objects, m x n */
+    double *known, *by; /* roots of Q for K and for S */
+    dkm_complete_info info;
+};
 
 static dkm_local check_square(dkm_ctx *ctx, const char *name, const dkm_data *K)
 {
@@ -24,8 +29,7 @@ static dkm_local check_square(dkm_ctx *ctx, const char *name, const dkm_data *K)
                     (long long)dkm_data_rows(K), (long long)dkm_data_cols(K));
 }
 
-static dkm_local check(dkm_ctx *ctx, const dkm_data *K, const dkm_data *S, const dkm_data *observed,
-                       double lambda)
+static dkm_local check(dkm_ctx *ctx, const dkm_data *K, const dkm_data *S, const dkm_data *observed)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx m = dkm_data_rows(K);
@@ -37,13 +41,11 @@ static dkm_local check(dkm_ctx *ctx, const dkm_data *K, const dkm_data *S, const
                         "the incomplete matrix has %lld objects and the complete one %lld",
                         (long long)m, (long long)dkm_data_rows(S));
     if (dkm_data_rows(observed) != m || dkm_data_cols(observed) != 1)
-        return dkm_fail(ctx, DKM_ERR_ARG,
-                        "the mask of observed objects is %lld x %lld, and %lld objects want one "
-                        "number each: 1 where the matrix is known, else 0",
-                        (long long)dkm_data_rows(observed), (long long)dkm_data_cols(observed),
-                        (long long)m);
-    if (!(lambda >= 0 && lambda <= 1))
-        local = dkm_fail(ctx, DKM_ERR_ARG, "lambda is from 0 to 1, not %g", lambda);
+        local = dkm_fail(ctx, DKM_ERR_ARG,
+                         "the mask of observed objects is %lld x %lld, and %lld objects want one "
+                         "number each: 1 where the matrix is known, else 0",
+                         (long long)dkm_data_rows(observed), (long long)dkm_data_cols(observed),
+                         (long long)m);
 out:
     return local;
 }
@@ -60,7 +62,7 @@ static dkm_local check_mask(dkm_ctx *ctx, const dkm_data *observed)
 }
 
 /* Where the mask is 1, on every rank. */
-static dkm_status find_places(completion *c, const dkm_data *observed)
+static dkm_status find_places(dkm_completion *c, const dkm_data *observed)
 {
     dkm_status status = DKM_OK;
     dkm_local local = DKM_LOCAL_OK;
@@ -85,7 +87,7 @@ out:
 }
 
 /* The columns of the observed objects: of all rows, or of theirs alone. */
-static dkm_status pick(const completion *c, const dkm_data *K, int all_rows, dkm_data **block)
+static dkm_status pick(const dkm_completion *c, const dkm_data *K, int all_rows, dkm_data **block)
 {
     dkm_status status = DKM_OK;
     dkm_data *rows = NULL;
@@ -106,86 +108,104 @@ out:
 }
 
 /* The root of Q for one of the matrices on the observed objects. */
-static dkm_status find_root(const completion *c, const dkm_data *K, const dkm_data *F,
+static dkm_status find_root(const dkm_completion *c, const dkm_data *K, const dkm_data *F,
                             double **root, dkm_extrapolate_info *info)
 {
     dkm_status status = DKM_OK;
-    dkm_idx nb = c->settings->layout.block;
+    dkm_idx nb = c->settings.layout.block;
     dkm_data *block = NULL;
     dkm_dmat *A = NULL;
 
     DKM_TRY(pick(c, K, 0, &block));
     DKM_TRY(dkm_gram_given(c->grid, block, nb ? nb : dkm_grid_block(c->grid, c->n), &A));
-    if (c->settings->clip)
+    if (c->settings.clip)
         DKM_TRY(dkm_psd_clip(A, NULL));
-    DKM_TRY(dkm_extrapolate(A, F, &c->settings->extrapolate, root, info));
+    DKM_TRY(dkm_extrapolate(A, F, &c->settings.extrapolate, root, info));
 out:
     dkm_dmat_destroy(&A);
     dkm_data_destroy(&block);
     return status;
 }
 
-/* Z = F root for all objects. */
-static dkm_status place_all(const completion *c, const dkm_data *S, dkm_idx t, const double *root,
-                            dkm_data **Z)
+void dkm_completion_close(dkm_completion **completion)
+{
+    dkm_completion *c = *completion;
+
+    if (!c)
+        return;
+    dkm_extrapolate_free(&c->by);
+    dkm_extrapolate_free(&c->known);
+    dkm_data_destroy(&c->F);
+    DKM_FREE(c->places);
+    dkm_grid_destroy(&c->grid);
+    dkm_free_block(c);
+    *completion = NULL;
+}
+
+static dkm_status find_roots(dkm_completion *c, const dkm_data *K, const dkm_data *S)
 {
     dkm_status status = DKM_OK;
     dkm_data *F = NULL;
 
-    DKM_TRY(pick(c, S, 1, &F));
-    DKM_TRY(dkm_data_create_dense(c->ctx, c->m, t, Z));
-    if (t > 0)
-        dkm_blas_gemm(DKM_F64, 'N', 'N', t, dkm_data_local_rows(F), c->n, 1.0, root, t,
-                      dkm_data_values_const(F), c->n, 0.0, dkm_data_values(*Z), t);
+    DKM_TRY(pick(c, S, 1, &c->F));
+    DKM_TRY(dkm_data_select(c->F, c->n, c->places, &F));
+    DKM_TRY(find_root(c, K, F, &c->known, &c->info.known));
+    DKM_TRY(find_root(c, S, F, &c->by, &c->info.by));
 out:
     dkm_data_destroy(&F);
     return status;
 }
 
-static dkm_status solve(const completion *c, const dkm_data *K, const dkm_data *S, double lambda,
-                        dkm_data **Z, dkm_complete_info *info)
-{
-    dkm_status status = DKM_OK;
-    double *known = NULL, *by = NULL, *root = NULL;
-    dkm_weighed_root both[2];
-    dkm_data *F = NULL;
-    dkm_idx t = 0;
-
-    DKM_TRY(pick(c, S, 0, &F));
-    DKM_TRY(find_root(c, K, F, &known, &info->known));
-    DKM_TRY(find_root(c, S, F, &by, &info->by));
-    both[0] = (dkm_weighed_root){info->by.dimensions, by, lambda};
-    both[1] = (dkm_weighed_root){info->known.dimensions, known, 1.0 - lambda};
-    DKM_TRY(dkm_extrapolate_join(c->ctx, c->n, 2, both, &root, &t));
-    DKM_TRY(place_all(c, S, t, root, Z));
-    info->dimensions = t;
-out:
-    dkm_data_destroy(&F);
-    dkm_extrapolate_free(&known);
-    dkm_extrapolate_free(&by);
-    dkm_extrapolate_free(&root);
-    return status;
-}
-
-dkm_status dkm_extend_complete(const dkm_data *K, const dkm_data *S, const dkm_data *observed,
-                               double lambda, const dkm_complete_settings *settings, dkm_data **Z,
+dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *S, const dkm_data *observed,
+                               const dkm_complete_settings *settings, dkm_completion **completion,
                                dkm_complete_info *info)
 {
     dkm_status status = DKM_OK;
-    completion c = {.ctx = dkm_data_ctx(K), .settings = settings, .m = dkm_data_rows(K)};
-    dkm_complete_info found = {0};
+    dkm_ctx *ctx = dkm_data_ctx(K);
+    dkm_completion *c = NULL;
+
+    *completion = NULL;
+    DKM_AGREE(ctx, check(ctx, K, S, observed));
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &c));
+    c->ctx = ctx;
+    c->settings = *settings;
+    c->m = c->info.m = dkm_data_rows(K);
+    DKM_TRY(find_places(c, observed));
+    c->info.observed = c->n;
+    DKM_TRY(dkm_grid_create(ctx, settings->layout.P, settings->layout.Q, &c->grid));
+    DKM_TRY(find_roots(c, K, S));
+    if (info)
+        *info = c->info;
+    *completion = c;
+    c = NULL;
+out:
+    dkm_completion_close(&c);
+    return status;
+}
+
+static dkm_local check_lambda(dkm_ctx *ctx, double lambda)
+{
+    if (lambda >= 0 && lambda <= 1)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_ARG, "lambda is from 0 to 1, not %g", lambda);
+}
+
+dkm_status dkm_completion_join(const dkm_completion *c, double lambda, dkm_data **Z)
+{
+    dkm_status status = DKM_OK;
+    dkm_weighed_root both[2] = {{c->info.by.dimensions, c->by, lambda},
+                                {c->info.known.dimensions, c->known, 1.0 - lambda}};
+    double *root = NULL;
+    dkm_idx t = 0;
 
     *Z = NULL;
-    DKM_AGREE(c.ctx, check(c.ctx, K, S, observed, lambda));
-    DKM_TRY(find_places(&c, observed));
-    DKM_TRY(dkm_grid_create(c.ctx, settings->layout.P, settings->layout.Q, &c.grid));
-    DKM_TRY(solve(&c, K, S, lambda, Z, &found));
-    found.m = c.m;
-    found.observed = c.n;
-    if (info)
-        *info = found;
+    DKM_AGREE(c->ctx, check_lambda(c->ctx, lambda));
+    DKM_TRY(dkm_extrapolate_join(c->ctx, c->n, 2, both, &root, &t));
+    DKM_TRY(dkm_data_create_dense(c->ctx, c->m, t, Z));
+    if (t > 0)
+        dkm_blas_gemm(DKM_F64, 'N', 'N', t, dkm_data_local_rows(c->F), c->n, 1.0, root, t,
+                      dkm_data_values_const(c->F), c->n, 0.0, dkm_data_values(*Z), t);
 out:
-    DKM_FREE(c.places);
-    dkm_grid_destroy(&c.grid);
+    dkm_extrapolate_free(&root);
     return status;
 }

@@ -4,8 +4,9 @@
 
 #include "core/alloc.h"
 
-static const dkm_features_kind *const kinds[] = {
-    &dkm_features_kind_dense, &dkm_features_kind_landmarks, &dkm_features_kind_fisher};
+static const dkm_features_kind *const kinds[] = {&dkm_features_kind_dense,
+                                                 &dkm_features_kind_landmarks,
+                                                 &dkm_features_kind_fisher, &dkm_features_kind_lle};
 
 dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_idx n, void *state,
                              dkm_features **map)

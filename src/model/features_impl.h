@@ -26,12 +26,20 @@ struct dkm_features {
 };
 
 extern const dkm_features_kind dkm_features_kind_dense, dkm_features_kind_landmarks,
-    dkm_features_kind_fisher;
+    dkm_features_kind_fisher, dkm_features_kind_lle;
 
 /** Wrap the state of a kind; takes it over, also on failure. Collective. */
 DKM_NODISCARD
 dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_idx n, void *state,
                              dkm_features **map);
+
+/** The places of landmarks among some objects. Collective.
+ *  @param[in,out] n       at most as many as there are; fewer where they explain all others
+ *  @param[out]    places  new array for DKM_FREE(), also after a failure */
+DKM_NODISCARD
+dkm_status dkm_features_places(const dkm_data *X, const dkm_kernel *kernel,
+                               dkm_landmark_choice choice, const dkm_layout *layout, dkm_idx *n,
+                               dkm_idx **places);
 
 /** The parts "map", "features_count" and those of its kind, and a map from them. Collective. */
 DKM_NODISCARD

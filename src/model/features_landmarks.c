@@ -133,17 +133,28 @@ const dkm_features_kind dkm_features_kind_landmarks = {.name = "landmarks",
                                                        .from_bundle = from_bundle,
                                                        .destroy = destroy};
 
-/* The places that a choice names, of the objects of @p X. */
-static dkm_status choose(const dkm_layout *layout, const dkm_kernel *kernel, const dkm_data *X,
-                         dkm_landmark_choice choice, dkm_idx *n, dkm_idx *places)
+static dkm_local check_count(dkm_ctx *ctx, const dkm_data *X, dkm_idx n)
+{
+    if (n >= 1 && n <= dkm_data_rows(X))
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_ARG, "%lld landmarks of %lld objects cannot be chosen",
+                    (long long)n, (long long)dkm_data_rows(X));
+}
+
+dkm_status dkm_features_places(const dkm_data *X, const dkm_kernel *kernel,
+                               dkm_landmark_choice choice, const dkm_layout *layout, dkm_idx *n,
+                               dkm_idx **places)
 {
     dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(X);
     dkm_grid *grid = NULL;
     dkm_prepared *prepared = NULL;
 
-    DKM_TRY(dkm_grid_create(dkm_data_ctx(X), layout->P, layout->Q, &grid));
+    DKM_AGREE(ctx, check_count(ctx, X, *n));
+    DKM_AGREE(ctx, dkm_alloc(ctx, *n, places));
+    DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &grid));
     DKM_TRY(dkm_kernel_prepare(kernel, X, &prepared));
-    DKM_TRY(dkm_landmarks_choose(grid, prepared, choice, LEVERAGE_RIDGE, n, places));
+    DKM_TRY(dkm_landmarks_choose(grid, prepared, choice, LEVERAGE_RIDGE, n, *places));
 out:
     dkm_prepared_destroy(&prepared);
     dkm_grid_destroy(&grid);
@@ -162,14 +173,6 @@ out:
     return local;
 }
 
-static dkm_local check_count(dkm_ctx *ctx, const dkm_data *X, dkm_idx n)
-{
-    if (n >= 1 && n <= dkm_data_rows(X))
-        return DKM_LOCAL_OK;
-    return dkm_fail(ctx, DKM_ERR_ARG, "%lld landmarks of %lld objects cannot be chosen",
-                    (long long)n, (long long)dkm_data_rows(X));
-}
-
 dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel, dkm_idx n,
                                   dkm_landmark_choice choice, const dkm_layout *layout,
                                   dkm_features **map)
@@ -181,9 +184,7 @@ dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel, d
     dkm_data *chosen = NULL;
 
     *map = NULL;
-    DKM_AGREE(ctx, check_count(ctx, X, n));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n, &places));
-    DKM_TRY(choose(layout, kernel, X, choice, &n, places));
+    DKM_TRY(dkm_features_places(X, kernel, choice, layout, &n, &places));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->base.ctx = ctx;
     s->n = n;

@@ -60,12 +60,11 @@ static dkm_status look(dkm_jkm_loop *l, finding *f)
     double most[2] = {0, 0};
 
     dkm_phase_begin(l->ctx, "oracle");
-    if (l->one) {
-        DKM_TRY(dkm_onecut_values(&l->joint, l->U, l->G));
-    } else {
+    if (l->one)
+        DKM_TRY(dkm_onecut_machine(&l->joint, l->U));
+    else
         dkm_cutset_machine(&l->cuts, l->U);
-        DKM_TRY(dkm_form_apply(l->form, NULL, l->U, l->G));
-    }
+    DKM_TRY(dkm_form_apply(l->form, NULL, l->U, l->G));
     DKM_TRY(dkm_oracle_search(l->oracle, l->G));
     find_slacks(l);
     for (dkm_idx i = 0; i < l->oracle->n; i++) {
@@ -314,8 +313,6 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
         }
         DKM_TRY(loop->one ? improve_one(loop, &qp) : improve(loop, &f, &qp));
     }
-    if (loop->one)
-        DKM_TRY(dkm_onecut_machine(&loop->joint, loop->U));
 out:
     return status;
 }

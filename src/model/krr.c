@@ -53,6 +53,21 @@ static dkm_local check_landmarks(dkm_ctx *ctx, const dkm_krr_settings *s)
     return DKM_LOCAL_OK;
 }
 
+/* Rows of matrices know their objects by their places: a few of them stand for nothing. */
+static dkm_local check_reduction(dkm_ctx *ctx, dkm_type type, const dkm_krr_settings *s)
+{
+    if (type == DKM_GRAM || type == DKM_DISTANCE || type == DKM_GRAPH)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "inputs of type %s cannot be reduced to a few of them: make features of "
+                        "them first (dkmap extend fit)",
+                        dkm_type_name(type));
+    if (s->solver == DKM_PATH_PCG || rough(s) || s->penalty == DKM_PENALTY_COEFFICIENTS)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "a reduced fit is exact and in double precision, with the penalty on the "
+                        "weights, by the solvers cholesky or eigen");
+    return DKM_LOCAL_OK;
+}
+
 static dkm_local check_fit(dkm_ctx *ctx, dkm_idx m, const dkm_data *Y, const dkm_krr_settings *s)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -86,6 +101,11 @@ static dkm_status fit_by(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dk
 {
     dkm_status status;
 
+    if (settings->reduce > 0) {
+        status = dkm_krr_reduced_fit(ctx, *X, Y, kernel, settings, model, info);
+        dkm_data_destroy(X);
+        return status;
+    }
     if (settings->solver == DKM_PATH_PCG)
         return dkm_krr_landmark_fit(ctx, X, NULL, Y, kernel, settings, model, info);
     if (!takes_primal(*X, kernel, settings))
@@ -106,7 +126,10 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
     if (info)
         *info = (dkm_krr_info){0};
     DKM_AGREE(ctx, check_fit(ctx, dkm_data_rows(*X), Y, settings));
-    if (dkm_krr_choice_open(settings) && !takes_primal(*X, kernel, settings))
+    if (settings->reduce > 0)
+        DKM_AGREE(ctx, check_reduction(ctx, dkm_data_type(*X), settings));
+    if (dkm_krr_choice_open(settings) && settings->reduce == 0 &&
+        !takes_primal(*X, kernel, settings))
         DKM_TRY(dkm_krr_choose(*X, dkm_data_rows(*X), kernel, &taken, reason));
     DKM_TRY(fit_by(ctx, X, Y, kernel, &taken, model, info));
     if (info)

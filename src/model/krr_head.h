@@ -58,6 +58,12 @@ dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
                               const dkm_krr_settings *settings, dkm_model **model,
                               dkm_krr_info *info);
 
+/** The same under the Nystroem kernel of settings->reduce landmarks, solved in the primal. */
+DKM_NODISCARD
+dkm_status dkm_krr_reduced_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                               const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                               dkm_model **model, dkm_krr_info *info);
+
 /** The same with landmarks, on inputs that are kept (@p X, taken over) or read anew. */
 DKM_NODISCARD
 dkm_status dkm_krr_landmark_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source, const dkm_data *Y,

@@ -4,8 +4,10 @@
 
 #include <dkmap/lle.h>
 
+#include "data/objects.h"
 #include "model/base.h"
 #include "model/weights.h"
+#include "solve/slab.h"
 
 typedef struct dkm_lle {
     dkm_base base; /**< of a grid and a block size, and the points */
@@ -20,6 +22,13 @@ DKM_NODISCARD
 dkm_status dkm_lle_open(dkm_ctx *ctx, dkm_data **X, const dkm_layout *layout, dkm_lle **state);
 /** Free it. Collective. */
 void dkm_lle_close(void *state);
+
+/** U = W^+ V, and how well that was found. Collective.
+ *
+ *  @param[in] W  all rows on every rank: the places of k neighbours, then k weights
+ *  @param[in] V  the embedding of the points, this rank's slab */
+DKM_NODISCARD
+dkm_status dkm_lle_resolve(dkm_lle *s, const dkm_objs *W, const dkm_slab *V, dkm_lle_info *info);
 
 /** Whether so many neighbours and coordinates can be. Local. */
 DKM_NODISCARD

@@ -2,16 +2,12 @@
 
 #include <dkmap/grid.h>
 
-#include <string.h>
-
 #include "core/alloc.h"
 #include "scalapack/blas.h"
-#include "scalapack/narrow.h"
 
 #define PANEL_NUMBERS 2097152 /* of a panel: 16 MiB */
 #define STRETCH       256     /* terms that one product adds up */
 #define UNIT          8       /* rows and columns come in multiples of this */
-#define FEW           64      /* rows that are multiplied with a few columns at once */
 
 dkm_idx dkm_rows_panel(dkm_idx width)
 {
@@ -145,26 +141,6 @@ static void multiply_alike(const product *p, dkm_idx m, dkm_idx n)
         finish_cols(p, m, n, padded);
 }
 
-/* The same for at most DKM_LANES columns and a stretch of terms. Each row is added up by itself. */
-static void multiply_narrow(const product *p, dkm_idx m, dkm_idx n)
-{
-    double wide[STRETCH * DKM_LANES] = {0}, out[FEW * DKM_LANES];
-
-    for (dkm_idx l = 0; l < p->k; l++)
-        for (dkm_idx j = 0; j < n; j++)
-            wide[l * DKM_LANES + j] = p->alpha * p->B.a[l * p->B.ld + j];
-    for (dkm_idx i = 0; i < m; i += FEW) {
-        dkm_idx count = least(FEW, m - i);
-        memset(out, 0, sizeof out);
-        dkm_narrow_cols(DKM_F64, p->k, count, p->A.a + i * p->A.ld, p->A.ld, wide, out);
-        for (dkm_idx a = 0; a < count; a++)
-            for (dkm_idx j = 0; j < n; j++) {
-                double *c = p->C + (i + a) * p->ldc + j;
-                *c = (p->beta == 0 ? 0 : p->beta * *c) + out[a * DKM_LANES + j];
-            }
-    }
-}
-
 void dkm_rows_times(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_block A, dkm_block B,
                     double beta, double *C)
 {
@@ -178,10 +154,7 @@ void dkm_rows_times(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_block A, 
                      {B.a + at * B.ld, B.ld},
                      C,
                      n};
-        if (n <= DKM_LANES)
-            multiply_narrow(&p, m, n);
-        else
-            multiply_alike(&p, m, n);
+        multiply_alike(&p, m, n);
     }
 }
 

@@ -1,0 +1,160 @@
+/* What each point is made of: its weights on its nearest anchors, a number for each anchor, 1 in
+ * sum (locally linear embedding). */
+#include "core/alloc.h"
+#include "model/features_impl.h"
+#include "model/lle_impl.h"
+#include "model/weights.h"
+
+typedef struct lle {
+    dkm_ctx *ctx;
+    dkm_data *X; /* the anchors */
+    dkm_anchors anchors;
+    dkm_idx k;
+    double ridge;
+} lle;
+
+static void destroy(void *state)
+{
+    lle *s = state;
+
+    dkm_anchors_close(&s->anchors);
+    dkm_data_destroy(&s->X);
+    dkm_free_block(s);
+}
+
+static dkm_local check_points(const lle *s, const dkm_data *Q)
+{
+    if (dkm_data_type(Q) == DKM_DENSE && dkm_data_cols(Q) == dkm_data_cols(s->X))
+        return DKM_LOCAL_OK;
+    return dkm_fail(s->ctx, DKM_ERR_ARG,
+                    "points are dense rows of %lld columns, these are %s of "
+                    "%lld",
+                    (long long)dkm_data_cols(s->X), dkm_type_name(dkm_data_type(Q)),
+                    (long long)dkm_data_cols(Q));
+}
+
+/* Rows of weights; the points are the anchors themselves (own) or others. */
+static dkm_status weigh(const lle *s, const dkm_data *Q, int own, dkm_data **F)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx mine = dkm_data_local_rows(Q), m = dkm_data_rows(s->X), k = s->k;
+    double *pairs = NULL;
+
+    DKM_AGREE(s->ctx, check_points(s, Q));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, mine * 2 * k, &pairs));
+    DKM_TRY(dkm_weights_find(&s->anchors, Q, own, k, s->ridge, pairs));
+    DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(Q), m, F));
+    for (dkm_idx i = 0; i < mine; i++)
+        for (dkm_idx a = 0; a < k; a++)
+            dkm_data_values(*F)[i * m + (dkm_idx)pairs[i * 2 * k + a]] = pairs[(i * 2 + 1) * k + a];
+out:
+    DKM_FREE(pairs);
+    return status;
+}
+
+static dkm_status apply(void *state, const dkm_data *X, dkm_data **F)
+{
+    return weigh(state, X, 0, F);
+}
+
+static dkm_local name_parts(const lle *s, dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_bundle_put_real(bundle, "neighbours", (double)s->k));
+    DKM_STEP(dkm_bundle_put_real(bundle, "ridge", s->ridge));
+    DKM_STEP(dkm_bundle_lend_data(bundle, "anchors", s->X));
+out:
+    return local;
+}
+
+static dkm_status to_bundle(void *state, dkm_bundle *bundle)
+{
+    lle *s = state;
+
+    return dkm_agree(s->ctx, name_parts(s, bundle));
+}
+
+/* Takes the points over. */
+static dkm_status open_state(dkm_ctx *ctx, dkm_data **X, dkm_idx k, double ridge, lle **state)
+{
+    dkm_status status = DKM_OK;
+    lle *s = NULL;
+
+    *state = NULL;
+    DKM_AGREE(ctx, dkm_lle_check(ctx, *X, k, 1));
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
+    s->ctx = ctx;
+    s->k = k;
+    s->ridge = ridge;
+    s->X = *X;
+    *X = NULL;
+    DKM_TRY(dkm_anchors_open(&s->anchors, s->X));
+    *state = s;
+    s = NULL;
+out:
+    if (s)
+        destroy(s);
+    return status;
+}
+
+static dkm_local read_parts(dkm_bundle *bundle, double *k, double *ridge, dkm_data **X)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_bundle_real(bundle, "neighbours", k));
+    DKM_STEP(dkm_bundle_real(bundle, "ridge", ridge));
+    DKM_STEP(dkm_bundle_take_data(bundle, "anchors", X));
+out:
+    return local;
+}
+
+static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout, dkm_idx n,
+                              void **state)
+{
+    dkm_status status = DKM_OK;
+    dkm_local local = DKM_LOCAL_OK;
+    double k = 0, ridge = 0;
+    dkm_data *X = NULL;
+    lle *s = NULL;
+
+    (void)layout;
+    DKM_AGREE(ctx, read_parts(bundle, &k, &ridge, &X));
+    if (dkm_data_rows(X) != n)
+        local = dkm_fail(ctx, DKM_ERR_FORMAT, "%lld features of %lld points", (long long)n,
+                         (long long)dkm_data_rows(X));
+    DKM_AGREE(ctx, local);
+    DKM_TRY(open_state(ctx, &X, (dkm_idx)k, ridge, &s));
+    *state = s;
+out:
+    dkm_data_destroy(&X);
+    return status;
+}
+
+const dkm_features_kind dkm_features_kind_lle = {.name = "lle",
+                                                 .apply = apply,
+                                                 .to_bundle = to_bundle,
+                                                 .from_bundle = from_bundle,
+                                                 .destroy = destroy};
+
+dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge, dkm_features **map,
+                            dkm_data **F)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(*X);
+    dkm_idx m = dkm_data_rows(*X);
+    lle *s = NULL;
+
+    *map = NULL;
+    *F = NULL;
+    DKM_TRY(open_state(ctx, X, neighbours, ridge, &s));
+    DKM_TRY(weigh(s, s->X, 1, F));
+    status = dkm_features_wrap(ctx, &dkm_features_kind_lle, m, s, map);
+    s = NULL; /* taken over, whatever came of it */
+out:
+    if (s)
+        destroy(s);
+    if (status != DKM_OK)
+        dkm_data_destroy(F);
+    return status;
+}

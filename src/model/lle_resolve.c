@@ -1,0 +1,113 @@
+/* U = W^+ V by conjugate gradients on ||W U - V||, begun at V, which is near: W V ~ V. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "model/lle_impl.h"
+
+#define STEPS    200
+#define RESOLVED 1e-8
+
+typedef struct work {
+    dkm_lle *s;
+    dkm_ctx *ctx;
+    dkm_idx m;
+    const dkm_objs *W;
+    const dkm_slab *V;
+    dkm_lle_info *info;
+} work;
+
+/* out = W in ('N') or W'in ('T'), m x p on every rank, of the rows of W that this rank stands for.
+ */
+static void multiply(const work *f, char trans, const double *in, double *out)
+{
+    dkm_idx p = f->s->p, k = f->s->k, first = dkm_data_local_first(f->s->base.X);
+
+    memset(out, 0, (size_t)(f->m * p) * sizeof *out);
+    for (dkm_idx i = first; i < first + f->V->n; i++)
+        for (dkm_idx a = 0; a < k; a++) {
+            const double *row = f->W->values + i * f->W->d;
+            dkm_idx at = (dkm_idx)row[a], from = trans == 'N' ? at : i, to = trans == 'N' ? i : at;
+            for (dkm_idx j = 0; j < p; j++)
+                out[to * p + j] += row[k + a] * in[from * p + j];
+        }
+    MPI_Allreduce(MPI_IN_PLACE, out, (int)(f->m * p), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(f->ctx));
+}
+
+static double square(dkm_idx n, const double *a)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < n; k++)
+        sum += a[k] * a[k];
+    return sum;
+}
+
+/* Conjugate gradients for min ||W U - V||, all columns as one vector; arrays of m x p numbers:
+ * u, r = V - W u, s = W'r, the direction d, and q = W d. */
+static void solve_weights(work *f, double *arrays[5])
+{
+    double *u = arrays[0], *r = arrays[1], *s = arrays[2], *d = arrays[3], *q = arrays[4];
+    dkm_idx n = f->m * f->s->p;
+    double norm = sqrt(square(n, u)), gamma;
+
+    multiply(f, 'N', u, r);
+    for (dkm_idx k = 0; k < n; k++)
+        r[k] = u[k] - r[k];
+    multiply(f, 'T', r, s);
+    memcpy(d, s, (size_t)n * sizeof *d);
+    gamma = square(n, s);
+    while (f->info->steps < STEPS && sqrt(square(n, r)) > RESOLVED * norm && gamma > 0) {
+        double alpha, before = gamma;
+        multiply(f, 'N', d, q);
+        alpha = gamma / square(n, q);
+        for (dkm_idx k = 0; k < n; k++) {
+            u[k] += alpha * d[k];
+            r[k] -= alpha * q[k];
+        }
+        multiply(f, 'T', r, s);
+        gamma = square(n, s);
+        for (dkm_idx k = 0; k < n; k++)
+            d[k] = s[k] + gamma / before * d[k];
+        f->info->steps++;
+    }
+    f->info->unresolved = norm > 0 ? sqrt(square(n, r)) / norm : 0.0;
+}
+
+static dkm_local allocate(dkm_ctx *ctx, dkm_idx n, double *arrays[5])
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (int k = 0; k < 5; k++)
+        DKM_STEP(dkm_calloc(ctx, n, &arrays[k]));
+out:
+    return local;
+}
+
+/* U = W^+ V */
+static dkm_status resolve(work *f)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = f->s->p, first = dkm_data_local_first(f->s->base.X);
+    double *arrays[5] = {NULL};
+
+    DKM_AGREE(f->ctx, allocate(f->ctx, f->m * p, arrays));
+    for (dkm_idx i = 0; i < f->V->n; i++)
+        memcpy(arrays[0] + (first + i) * p, f->V->a + i * f->V->ld, (size_t)p * sizeof(double));
+    MPI_Allreduce(MPI_IN_PLACE, arrays[0], (int)(f->m * p), MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(f->ctx));
+    solve_weights(f, arrays);
+    DKM_TRY(dkm_data_create_dense(f->ctx, f->m, p, &f->s->U));
+    memcpy(dkm_data_values(f->s->U), arrays[0] + first * p, (size_t)(f->V->n * p) * sizeof(double));
+out:
+    for (int k = 0; k < 5; k++)
+        DKM_FREE(arrays[k]);
+    return status;
+}
+
+dkm_status dkm_lle_resolve(dkm_lle *s, const dkm_objs *W, const dkm_slab *V, dkm_lle_info *info)
+{
+    work w = {s, s->base.ctx, dkm_data_rows(s->base.X), W, V, info};
+
+    return resolve(&w);
+}
