@@ -94,6 +94,17 @@ static void a_matrix_of_several_tiles_is_swept(dkm_ctx *ctx)
     compare(ctx, &l, 'U', 1);
 }
 
+/* Up to so many columns there are products of their own, beyond them gemm's. */
+static void any_number_of_columns_may_be_taken(dkm_ctx *ctx)
+{
+    const dkm_idx columns[] = {2, 8, 9, 16, 17, 24, 25};
+
+    for (int k = 0; k < 14; k++) {
+        layout l = {0, 301, 16, k & 1 ? DKM_F32 : DKM_F64};
+        compare(ctx, &l, k & 4 ? 'U' : 'L', columns[k / 2]);
+    }
+}
+
 static void nothing_times_nothing_is_nothing(dkm_ctx *ctx)
 {
     layout l = {0, 0, 4, DKM_F64};
@@ -127,9 +138,8 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(either_triangle_gives_the_product),
-    CASE(a_matrix_of_several_tiles_is_swept),
-    CASE(nothing_times_nothing_is_nothing),
+    CASE(either_triangle_gives_the_product),  CASE(a_matrix_of_several_tiles_is_swept),
+    CASE(any_number_of_columns_may_be_taken), CASE(nothing_times_nothing_is_nothing),
     CASE(failing_allocations_are_agreed_on),
 };
 

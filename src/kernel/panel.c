@@ -1,6 +1,10 @@
 #include "kernel/panel.h"
 
 #include "core/alloc.h"
+#include "scalapack/whole.h"
+
+#define WORTH_KEEPING                                                                              \
+    16 /* numbers of an object, and objects, below which whole numbers gain nothing */
 
 static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)
 {
@@ -20,6 +24,34 @@ static int wants_single(const dkm_panel *panel, const dkm_objs *objs)
     return panel->precision == DKM_F32 && objs->type == DKM_DENSE && objs->d > 0;
 }
 
+static int may_be_whole(const dkm_panel *panel, const dkm_objs *objs)
+{
+    return dkm_whole_pays() && objs->type == DKM_DENSE && objs->d >= WORTH_KEEPING &&
+           panel->capacity >= WORTH_KEEPING;
+}
+
+/* Room for whole numbers in every slot that may hold some. */
+static dkm_local open_whole(dkm_panel *panel)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = panel->of->ctx;
+    dkm_idx widest = 0;
+
+    DKM_STEP(dkm_calloc(ctx, panel->of->kernel->slots, &panel->whole));
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
+        const dkm_objs *objs = uses_slot(panel, s) ? &slot_data(panel, s)->mine : NULL;
+        dkm_idx width = objs ? dkm_whole_width(objs->d) : 0;
+        if (!objs || !may_be_whole(panel, objs))
+            continue;
+        DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->whole[s].rows));
+        widest = width > widest ? width : widest;
+    }
+    if (panel->side == DKM_ROWS && widest > 0)
+        DKM_STEP(dkm_alloc(ctx, dkm_whole_room(widest), &panel->room));
+out:
+    return local;
+}
+
 dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_node *root,
                          dkm_side side, dkm_precision precision, dkm_idx capacity)
 {
@@ -34,6 +66,7 @@ dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_nod
     for (dkm_idx s = 0; s < k->slots; s++)
         if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))
             DKM_STEP(dkm_alloc(of->ctx, capacity * slot_data(panel, s)->mine.d, &panel->single[s]));
+    DKM_STEP(open_whole(panel));
 out:
     return local;
 }
@@ -66,9 +99,14 @@ static void convert(dkm_panel *panel, dkm_idx slot)
 /* What tiles need beside the objects themselves. */
 static void finish(dkm_panel *panel)
 {
-    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
+        dkm_short *whole = &panel->whole[s];
+        if (whole->rows)
+            whole->most =
+                dkm_whole_take(panel->n, panel->objs[s].d, panel->objs[s].values, whole->rows);
         if (panel->single[s])
             convert(panel, s);
+    }
     for (dkm_idx i = panel->root->size - 1; i >= 0; i--)
         panel->root[i].kind->self(&panel->root[i], panel);
 }
@@ -148,6 +186,10 @@ void dkm_panel_close(dkm_panel *panel)
     release(panel);
     for (dkm_idx s = 0; panel->single && s < panel->of->kernel->slots; s++)
         DKM_FREE(panel->single[s]);
+    for (dkm_idx s = 0; panel->whole && s < panel->of->kernel->slots; s++)
+        DKM_FREE(panel->whole[s].rows);
+    DKM_FREE(panel->room);
+    DKM_FREE(panel->whole);
     DKM_FREE(panel->objs);
     DKM_FREE(panel->single);
     DKM_FREE(panel->self);

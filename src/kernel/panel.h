@@ -2,12 +2,19 @@
  *
  *  A panel is opened once for at most `capacity` objects and filled many times. On one rank it
  *  borrows the arrays of the prepared objects; else objects are fetched. For tiles in single
- *  precision the dense values are converted once a filling.
+ *  precision the dense values are converted once a filling. Dense values that are small whole
+ * numbers are kept as such too: their inner products cost less.
  */
 #ifndef DKMAP_PANEL_H
 #define DKMAP_PANEL_H
 
 #include "kernel/kernel_impl.h"
+
+/** Dense values as 16-bit numbers, where they are small and whole. */
+typedef struct dkm_short {
+    int16_t *rows; /**< room for `capacity` objects, or NULL */
+    double most;   /**< the largest size among them; negative: they are not such numbers */
+} dkm_short;
 
 struct dkm_panel {
     const dkm_prepared *of;
@@ -15,10 +22,12 @@ struct dkm_panel {
     dkm_precision precision;
     dkm_side side;
     dkm_idx n, capacity;
-    int borrowed;   /**< the arrays of `objs` are those of the prepared objects */
-    dkm_objs *objs; /**< one a slot */
-    float **single; /**< one a slot: dense values in single precision, or NULL */
-    double *self;   /**< k(x, x), `capacity` numbers a node */
+    int borrowed;     /**< the arrays of `objs` are those of the prepared objects */
+    dkm_objs *objs;   /**< one a slot */
+    float **single;   /**< one a slot: dense values in single precision, or NULL */
+    dkm_short *whole; /**< one a slot: dense values that are small whole numbers */
+    int16_t *room;    /**< of rows: for products of whole numbers, or NULL */
+    double *self;     /**< k(x, x), `capacity` numbers a node */
 };
 
 /** k(x, x) of the panel's objects under a node's kernel. Local. */

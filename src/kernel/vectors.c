@@ -2,6 +2,9 @@
 
 #include "kernel/lists.h"
 #include "scalapack/blas.h"
+#include "scalapack/whole.h"
+
+#define SUM_MOST 2147483647.0 /* of 32-bit numbers */
 
 static double square(const double *x, dkm_idx n)
 {
@@ -28,6 +31,22 @@ out:
     return local;
 }
 
+/* Inner products by whole numbers, where all values of both sides are such. */
+static int dot_whole(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    const dkm_short *a = &job->A->whole[node->slot], *b = &job->B->whole[node->slot];
+    dkm_idx width = dkm_whole_width(dkm_panel_objs(job->A, node)->d);
+    dkm_whole A = {C->na, width, NULL}, B = {C->nb, width, NULL};
+
+    if (!a->rows || !b->rows || !job->A->room || a->most < 0 || b->most < 0 ||
+        (double)width * a->most * b->most > SUM_MOST)
+        return 0;
+    A.rows = a->rows + job->a * width;
+    B.rows = b->rows + job->b * width;
+    dkm_whole_dots(&A, &B, C->precision, C->c, C->ld, job->A->room);
+    return 1;
+}
+
 dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
     const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
@@ -35,9 +54,10 @@ dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_job *job, const dkm_ti
     if (A->type != DKM_DENSE)
         return dkm_lists_meet(DKM_MEET_PRODUCT, A, job->a, B, job->b, C);
     /* rows of a panel are the columns of a d x n matrix */
-    dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, A->d, 1.0,
-                  dkm_panel_values(job->A, node, job->a), A->d,
-                  dkm_panel_values(job->B, node, job->b), B->d, 0.0, C->c, C->ld);
+    if (!dot_whole(node, job, C))
+        dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, A->d, 1.0,
+                      dkm_panel_values(job->A, node, job->a), A->d,
+                      dkm_panel_values(job->B, node, job->b), B->d, 0.0, C->c, C->ld);
     dkm_phase_flops(job->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
     return DKM_LOCAL_OK;
 }

@@ -13,7 +13,7 @@
 #include "scalapack/blas.h"
 #include "scalapack/linalg.h"
 
-#define STRIP 512  /* columns whose product is taken off at a time */
+#define STRIP 256  /* columns whose product is taken off at a time */
 #define WIDE  1024 /* columns of the trailing triangle at a time */
 
 typedef struct elimination {

@@ -8,9 +8,12 @@
 #include "core/alloc.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/blas.h"
+#include "scalapack/narrow.h"
 
 #define COLUMN_BYTES (128 << 20) /* of V at a time, on every rank */
 #define TILE         1024        /* rows and columns of a tile of a matrix that is held */
+#define NEAR_ROWS    256         /* of a part of it that stays in cache for its second use */
+#define NEAR_COLS    128
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -25,7 +28,7 @@ static size_t number_size(const dkm_sweep *s)
 /* Address of what a buffer holds for local row or column k. */
 static void *numbers_of(const dkm_sweep *s, void *buffer, dkm_idx k)
 {
-    return (char *)buffer + (size_t)(k * s->p) * number_size(s);
+    return (char *)buffer + (size_t)(k * s->width) * number_size(s);
 }
 
 dkm_idx dkm_sweep_most(dkm_idx m)
@@ -35,17 +38,23 @@ dkm_idx dkm_sweep_most(dkm_idx m)
     return most > 0 ? most : 1;
 }
 
+/* A few columns, but not one, which gemv does well. */
+static int is_narrow(const dkm_sweep *s)
+{
+    return s->p > 1 && s->p <= DKM_LANES_MOST;
+}
+
 static dkm_local make_room(dkm_sweep *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_dmat *K = s->shape;
     dkm_ctx *ctx = dkm_grid_ctx(K->grid);
-    dkm_idx p = s->p;
+    dkm_idx p = s->width;
     size_t size = number_size(s);
 
-    DKM_STEP(dkm_alloc(ctx, K->m * p, &s->all));
-    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
-    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
+    DKM_STEP(dkm_alloc(ctx, K->m * s->p, &s->all));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
     DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->W_rows));
     DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->W_cols));
     DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->nb * K->nb, size, &s->corner));
@@ -115,7 +124,9 @@ dkm_status dkm_sweep_open(dkm_sweep *s, const dkm_dmat *shape, dkm_idx p, const 
 {
     dkm_status status = DKM_OK;
 
-    *s = (dkm_sweep){.shape = shape, .p = p};
+    *s = (dkm_sweep){.shape = shape, .p = p, .width = p};
+    if (is_narrow(s))
+        s->width = dkm_narrow_lanes(p);
     DKM_AGREE(dkm_grid_ctx(shape->grid), make_room(s));
     spread(s, rows, ld);
 out:
@@ -139,19 +150,29 @@ void dkm_sweep_take(dkm_sweep *s, double *rows, dkm_idx ld)
         memcpy(rows + i * ld, s->all + s->starts[rank] + i * p, (size_t)p * sizeof *rows);
 }
 
-/* W_I += T V_J, and W_J += T'V_I */
-static void add_rows(dkm_sweep *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb, const void *T,
-                     dkm_idx ld)
+/* W_I += T V_J, and W_J += T'V_I, for the tile T from local place (il, jl) on. */
+static void add_rows(dkm_sweep *s, dkm_idx il, dkm_idx jl, const dkm_narrow *t)
 {
-    dkm_blas_gemm(s->shape->precision, 'N', 'T', s->p, na, nb, 1.0, numbers_of(s, s->V_cols, jl),
-                  s->p, T, ld, 1.0, numbers_of(s, s->W_rows, il), s->p);
+    const void *V = numbers_of(s, s->V_cols, jl);
+    void *W = numbers_of(s, s->W_rows, il);
+
+    if (is_narrow(s))
+        dkm_narrow_rows(t, s->width, V, W);
+    else
+        dkm_blas_gemm(t->precision, 'N', 'T', s->p, t->na, t->nb, 1.0, V, s->p, t->T, t->ld, 1.0, W,
+                      s->p);
 }
 
-static void add_cols(dkm_sweep *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb, const void *T,
-                     dkm_idx ld)
+static void add_cols(dkm_sweep *s, dkm_idx il, dkm_idx jl, const dkm_narrow *t)
 {
-    dkm_blas_gemm(s->shape->precision, 'N', 'N', s->p, nb, na, 1.0, numbers_of(s, s->V_rows, il),
-                  s->p, T, ld, 1.0, numbers_of(s, s->W_cols, jl), s->p);
+    const void *V = numbers_of(s, s->V_rows, il);
+    void *W = numbers_of(s, s->W_cols, jl);
+
+    if (is_narrow(s))
+        dkm_narrow_cols(t, s->width, V, W);
+    else
+        dkm_blas_gemm(t->precision, 'N', 'N', s->p, t->nb, t->na, 1.0, V, s->p, t->T, t->ld, 1.0, W,
+                      s->p);
 }
 
 static void clear_diagonal(const dkm_sweep *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb,
@@ -170,9 +191,11 @@ static void clear_diagonal(const dkm_sweep *s, dkm_idx il, dkm_idx jl, dkm_idx n
 void dkm_sweep_tile(dkm_sweep *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb, void *tile,
                     dkm_idx ld)
 {
-    add_rows(s, il, jl, na, nb, tile, ld);
+    dkm_narrow t = {s->shape->precision, na, nb, ld, tile};
+
+    add_rows(s, il, jl, &t);
     clear_diagonal(s, il, jl, na, nb, tile, ld);
-    add_cols(s, il, jl, na, nb, tile, ld);
+    add_cols(s, il, jl, &t);
 }
 
 static const void *place(const dkm_dmat *K, dkm_idx il, dkm_idx jl)
@@ -186,11 +209,15 @@ static const void *place(const dkm_dmat *K, dkm_idx il, dkm_idx jl)
 static void add_rectangle(dkm_sweep *s, const dkm_dmat *K, dkm_idx from, dkm_idx to, dkm_idx jl,
                           dkm_idx nb)
 {
-    for (dkm_idx il = from; il < to; il += TILE) {
-        dkm_idx na = least(TILE, to - il);
-        add_rows(s, il, jl, na, nb, place(K, il, jl), K->ld);
-        add_cols(s, il, jl, na, nb, place(K, il, jl), K->ld);
-    }
+    dkm_idx tall = is_narrow(s) ? NEAR_ROWS : TILE, wide = is_narrow(s) ? NEAR_COLS : TILE;
+
+    for (dkm_idx j = jl; j < jl + nb; j += wide)
+        for (dkm_idx il = from; il < to; il += tall) {
+            dkm_narrow t = {K->precision, least(tall, to - il), least(wide, jl + nb - j), K->ld,
+                            place(K, il, j)};
+            add_cols(s, il, j, &t);
+            add_rows(s, il, j, &t);
+        }
 }
 
 /* The block on the diagonal in local columns from jl on, n x n at local row il. */

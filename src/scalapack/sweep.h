@@ -11,9 +11,9 @@
 
 typedef struct dkm_sweep {
     const dkm_dmat *shape; /**< borrowed: tells where the elements of K lie */
-    dkm_idx p;
-    double *all;                             /**< p x m: V, then W */
-    void *V_rows, *V_cols, *W_rows, *W_cols; /**< p numbers a local row or column */
+    dkm_idx p, width; /**< columns of V; numbers kept an object, of which the first p are those */
+    double *all;      /**< p x m: V, then W */
+    void *V_rows, *V_cols, *W_rows, *W_cols; /**< width numbers a local row or column */
     void *corner;                            /**< room for a tile on the diagonal */
     int *counts, *starts;
 } dkm_sweep;

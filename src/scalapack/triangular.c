@@ -190,10 +190,10 @@ static void add_rows_below(solve *s)
 {
     const dkm_dmat *L = s->L;
     dkm_idx rows = L->m_loc - s->r1;
+    dkm_narrow t = {L->precision, rows, s->c1 - s->c0, L->ld, in_factor(s, s->r1, s->c0)};
 
     memset(s->gain, 0, (size_t)(rows * DKM_LANES) * s->size);
-    dkm_narrow_rows(L->precision, rows, s->c1 - s->c0, in_factor(s, s->r1, s->c0), L->ld, s->part,
-                    s->gain);
+    dkm_narrow_rows(&t, DKM_LANES, s->part, s->gain);
     add(s, rows, 1, s->gain, row_of(s, s->mine, s->r1));
 }
 
@@ -204,9 +204,10 @@ static void add_columns_below(solve *s)
     dkm_idx cols = s->c1 - s->c0;
 
     for (dkm_idx il = s->r1; il < L->m_loc; il += ROWS) {
+        dkm_narrow t = {L->precision, least(ROWS, L->m_loc - il), cols, L->ld,
+                        in_factor(s, il, s->c0)};
         memset(s->gain, 0, (size_t)(cols * DKM_LANES) * s->size);
-        dkm_narrow_cols(L->precision, least(ROWS, L->m_loc - il), cols, in_factor(s, il, s->c0),
-                        L->ld, row_of(s, s->mine, il), s->gain);
+        dkm_narrow_cols(&t, DKM_LANES, row_of(s, s->mine, il), s->gain);
         add(s, cols, 1, s->gain, s->part);
     }
 }

@@ -14,7 +14,7 @@
 #include "solve/krylov_impl.h"
 
 #define START_STREAM 0x6b72796c6f76u
-#define NARROW       24
+#define NARROW       16
 #define WIDE_BLOCKS  8     /* of a basis of wide blocks */
 #define CLUSTER      1e-8  /* eigenvalues as near as this, relative to the largest, may be one */
 #define DEPENDENT    1e-13 /* a column this short beside the largest eigenvalue is rounding */
