@@ -10,7 +10,9 @@
 #       of each, one a line (SCOPe's ASTRAL, scop.berkeley.edu, class c.1, under 20 % identity)
 #   kernels/digits_view1.npy ... digits_view6.npy, digits_labels.npy, digits_observed_40.npy ... _90
 #       six kernels on 200 digits, and masks of what is observed, a column a view (CVKT)
-# SET is proteins or digits. Of the proteins the superfamilies with at least 7 members are taken.
+# All kernels are normalised to k(x, x) = 1; singular values of a complete kernel on the observed
+# objects below 1e-5 of the largest are left out (two of the views are of low rank). SET is proteins or
+# digits. Of the proteins the superfamilies with at least 7 members are taken.
 # Writes cells.csv, tables.txt and, with gnuplot, extrapolation.png to the folder --out.
 set -euo pipefail
 # shellcheck source=jobs/common.sh
@@ -46,7 +48,7 @@ run() {
 try() {
     local set=$1 gram=$2 by=$3 K=$4 S=$5 Y=$6
     shift 6
-    run extend complete --gram "$K" --by "$S" --y "$Y" --C "$C" --clip --missing 10,25,50 \
+    run extend complete --gram "$K" --by "$S" --y "$Y" --C "$C" --clip --cutoff 1e-5 --missing 10,25,50 \
         --lambda 0,0.1,0.25,0.5,0.75,0.9 "$@" |
         awk -v head="$set,$gram,$by" '$5 == "+-" {
             print head "," $1 "," $2 "," $3 "," $4 "," $6 "," $7 "," $9 }' >>"$cells"
@@ -80,13 +82,17 @@ digits() {
     [ -r "$folder/digits_labels.npy" ] ||
         fail "no digits_labels.npy in '$folder': give --data FOLDER"
     for v in 1 2 3 4 5 6; do
+        run gram --x "$folder/digits_view$v.npy" --x-type gram --kx 'normalize(gram)' --clip \
+            -o "$work/view$v.npy" >/dev/null
+    done
+    for v in 1 2 3 4 5 6; do
         masks=()
         for share in 90 80 70 60 50 40; do
             masks+=(--observed "$folder/digits_observed_$share.npy[:, $((v - 1)):$v]")
         done
         for w in 1 2 3 4 5 6; do
-            [ "$v" = "$w" ] || try digits "view$v" "view$w" "$folder/digits_view$v.npy" \
-                "$folder/digits_view$w.npy" "$folder/digits_labels.npy" "${masks[@]}"
+            [ "$v" = "$w" ] || try digits "view$v" "view$w" "$work/view$v.npy" \
+                "$work/view$w.npy" "$folder/digits_labels.npy" "${masks[@]}"
         done
     done
 }

@@ -57,6 +57,8 @@ static void tell(run *r, const dkm_complete_info *info, dkm_idx dimensions)
     run_tell_int(r, "m", info->m);
     run_tell_int(r, "observed", info->observed);
     run_tell_int(r, "rank", info->by.rank);
+    run_tell_real(r, "rank_cutoff", info->by.cutoff);
+    run_tell_real(r, "condition", info->by.condition);
     run_tell_real(r, "residual", info->known.residual);
     run_tell_real(r, "by_residual", info->by.residual);
     run_tell_int(r, "dimensions", dimensions);
@@ -85,13 +87,12 @@ out:
 static dkm_status extend_complete(run *r)
 {
     dkm_status status = DKM_OK;
-    dkm_complete_settings settings = {dkm_extrapolate_settings_default(),
-                                      args_flag(r->args, "clip"), run_layout(r)};
+    dkm_complete_settings settings = {.clip = args_flag(r->args, "clip"), .layout = run_layout(r)};
     dkm_data *K = NULL, *S = NULL;
     completion_input in = {0};
 
-    settings.extrapolate.shear = !args_flag(r->args, "no-shear");
     DKM_AGREE(r->ctx, check_options(r));
+    DKM_TRY(gram_file_extrapolation(r, &settings.extrapolate));
     if (args_text(r->args, "output"))
         DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "output")));
     DKM_TRY(read_all(r, &K, &S, &in));
@@ -127,6 +128,7 @@ static const option options[] = {
     {.name = "no-shear",
      .kind = OPT_FLAG,
      .help = "let K - K_Q have negative eigenvalues, as in extend fit"},
+    ROW_CUTOFF,
     {.name = "clip",
      .kind = OPT_FLAG,
      .help = "drop negative eigenvalues of both matrices, on the observed objects, first"},

@@ -134,13 +134,13 @@ static dkm_status extend_fit(run *r)
 {
     const char *path = args_text(r->args, "output");
     dkm_status status = DKM_OK;
-    dkm_extrapolate_settings settings = dkm_extrapolate_settings_default();
+    dkm_extrapolate_settings settings;
     dkm_extrapolate_info info;
     dkm_model *model = NULL;
     fit f = {.r = r, .layout = run_layout(r)};
 
-    settings.shear = !args_flag(r->args, "no-shear");
     DKM_AGREE(r->ctx, check_options(r));
+    DKM_TRY(gram_file_extrapolation(r, &settings));
     DKM_TRY(run_check_model_path(r));
     if (args_text(r->args, "landmarks"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "kx"), &f.kernel));
@@ -209,6 +209,7 @@ static const option options[] = {
      .kind = OPT_FLAG,
      .help = "let K - K_Q have negative eigenvalues: Q = F^+ K F^+', nearest in the Frobenius "
              "norm alone"},
+    ROW_CUTOFF,
     ROW_CLIP,
     ROW_X_TYPE,
     ROW_OUTPUT("model file to write, .h5"),

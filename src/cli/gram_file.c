@@ -22,6 +22,21 @@ out:
     return status;
 }
 
+dkm_status gram_file_extrapolation(run *r, dkm_extrapolate_settings *settings)
+{
+    const value *cutoff = args_value(r->args, "cutoff", 0);
+    dkm_local local = DKM_LOCAL_OK;
+
+    *settings = dkm_extrapolate_settings_default();
+    settings->shear = !args_flag(r->args, "no-shear");
+    if (cutoff && !(cutoff->real > 0 && cutoff->real < 1))
+        local =
+            dkm_fail(r->ctx, DKM_ERR_ARG, "--cutoff is above 0 and below 1, not %s", cutoff->text);
+    else if (cutoff)
+        settings->cutoff = cutoff->real;
+    return dkm_agree(r->ctx, local);
+}
+
 void gram_file_tell_clipped(run *r, const dkm_psd_info *spectrum)
 {
     run_tell_int(r, "clipped", spectrum->negative);

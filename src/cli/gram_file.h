@@ -2,6 +2,7 @@
 #ifndef DKMAP_CLI_GRAM_FILE_H
 #define DKMAP_CLI_GRAM_FILE_H
 
+#include <dkmap/extrapolate.h>
 #include <dkmap/kernel.h>
 #include <dkmap/psd.h>
 
@@ -10,6 +11,14 @@
 #define ROW_GRAM(flags_, text)                                                                     \
     {                                                                                              \
         .name = "gram", .kind = OPT_TEXT, .flags = flags_, .hint = "FILE", .help = text            \
+    }
+#define ROW_CUTOFF                                                                                 \
+    {                                                                                              \
+        .name = "cutoff", .kind = OPT_REAL, .hint = "C",                                           \
+        .help =                                                                                    \
+            "singular values of the features below this part of the largest count as zero; "       \
+            "rounding alone when not given. Features that are nearly dependent blow up values "    \
+            "of new objects"                                                                       \
     }
 #define ROW_CLIP                                                                                   \
     {                                                                                              \
@@ -26,6 +35,11 @@
  */
 DKM_NODISCARD
 dkm_status gram_file_read(run *r, const char *name, dkm_grid **grid, dkm_dmat **K);
+
+/** --no-shear and --cutoff. Logically collective.
+ *  @return DKM_OK; DKM_ERR_ARG */
+DKM_NODISCARD
+dkm_status gram_file_extrapolation(run *r, dkm_extrapolate_settings *settings);
 
 /** Drop negative eigenvalues where --clip is given, and tell of them. Collective. */
 DKM_NODISCARD

@@ -16,6 +16,7 @@
 #include "scalapack/blas.h"
 #include "scalapack/eigen.h"
 #include "scalapack/linalg.h"
+#include "scalapack/sweep.h"
 #include "scalapack/tsqr.h"
 #include "solve/condition.h"
 #include "solve/factor.h"
@@ -119,25 +120,31 @@ out:
     return status;
 }
 
-/* rows <- op(rows), op being L^-1 or K, by way of the grid. */
-static dkm_status multiply(const work *w, int solve, dkm_slab *S)
+/* rows <- L^-1 rows, by way of the grid. */
+static dkm_status solve(const work *w, dkm_slab *S)
 {
     dkm_status status = DKM_OK;
-    dkm_idx nb = dkm_dmat_row_block(w->K);
-    dkm_dmat *B = NULL, *KB = NULL;
+    dkm_dmat *B = NULL;
 
-    DKM_TRY(dkm_dmat_create_beside(w->K, S->cols, nb, DKM_F64, &B));
+    dkm_phase_begin(w->ctx, "solve");
+    DKM_TRY(dkm_dmat_create_beside(w->K, S->cols, dkm_dmat_row_block(w->K), DKM_F64, &B));
     DKM_TRY(dkm_dmat_from_rows(B, S->a));
-    if (solve) {
-        dkm_la_lower_solve('N', w->K, B);
-    } else {
-        DKM_TRY(dkm_dmat_create_beside(w->K, S->cols, nb, DKM_F64, &KB));
-        dkm_la_symm('L', 1.0, w->K, B, 0.0, KB);
-    }
-    DKM_TRY(dkm_dmat_to_rows(solve ? B : KB, S->a));
+    dkm_la_lower_solve('N', w->K, B);
+    DKM_TRY(dkm_dmat_to_rows(B, S->a));
 out:
-    dkm_dmat_destroy(&KB);
+    dkm_phase_end(w->ctx);
     dkm_dmat_destroy(&B);
+    return status;
+}
+
+/* rows <- K rows */
+static dkm_status multiply(const work *w, dkm_slab *S)
+{
+    dkm_status status;
+
+    dkm_phase_begin(w->ctx, "product");
+    status = dkm_sweep_rows('L', w->K, S->cols, S->a);
+    dkm_phase_end(w->ctx);
     return status;
 }
 
@@ -179,7 +186,7 @@ static dkm_status shear(work *w)
     DKM_TRY(factor(w, &f));
     DKM_AGREE(w->ctx, dkm_slab_init(&W, w->ctx, w->m, w->r));
     dkm_slab_append(&W, &w->V);
-    DKM_TRY(multiply(w, 1, &W));
+    DKM_TRY(solve(w, &W));
     DKM_TRY(dkm_tall_svd(w->ctx, W.n, w->r, W.a, w->a, w->A));
     for (dkm_idx j = 0; j < w->r; j++)
         w->a[j] = 1.0 / (w->a[j] * w->a[j]);
@@ -199,7 +206,7 @@ static dkm_status project(work *w)
 
     DKM_AGREE(w->ctx, dkm_slab_init(&KV, w->ctx, w->m, w->r));
     dkm_slab_append(&KV, &w->V);
-    DKM_TRY(multiply(w, 0, &KV));
+    DKM_TRY(multiply(w, &KV));
     dkm_slab_inner(&w->V, &KV, w->A);
     DKM_AGREE(w->ctx, dkm_small_eigen(w->ctx, w->r, w->A, w->a));
     MPI_Bcast(w->a, (int)w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
@@ -240,6 +247,7 @@ static dkm_status compare(work *w)
     dkm_slab Z = {0};
     dkm_dmat *D = NULL;
 
+    dkm_phase_begin(w->ctx, "compare");
     DKM_TRY(dkm_la_mirror('L', w->K));
     norm = dkm_dmat_norm(w->K);
     DKM_AGREE(w->ctx, dkm_slab_init(&Z, w->ctx, w->m, w->t));
@@ -255,6 +263,7 @@ static dkm_status compare(work *w)
     w->info.residual = norm > 0 ? dkm_dmat_norm(w->K) / norm : 0.0;
     w->info.explained = trace > 0 ? kept * kept / trace : 1.0;
 out:
+    dkm_phase_end(w->ctx);
     dkm_dmat_destroy(&D);
     dkm_slab_free(&Z);
     return status;
