@@ -78,11 +78,17 @@ done
 # All inputs as centres: the exact fit, by iteration; the distance to it is told for few inputs.
 for ranks in 1 3; do
     fit "$ranks" centers.h5 "${rbf[@]}" --solver pcg --landmarks 40 --centers all
-    [ "$(value centers) $(value converged)" = "all yes" ] || fail "--centers all: $(cat out)"
+    [ "$(value centers) $(value converged) $(value kernel_matrix)" = "all yes kept" ] ||
+        fail "--centers all: $(cat out)"
     below "$(value exact_distance)" 1e-9 "distance of --centers all to the exact fit"
     good 1 predict centers.h5 --x new.csv -o centers.npy
     near exact.npy centers.npy 1e-8 "all inputs as centers"
 done
+fit 2 centers.h5 "${rbf[@]}" --solver pcg --landmarks 40 --centers all --keep nothing
+[ "$(value kernel_matrix) $(value kernel_values)" = "recomputed recomputed" ] ||
+    fail "--keep nothing: $(cat out)"
+good 1 predict centers.h5 --x new.csv -o centers.npy
+near exact.npy centers.npy 1e-8 "all inputs as centers, with nothing kept"
 for choice in leverage pivoted; do
     fit 1 c1.h5 "${pcg[@]}" --landmark-choice "$choice"
     below "$(value exact_distance)" 0.3 "distance to the exact fit with $choice"

@@ -137,10 +137,10 @@ static void destroy(dkm_dmat **A)
 }
 
 /* The exact coefficients of all inputs by landmarks as preconditioner, against elimination. */
-static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma)
+static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma, dkm_ridge_keep keep)
 {
     static double K[M * M], want[M * 2];
-    dkm_nystroem_settings settings = {.landmarks = n, .all_centers = 1};
+    dkm_nystroem_settings settings = {.landmarks = n, .all_centers = 1, .keep = keep};
     dkm_krr_settings krr = dkm_krr_settings_default();
     dkm_data *X = NULL, *Y = NULL;
     dkm_kernel *kernel = NULL;
@@ -156,6 +156,7 @@ static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma)
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
     CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &krr, &model, &info));
     CHECK(info.nystroem.converged && info.nystroem.all_centers);
+    CHECK(info.nystroem.matrix_kept == (keep != DKM_KEEP_NOTHING));
     for (dkm_idx i = 0; i < M; i++) {
         for (dkm_idx j = 0; j < M; j++)
             K[i + j * M] = kernel_value(i, j) + (i == j ? gamma : 0.0);
@@ -185,9 +186,10 @@ static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma)
 
 static void all_inputs_as_centres_give_the_exact_fit(dkm_ctx *ctx)
 {
-    check_full(ctx, 1, 0.05);
-    check_full(ctx, 20, 0.05);
-    check_full(ctx, M, 1e-4);
+    check_full(ctx, 1, 0.05, DKM_KEEP_NOTHING);
+    check_full(ctx, 20, 0.05, DKM_KEEP_NOTHING);
+    check_full(ctx, 20, 0.05, DKM_KEEP_AUTO);
+    check_full(ctx, M, 1e-4, DKM_KEEP_MATRIX);
 }
 
 /* ||f(X) - T|| / ||T|| of the coefficients of the oracle. */

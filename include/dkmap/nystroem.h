@@ -11,8 +11,8 @@
  *  where those are fewer).
  *
  *  With all inputs as centres the exact system (K + gamma I) B = Y is solved by iteration, K
- *  computed anew in every step, preconditioned by what the landmarks know of it,
- *  K_mn K_nn^-1 K_nm + gamma I.
+ *  kept (its lower triangle) where it fits, else computed anew in every step, preconditioned by
+ *  what the landmarks know of it, K_mn K_nn^-1 K_nm + gamma I.
  */
 #ifndef DKMAP_NYSTROEM_H
 #define DKMAP_NYSTROEM_H
@@ -31,7 +31,7 @@ typedef struct dkm_nystroem_settings {
     int max_steps;    /**< 0: 200 */
     dkm_ridge_precision precision; /**< of kernel values: double, or single (mixed, single) with
                                         sums in double; auto takes single from 20000 inputs on */
-    dkm_ridge_keep keep;           /**< of K_mn */
+    dkm_ridge_keep keep;           /**< of K_mn, and of K where all inputs are centres */
     dkm_idx compare; /**< tell the distance to the exact fit for at most so many inputs */
 } dkm_nystroem_settings;
 
@@ -39,8 +39,9 @@ typedef struct dkm_nystroem_info {
     dkm_idx landmarks;
     const char *choice, *precision;
     int all_centers;
-    int kept;     /**< K_mn was, instead of being computed in every step */
-    int streamed; /**< inputs were read anew in every step */
+    int kept;        /**< K_mn was, instead of being computed in every step */
+    int matrix_kept; /**< K was, where all inputs are centres */
+    int streamed;    /**< inputs were read anew in every step */
     int steps;
     double residual; /**< of the system solved, relative, measured at the end */
     int converged;   /**< the residual met the tolerance */

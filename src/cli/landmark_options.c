@@ -34,6 +34,7 @@ dkm_status landmark_settings(run *r, dkm_nystroem_settings *s)
         .tolerance = args_text(r->args, "tolerance") ? args_real(r->args, "tolerance") : 0,
         .max_steps = (int)args_whole(r->args, "steps"),
         .precision = ridge_precision(r),
+        .keep = (dkm_ridge_keep)args_whole(r->args, "keep"),
         .compare = COMPARED};
     landmark_choice(r, s);
 out:
@@ -72,6 +73,8 @@ void landmark_tell(run *r, const dkm_nystroem_info *info)
     run_tell_text(r, "precision", info->precision);
     run_tell_text(r, "inputs", info->streamed ? "streamed" : "kept");
     run_tell_text(r, "kernel_values", info->kept ? "kept" : "recomputed");
+    if (info->all_centers)
+        run_tell_text(r, "kernel_matrix", info->matrix_kept ? "kept" : "recomputed");
     run_tell_int(r, "steps", info->steps);
     run_tell_real(r, "residual", info->residual);
     run_tell_text(r, "converged", info->converged ? "yes" : "no");

@@ -41,6 +41,13 @@
          .kind = OPT_REAL,                                                                         \
          .hint = "T",                                                                              \
          .help = "relative residual at which steps of pcg end: 1e-7, with all centers 1e-12"},     \
+        {.name = "keep",                                                                           \
+         .kind = OPT_WORD,                                                                         \
+         .hint = "WORD",                                                                           \
+         .words = "auto|matrix|nothing|",                                                          \
+         .preset = "auto",                                                                         \
+         .help = "kernel values of pcg: keep them, compute them anew in every step, or keep "      \
+                 "them where they fit the memory"},                                                \
     {                                                                                              \
         .name = "steps", .kind = OPT_WHOLE, .least = 1, .most = DKM_NYSTROEM_STEPS, .hint = "N",   \
         .help = "of pcg, at most", .preset = "200"                                                 \

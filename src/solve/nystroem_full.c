@@ -1,5 +1,6 @@
-/* The exact system (K + gamma I) B = T, K = k(X, X) computed anew in every step. Landmarks give the
- * preconditioner P = K_mn K_nn^-1 K_nm + g I, whose inverse takes nothing but products with K_mn:
+/* The exact system (K + gamma I) B = T, K = k(X, X) kept where it fits, its lower triangle alone,
+ * or computed anew in every step. Landmarks give the preconditioner P = K_mn K_nn^-1 K_nm + g I,
+ * whose inverse takes nothing but products with K_mn:
  *
  *   P^-1 r = (r - K_mn (K_nm K_mn + g K_nn)^-1 K_nm r) / g
  *
@@ -8,8 +9,10 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "dmat/dmat_impl.h"
 #include "kernel/gram.h"
 #include "scalapack/linalg.h"
+#include "scalapack/sweep.h"
 #include "solve/condition.h"
 #include "solve/factor.h"
 #include "solve/nystroem.h"
@@ -19,6 +22,7 @@
 #define STEPS     200
 #define PATIENCE  30
 #define LEAST     1e-12 /* of the largest eigenvalue of K: no smaller g */
+#define SPARE     1.1   /* of the bytes of K: panels, buffers, vectors */
 
 typedef struct full {
     dkm_nystroem *N;
@@ -26,7 +30,16 @@ typedef struct full {
     dkm_idx nb; /* of the layout in which ranks share K */
     double gamma, g;
     dkm_factor factor; /* of K_nm K_mn + g K_nn */
+    dkm_dmat *K;       /* NULL: computed anew from X */
 } full;
+
+/* rows <- K rows */
+static dkm_status multiply(const full *s, dkm_idx p, double *rows)
+{
+    if (s->K)
+        return dkm_sweep_rows('L', s->K, p, rows);
+    return dkm_gram_sweep(s->N->grid, s->X, s->nb, s->N->strips.precision, p, rows);
+}
 
 /* out = (K + gamma I) in */
 static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
@@ -37,7 +50,7 @@ static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
 
     DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * in->cols, &rows));
     dkm_slab_pack(in, rows);
-    DKM_TRY(dkm_gram_sweep(s->N->grid, s->X, s->nb, s->N->strips.precision, in->cols, rows));
+    DKM_TRY(multiply(s, in->cols, rows));
     out->cols = in->cols;
     dkm_slab_unpack(rows, out);
     for (dkm_idx i = 0; i < in->n; i++)
@@ -75,6 +88,26 @@ out:
     dkm_slab_free(&W);
     DKM_FREE(known);
     DKM_FREE(r);
+    return status;
+}
+
+/* Compute K once and for all, where that is wanted and it fits. */
+static dkm_status settle_keeping(full *s, dkm_ridge_keep keep)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = s->N->grid;
+    dkm_precision precision = s->N->strips.precision;
+    double bytes =
+        SPARE * (precision == DKM_F64 ? 8.0 : 4.0) *
+        (double)dkm_cyclic_count(s->N->m, s->nb, dkm_grid_row(grid), dkm_grid_rows(grid)) *
+        (double)dkm_cyclic_count(s->N->m, s->nb, dkm_grid_col(grid), dkm_grid_cols(grid));
+
+    if (keep == DKM_KEEP_MATRIX)
+        DKM_TRY(dkm_memory_check(s->N->ctx, bytes, "the kernel matrix"));
+    else if (keep == DKM_KEEP_NOTHING || !dkm_memory_fits(s->N->ctx, bytes))
+        return DKM_OK;
+    DKM_TRY(dkm_gram(grid, s->N->kernel, s->X, s->nb, precision, &s->K));
+out:
     return status;
 }
 
@@ -140,6 +173,8 @@ dkm_status dkm_nystroem_full(dkm_nystroem *N, const dkm_prepared *X,
     *info = dkm_nystroem_begin(N, settings);
     info->all_centers = 1;
     DKM_TRY(make_preconditioner(&s, &M));
+    DKM_TRY(settle_keeping(&s, settings->keep));
+    info->matrix_kept = s.K != NULL;
     DKM_AGREE(N->ctx, dkm_slab_init(&Y, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_slab_init(&B, N->ctx, N->m, p));
     Y.cols = p;
@@ -153,6 +188,7 @@ out:
     dkm_slab_free(&B);
     dkm_slab_free(&Y);
     dkm_factor_close(&s.factor);
+    dkm_dmat_destroy(&s.K);
     dkm_dmat_destroy(&M);
     return status;
 }
