@@ -1,11 +1,15 @@
+#define _DEFAULT_SOURCE /* for madvise() */
 #include "core/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/context_impl.h"
 
-#define ALIGNMENT 64
+#define ALIGNMENT  64
+#define LARGE      ((size_t)32 << 20) /* the system maps so much anew, page by page */
+#define LARGE_PAGE ((uintptr_t)2 << 20)
 
 /* Stands in the 64 bytes before each block. */
 typedef struct header {
@@ -33,6 +37,22 @@ static void *place_in(void *raw)
     return (void *)(((uintptr_t)raw + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
+/* Large blocks that will be filled are asked for in large pages: they are there 512 times as fast,
+ * and found faster ever after. Zeros are not: those who ask for them may never touch most. */
+static void want_large_pages(void *raw, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = ((uintptr_t)raw + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    uintptr_t to = ((uintptr_t)raw + bytes) / LARGE_PAGE * LARGE_PAGE;
+
+    if (bytes >= LARGE && to > from)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* a wish: refusal does no harm */
+#else
+    (void)raw;
+    (void)bytes;
+#endif
+}
+
 /* Zeros come from the system where it has them: pages never written to then cost nothing. */
 static void *take(dkm_ctx *ctx, size_t bytes, int zeros)
 {
@@ -44,6 +64,8 @@ static void *take(dkm_ctx *ctx, size_t bytes, int zeros)
     raw = zeros ? calloc(1, padded) : malloc(padded);
     if (!raw)
         return NULL;
+    if (!zeros)
+        want_large_pages(raw, padded);
     if (ctx->budget > 0)
         ctx->budget--;
     block = place_in(raw);

@@ -1,8 +1,9 @@
-/* W = K V with K never stored: its tiles are handed to a sweep as they are computed. Tiles in
- * single precision are turned into double ones a few columns at a time. */
+/* W = K V with K never stored as a matrix: its tiles are handed to a sweep as they are computed, or
+ * as they were kept. Tiles in single precision are turned into double ones a few columns at a time.
+ */
 #include "core/alloc.h"
 #include "dmat/dmat_impl.h"
-#include "kernel/gram.h"
+#include "kernel/tiles.h"
 #include "scalapack/sweep.h"
 
 #define ROOM 65536 /* numbers turned at a time */
@@ -31,17 +32,29 @@ static void use_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_i
     }
 }
 
+/* Where tiles come from. */
+typedef struct supply {
+    const dkm_tiles *tiles; /* NULL: computed from X */
+    const dkm_prepared *X;
+    dkm_precision precision;
+} supply;
+
 /* p columns of rows of width d: V on entry, W on return. */
-static dkm_status multiply_columns(const dkm_prepared *X, const dkm_dmat *shape,
-                                   dkm_precision precision, dkm_idx p, double *rows, dkm_idx d)
+static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dkm_idx p,
+                                   double *rows, dkm_idx d)
 {
     dkm_status status = DKM_OK;
+    dkm_grid *grid = dkm_dmat_grid(shape);
+    dkm_ctx *ctx = dkm_grid_ctx(grid);
     product w = {.visitor = {use_tile}};
 
-    DKM_AGREE(X->ctx, dkm_alloc(X->ctx, precision == DKM_F32 ? ROOM : 0, &w.room));
+    DKM_AGREE(ctx, dkm_alloc(ctx, ROOM, &w.room));
     DKM_TRY(dkm_sweep_open(&w.sweep, shape, p, rows, d));
-    DKM_TRY(
-        dkm_gram_visit(dkm_dmat_grid(shape), X, dkm_dmat_row_block(shape), precision, &w.visitor));
+    if (from->tiles)
+        dkm_tiles_show(from->tiles, &w.visitor);
+    else
+        DKM_TRY(
+            dkm_gram_visit(grid, from->X, dkm_dmat_row_block(shape), from->precision, &w.visitor));
     dkm_sweep_take(&w.sweep, rows, d);
 out:
     dkm_sweep_close(&w.sweep);
@@ -49,16 +62,34 @@ out:
     return status;
 }
 
+static dkm_status multiply(const supply *from, const dkm_dmat *shape, dkm_idx d, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx each = dkm_sweep_most(dkm_dmat_rows(shape));
+
+    for (dkm_idx c = 0; c < d; c += each)
+        DKM_TRY(multiply_columns(from, shape, c + each < d ? each : d - c, rows + c, d));
+out:
+    return status;
+}
+
+dkm_status dkm_tiles_sweep(const dkm_tiles *tiles, dkm_idx d, double *rows)
+{
+    const supply from = {.tiles = tiles};
+
+    return multiply(&from, tiles->shape, d, rows);
+}
+
 dkm_status dkm_gram_sweep(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
                           dkm_precision precision, dkm_idx d, double *rows)
 {
     dkm_status status = DKM_OK;
-    dkm_idx m = dkm_prepared_rows(X), each = dkm_sweep_most(m);
+    const supply from = {NULL, X, precision};
+    dkm_idx m = dkm_prepared_rows(X);
     dkm_dmat *shape = NULL;
 
     DKM_TRY(dkm_dmat_create_shape(grid, m, m, nb, nb, DKM_F64, &shape));
-    for (dkm_idx c = 0; c < d; c += each)
-        DKM_TRY(multiply_columns(X, shape, precision, c + each < d ? each : d - c, rows + c, d));
+    DKM_TRY(multiply(&from, shape, d, rows));
 out:
     dkm_dmat_destroy(&shape);
     return status;

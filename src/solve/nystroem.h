@@ -69,6 +69,11 @@ dkm_status dkm_nystroem_sketch(dkm_nystroem *s, double gamma, dkm_dmat **P);
  *  @param[out] G  new double n x n matrix, owned by the caller; NULL on failure */
 DKM_NODISCARD
 dkm_status dkm_nystroem_gram(dkm_nystroem *s, dkm_dmat **G);
+
+/** What the landmarks leave of k(x, x), a mean over some inputs. Collective. */
+DKM_NODISCARD
+dkm_status dkm_nystroem_rest(const dkm_nystroem *s, double *rest);
+
 /** G += scale K_nn for a matrix in the layout of K_nn. Local. */
 void dkm_nystroem_add(const dkm_nystroem *s, double scale, dkm_dmat *G);
 

@@ -4,15 +4,14 @@
  *
  *   P^-1 r = (r - K_mn (K_nm K_mn + g K_nn)^-1 K_nm r) / g
  *
- * g is gamma, or what rounding allows where gamma is less. */
+ * g is gamma and what landmarks leave of k(x, x) on average, as if that were noise: a few steps
+ * then predict about as well as many. It is not less than what rounding allows. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "dmat/dmat_impl.h"
-#include "kernel/gram.h"
+#include "kernel/tiles.h"
 #include "scalapack/linalg.h"
-#include "scalapack/sweep.h"
 #include "solve/condition.h"
 #include "solve/factor.h"
 #include "solve/nystroem.h"
@@ -22,7 +21,6 @@
 #define STEPS     200
 #define PATIENCE  30
 #define LEAST     1e-12 /* of the largest eigenvalue of K: no smaller g */
-#define SPARE     1.1   /* of the bytes of K: panels, buffers, vectors */
 
 typedef struct full {
     dkm_nystroem *N;
@@ -30,14 +28,15 @@ typedef struct full {
     dkm_idx nb; /* of the layout in which ranks share K */
     double gamma, g;
     dkm_factor factor; /* of K_nm K_mn + g K_nn */
-    dkm_dmat *K;       /* NULL: computed anew from X */
+    dkm_tiles K;       /* where it is kept */
+    int kept;
 } full;
 
 /* rows <- K rows */
 static dkm_status multiply(const full *s, dkm_idx p, double *rows)
 {
-    if (s->K)
-        return dkm_sweep_rows('L', s->K, p, rows);
+    if (s->kept)
+        return dkm_tiles_sweep(&s->K, p, rows);
     return dkm_gram_sweep(s->N->grid, s->X, s->nb, s->N->strips.precision, p, rows);
 }
 
@@ -97,16 +96,14 @@ static dkm_status settle_keeping(full *s, dkm_ridge_keep keep)
     dkm_status status = DKM_OK;
     dkm_grid *grid = s->N->grid;
     dkm_precision precision = s->N->strips.precision;
-    double bytes =
-        SPARE * (precision == DKM_F64 ? 8.0 : 4.0) *
-        (double)dkm_cyclic_count(s->N->m, s->nb, dkm_grid_row(grid), dkm_grid_rows(grid)) *
-        (double)dkm_cyclic_count(s->N->m, s->nb, dkm_grid_col(grid), dkm_grid_cols(grid));
+    double bytes = dkm_tiles_bytes(grid, s->N->m, precision);
 
     if (keep == DKM_KEEP_MATRIX)
         DKM_TRY(dkm_memory_check(s->N->ctx, bytes, "the kernel matrix"));
     else if (keep == DKM_KEEP_NOTHING || !dkm_memory_fits(s->N->ctx, bytes))
         return DKM_OK;
-    DKM_TRY(dkm_gram(grid, s->N->kernel, s->X, s->nb, precision, &s->K));
+    DKM_TRY(dkm_tiles_open(&s->K, grid, s->X, s->nb, precision));
+    s->kept = 1;
 out:
     return status;
 }
@@ -116,11 +113,12 @@ static dkm_status make_preconditioner(full *s, dkm_dmat **M)
 {
     dkm_status status = DKM_OK;
     dkm_nystroem *N = s->N;
-    double largest = 0;
+    double largest = 0, rest = 0;
 
     DKM_TRY(dkm_nystroem_gram(N, M));
+    DKM_TRY(dkm_nystroem_rest(N, &rest));
     DKM_TRY(dkm_largest_eigenvalue(*M, &largest)); /* about (n / m) times that of K, squared */
-    s->g = fmax(s->gamma, LEAST * sqrt(largest * (double)N->m / (double)N->n));
+    s->g = fmax(s->gamma + rest, LEAST * sqrt(largest * (double)N->m / (double)N->n));
     dkm_nystroem_add(N, s->g, *M);
     DKM_TRY(dkm_nystroem_factor(N, *M, &s->factor));
 out:
@@ -174,7 +172,7 @@ dkm_status dkm_nystroem_full(dkm_nystroem *N, const dkm_prepared *X,
     info->all_centers = 1;
     DKM_TRY(make_preconditioner(&s, &M));
     DKM_TRY(settle_keeping(&s, settings->keep));
-    info->matrix_kept = s.K != NULL;
+    info->matrix_kept = s.kept;
     DKM_AGREE(N->ctx, dkm_slab_init(&Y, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_slab_init(&B, N->ctx, N->m, p));
     Y.cols = p;
@@ -188,7 +186,7 @@ out:
     dkm_slab_free(&B);
     dkm_slab_free(&Y);
     dkm_factor_close(&s.factor);
-    dkm_dmat_destroy(&s.K);
+    dkm_tiles_close(&s.K);
     dkm_dmat_destroy(&M);
     return status;
 }
