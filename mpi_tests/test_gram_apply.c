@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "core/alloc.h"
+#include "kernel/tiles.h"
 #include "scalapack/linalg.h"
 
 typedef struct problem {
@@ -87,6 +88,68 @@ static void a_product_needs_no_matrix(dkm_ctx *ctx)
     compare(ctx, 0, 1700, 64, "laplace(sigma=1)"); /* several panels of rows */
 }
 
+/* Products with tiles that are kept, the second as good as the first, against one without. */
+static void compare_kept(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx d, dkm_precision precision)
+{
+    problem p;
+    dkm_tiles tiles = {0};
+    dkm_idx first = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_idx n = d * dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    double *rows = NULL, *want = NULL, gap = 0;
+    double eps = precision == DKM_F64 ? 1e-14 : 2e-7; /* of each of m values */
+
+    CHECK_OK(ctx, open_problem(&p, ctx, P, m, "rbf(sigma=1)"));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, n, &rows)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, n, &want)));
+    CHECK_OK(ctx, dkm_tiles_open(&tiles, p.grid, p.prepared, 8, precision));
+    for (dkm_idx k = 0; k < n; k++)
+        want[k] = wave(NULL, first + k / d, k % d);
+    CHECK_OK(ctx, dkm_gram_apply(p.grid, p.prepared, 8, d, want));
+    for (int turn = 0; turn < 3; turn++) {
+        for (dkm_idx k = 0; k < n; k++)
+            rows[k] = wave(NULL, first + k / d, k % d);
+        CHECK_OK(ctx, turn < 2 ? dkm_tiles_sweep(&tiles, d, rows)
+                               : dkm_gram_sweep(p.grid, p.prepared, 8, precision, d, rows));
+        for (dkm_idx k = 0; k < n; k++)
+            gap = fmax(gap, fabs(rows[k] - want[k]));
+    }
+    CHECK_CLOSE(gap, 0.0, eps * (double)(m + 1));
+    dkm_tiles_close(&tiles);
+    DKM_FREE(rows);
+    DKM_FREE(want);
+    close_problem(&p);
+}
+
+static void tiles_may_be_kept_for_many_products(dkm_ctx *ctx)
+{
+    static const dkm_idx columns[] = {1, 3, 11, 16, 17};
+
+    for (int k = 0; k < 5; k++)
+        for (int P = 1; P <= dkm_ctx_size(ctx); P++) {
+            compare_kept(ctx, P, 150, columns[k], DKM_F32);
+            compare_kept(ctx, P, 61, columns[k], DKM_F64);
+        }
+    compare_kept(ctx, 0, 1, 4, DKM_F32);
+    compare_kept(ctx, 0, 0, 4, DKM_F64);
+    compare_kept(ctx, 0, 1100, 10, DKM_F32);
+}
+
+static dkm_status keep_once(dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+    problem p;
+    dkm_tiles tiles = {0};
+    double rows[60] = {0};
+
+    DKM_TRY(open_problem(&p, ctx, 0, 20, "rbf(sigma=1)"));
+    DKM_TRY(dkm_tiles_open(&tiles, p.grid, p.prepared, 4, DKM_F32));
+    DKM_TRY(dkm_tiles_sweep(&tiles, 3, rows));
+out:
+    dkm_tiles_close(&tiles);
+    close_problem(&p);
+    return status;
+}
+
 static dkm_status apply_once(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
@@ -103,10 +166,12 @@ out:
 static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 {
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, apply_once);
+    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, keep_once);
 }
 
 static const check_case cases[] = {
     CASE(a_product_needs_no_matrix),
+    CASE(tiles_may_be_kept_for_many_products),
     CASE(failing_allocations_are_agreed_on),
 };
 

@@ -1,10 +1,13 @@
 /* Products of a strip K with matrices of few columns. Single precision values are turned into
- * double ones a few columns of K at a time, so that the rounding of K is all that is lost. One
- * right side alone is no work for gemm, which would copy the strip to multiply it once. */
+ * double ones a few columns of K at a time, or in registers where the number of columns allows it,
+ * so that the rounding of K is all that is lost. One right side alone is no work for gemm, which
+ * would copy the strip to multiply it once. */
 #include "kernel/strips.h"
 #include "scalapack/blas.h"
+#include "scalapack/narrow_mixed.h"
 
 #define LANES 8
+#define FEW   64 /* columns that stay in cache while their rows are taken four at a time */
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -51,10 +54,26 @@ static double dot(dkm_idx n, const double *restrict k, const double *restrict u)
     return sum;
 }
 
+dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p)
+{
+    dkm_idx lanes = precision == DKM_F32 ? dkm_narrow_mixed_lanes(p) : 0;
+
+    return lanes > 0 ? lanes : p;
+}
+
+static int fits_lanes(const dkm_tile *K, dkm_idx p)
+{
+    return K->precision == DKM_F32 && dkm_narrow_mixed_lanes(p) == p;
+}
+
 void dkm_strip_times(const dkm_tile *K, dkm_idx p, const double *V, double *U, double *room)
 {
     dkm_idx step = step_of(K), ld;
 
+    if (fits_lanes(K, p)) {
+        dkm_narrow_mixed_rows(p, K->na, K->nb, K->c, K->ld, V, U);
+        return;
+    }
     for (dkm_idx j = 0; j < K->nb; j += step) {
         dkm_idx width = least(step, K->nb - j);
         const double *k = columns(K, j, width, room, &ld);
@@ -69,6 +88,12 @@ void dkm_strip_back(const dkm_tile *K, dkm_idx p, const double *U, double *W, do
 {
     dkm_idx step = step_of(K), ld;
 
+    if (fits_lanes(K, p)) {
+        for (dkm_idx j = 0; j < K->nb; j += FEW)
+            dkm_narrow_mixed_cols(p, K->na, least(FEW, K->nb - j), dkm_tile_at(K, 0, j), K->ld, U,
+                                  W + j * p);
+        return;
+    }
     for (dkm_idx j = 0; j < K->nb; j += step) {
         dkm_idx width = least(step, K->nb - j);
         const double *k = columns(K, j, width, room, &ld);

@@ -53,6 +53,10 @@ dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dk
 
 void dkm_strips_close(dkm_strips *s);
 
+/** How many columns the products below are fastest with where p are wanted: p, or more, the rest of
+ *  which are zeros. Local. */
+dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p);
+
 /** U += K V for a strip K, with V of K.nb x p and U of K.na x p, both row-major and double.
  *  Products of single precision values are added up in double. Local.
  *  @param[in] room  DKM_STRIP_ROOM numbers of scratch */

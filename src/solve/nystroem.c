@@ -97,37 +97,59 @@ out:
 typedef struct work {
     dkm_strip_visitor visitor;
     dkm_nystroem_pass *pass;
+    dkm_idx q; /* columns of V, W and U: p of the pass, and zeros */
     double *V, *W, *U, *room;
     double sums[2];
 } work;
 
 /* ||U - T||^2 and ||T||^2 of some rows. */
-static void compare(work *w, dkm_idx count, const double *U, const double *T)
+static void compare(work *w, dkm_idx rows, const double *T)
 {
-    for (dkm_idx k = 0; k < count; k++) {
-        w->sums[0] += (U[k] - T[k]) * (U[k] - T[k]);
-        w->sums[1] += T[k] * T[k];
+    dkm_idx p = w->pass->p;
+
+    for (dkm_idx i = 0; i < rows; i++)
+        for (dkm_idx k = 0; k < p; k++) {
+            double off = w->U[i * w->q + k] - T[i * p + k];
+            w->sums[0] += off * off;
+            w->sums[1] += T[i * p + k] * T[i * p + k];
+        }
+}
+
+/* Rows of @p p numbers with zeros after them, and without. They may be in the same place. */
+static void pad(dkm_idx rows, dkm_idx p, const double *from, dkm_idx q, double *to)
+{
+    for (dkm_idx i = rows - 1; i >= 0; i--) {
+        memmove(to + i * q, from + i * p, (size_t)p * sizeof *to);
+        for (dkm_idx k = p; k < q; k++)
+            to[i * q + k] = 0.0;
     }
+}
+
+static void unpad(dkm_idx rows, dkm_idx q, const double *from, dkm_idx p, double *to)
+{
+    for (dkm_idx i = 0; i < rows; i++)
+        memmove(to + i * p, from + i * q, (size_t)p * sizeof *to);
 }
 
 static void use_strip(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
 {
     work *w = (work *)self;
     const dkm_nystroem_pass *pass = w->pass;
-    dkm_idx p = pass->p, count = K->na * p;
-    const double *T = pass->T ? pass->T + il * p : NULL, *U = T;
+    dkm_idx p = pass->p;
+    const double *T = pass->T ? pass->T + il * p : NULL;
 
     if (w->V) {
-        memset(w->U, 0, (size_t)count * sizeof *w->U);
-        dkm_strip_times(K, p, w->V, w->U, w->room);
-        U = w->U;
+        memset(w->U, 0, (size_t)(K->na * w->q) * sizeof *w->U);
+        dkm_strip_times(K, w->q, w->V, w->U, w->room);
+    } else {
+        pad(K->na, p, T, w->q, w->U);
     }
     if (w->V && T)
-        compare(w, count, U, T);
+        compare(w, K->na, T);
     if (pass->F)
-        memcpy(pass->F + il * p, U, (size_t)count * sizeof *U);
+        unpad(K->na, w->q, w->U, p, pass->F + il * p);
     if (w->W)
-        dkm_strip_back(K, p, U, w->W, w->room);
+        dkm_strip_back(K, w->q, w->U, w->W, w->room);
 }
 
 static dkm_local open_work(const dkm_nystroem *s, work *w)
@@ -135,11 +157,12 @@ static dkm_local open_work(const dkm_nystroem *s, work *w)
     dkm_local local = DKM_LOCAL_OK;
     const dkm_nystroem_pass *pass = w->pass;
 
+    w->q = dkm_strip_columns(s->strips.precision, pass->p);
     if (pass->V)
-        DKM_STEP(dkm_alloc(s->ctx, s->n * pass->p, &w->V));
+        DKM_STEP(dkm_alloc(s->ctx, s->n * w->q, &w->V));
     if (pass->W)
-        DKM_STEP(dkm_calloc(s->ctx, s->n * pass->p, &w->W));
-    DKM_STEP(dkm_alloc(s->ctx, s->strips.rows * pass->p, &w->U));
+        DKM_STEP(dkm_calloc(s->ctx, s->n * w->q, &w->W));
+    DKM_STEP(dkm_alloc(s->ctx, s->strips.rows * w->q, &w->U));
     DKM_STEP(dkm_alloc(s->ctx, DKM_STRIP_ROOM, &w->room));
 out:
     return local;
@@ -151,11 +174,14 @@ dkm_status dkm_nystroem_products(dkm_nystroem *s, dkm_nystroem_pass *pass)
     work w = {.visitor = {use_strip}, .pass = pass};
 
     DKM_AGREE(s->ctx, open_work(s, &w));
-    if (pass->V)
+    if (pass->V) {
         DKM_TRY(dkm_slab_gather(pass->V, s->n, w.V));
+        pad(s->n, pass->p, w.V, w.q, w.V);
+    }
     DKM_TRY(dkm_nystroem_show(s, 0, s->n, &w.visitor));
     if (pass->W) {
         pass->W->cols = pass->p;
+        unpad(s->n, w.q, w.W, pass->p, w.W);
         DKM_TRY(dkm_slab_sum(w.W, s->n, pass->W));
     }
     MPI_Allreduce(MPI_IN_PLACE, w.sums, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
