@@ -33,13 +33,19 @@ static dkm_idx step_of(const dkm_tile *K)
     return K->precision == DKM_F64 ? K->nb : fit < 1 ? 1 : fit;
 }
 
-static void add_column(dkm_idx n, double v, const double *restrict k, double *restrict u)
+static void add_column_f64(dkm_idx n, double v, const double *restrict k, double *restrict u)
 {
     for (dkm_idx i = 0; i < n; i++)
         u[i] += v * k[i];
 }
 
-static double dot(dkm_idx n, const double *restrict k, const double *restrict u)
+static void add_column_f32(dkm_idx n, double v, const float *restrict k, double *restrict u)
+{
+    for (dkm_idx i = 0; i < n; i++)
+        u[i] += v * (double)k[i];
+}
+
+static double dot_f64(dkm_idx n, const double *restrict k, const double *restrict u)
 {
     double sums[LANES] = {0}, sum = 0;
     dkm_idx i = 0;
@@ -52,6 +58,39 @@ static double dot(dkm_idx n, const double *restrict k, const double *restrict u)
     for (int l = 0; l < LANES; l++)
         sum += sums[l];
     return sum;
+}
+
+static double dot_f32(dkm_idx n, const float *restrict k, const double *restrict u)
+{
+    double sums[LANES] = {0}, sum = 0;
+    dkm_idx i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            sums[l] += (double)k[i + l] * u[i + l];
+    for (; i < n; i++)
+        sum += (double)k[i] * u[i];
+    for (int l = 0; l < LANES; l++)
+        sum += sums[l];
+    return sum;
+}
+
+/* u += K v and w += K'u for one column each. */
+static void times_one(const dkm_tile *K, const double *v, double *u)
+{
+    for (dkm_idx j = 0; j < K->nb; j++) {
+        if (K->precision == DKM_F64)
+            add_column_f64(K->na, v[j], dkm_tile_at(K, 0, j), u);
+        else
+            add_column_f32(K->na, v[j], dkm_tile_at(K, 0, j), u);
+    }
+}
+
+static void back_one(const dkm_tile *K, const double *u, double *w)
+{
+    for (dkm_idx j = 0; j < K->nb; j++)
+        w[j] += K->precision == DKM_F64 ? dot_f64(K->na, dkm_tile_at(K, 0, j), u)
+                                        : dot_f32(K->na, dkm_tile_at(K, 0, j), u);
 }
 
 dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p)
@@ -74,13 +113,14 @@ void dkm_strip_times(const dkm_tile *K, dkm_idx p, const double *V, double *U, d
         dkm_narrow_mixed_rows(p, K->na, K->nb, K->c, K->ld, V, U);
         return;
     }
+    if (p == 1) {
+        times_one(K, V, U);
+        return;
+    }
     for (dkm_idx j = 0; j < K->nb; j += step) {
         dkm_idx width = least(step, K->nb - j);
         const double *k = columns(K, j, width, room, &ld);
-        if (p > 1)
-            dkm_blas_gemm(DKM_F64, 'N', 'T', p, K->na, width, 1.0, V + j * p, p, k, ld, 1.0, U, p);
-        for (dkm_idx c = 0; p == 1 && c < width; c++)
-            add_column(K->na, V[j + c], k + c * ld, U);
+        dkm_blas_gemm(DKM_F64, 'N', 'T', p, K->na, width, 1.0, V + j * p, p, k, ld, 1.0, U, p);
     }
 }
 
@@ -94,12 +134,13 @@ void dkm_strip_back(const dkm_tile *K, dkm_idx p, const double *U, double *W, do
                                   W + j * p);
         return;
     }
+    if (p == 1) {
+        back_one(K, U, W);
+        return;
+    }
     for (dkm_idx j = 0; j < K->nb; j += step) {
         dkm_idx width = least(step, K->nb - j);
         const double *k = columns(K, j, width, room, &ld);
-        if (p > 1)
-            dkm_blas_gemm(DKM_F64, 'N', 'N', p, width, K->na, 1.0, U, p, k, ld, 1.0, W + j * p, p);
-        for (dkm_idx c = 0; p == 1 && c < width; c++)
-            W[j + c] += dot(K->na, k + c * ld, U);
+        dkm_blas_gemm(DKM_F64, 'N', 'N', p, width, K->na, 1.0, U, p, k, ld, 1.0, W + j * p, p);
     }
 }
