@@ -12,8 +12,9 @@ case ${1:-} in -h | --help)
     ;;
 esac
 
+# Tests hold machines against LIBLINEAR's; dkmap itself does without it.
 # shellcheck disable=SC2086
-install_packages $packages
+install_packages $packages liblinear-dev
 build_dkmap all -DDKMAP_WERROR="${DKMAP_WERROR:-OFF}" -DDKMAP_TESTS=ON
 cd "$build"
 ctest --output-on-failure "$@"

@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "model/form_patch.h"
+#include "model/form_primal.h"
 #include "model/panels.h"
 
 #define GRAM_ROWS 256 /* constraints whose products are made at once */
@@ -75,39 +76,6 @@ void dkm_form_close(dkm_form *form)
     dkm_base_close(&form->base);
 }
 
-/* This rank's share of the features: [first, first + count) of p. */
-static void feature_share(const dkm_form *f, dkm_idx *first, dkm_idx *count)
-{
-    int rank = dkm_ctx_rank(f->base.ctx), size = dkm_ctx_size(f->base.ctx);
-
-    *first = dkm_slab_first(dkm_data_cols(f->base.X), rank, size);
-    *count = dkm_slab_count(dkm_data_cols(f->base.X), rank, size);
-}
-
-/* The columns of X that are this rank's, of all examples. */
-static dkm_status take_columns(dkm_form *f)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = f->base.ctx;
-    dkm_idx p = dkm_data_cols(f->base.X), step = dkm_rows_panel(p), c0, mine;
-    double *panel = NULL;
-
-    feature_share(f, &c0, &mine);
-    DKM_AGREE(ctx, dkm_alloc(ctx, step * p, &panel));
-    DKM_AGREE(ctx, dkm_alloc(ctx, f->m * mine, &f->columns));
-    for (dkm_idx first = 0; first < f->m; first += step) {
-        dkm_idx count = f->m - first < step ? f->m - first : step;
-        DKM_TRY(
-            dkm_rows_gather(ctx, f->m, p, dkm_data_values_const(f->base.X), first, count, panel));
-        for (dkm_idx i = 0; i < count; i++)
-            memcpy(f->columns + (first + i) * mine, panel + i * p + c0,
-                   (size_t)mine * sizeof *panel);
-    }
-out:
-    DKM_FREE(panel);
-    return status;
-}
-
 dkm_status dkm_form_train(dkm_form *form)
 {
     dkm_status status = DKM_OK;
@@ -116,7 +84,7 @@ dkm_status dkm_form_train(dkm_form *form)
 
     if (form->kernel == DKM_FORM_PRIMAL) {
         DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_cols(form->base.X) * form->r, &form->W));
-        DKM_TRY(take_columns(form));
+        DKM_TRY(dkm_form_primal_columns(form));
     }
     if (form->kernel == DKM_FORM_GRAM) {
         DKM_TRY(dkm_memory_check(ctx, share * (double)form->m * sizeof(double),
@@ -144,50 +112,6 @@ static dkm_status add_gram(const dkm_form *f, dkm_idx n, const double *K, const 
                        1.0, G);
     }
     dkm_phase_flops(f->base.ctx, 2.0 * (double)n * (double)f->m * (double)f->r);
-out:
-    DKM_FREE(panel);
-    return status;
-}
-
-/* Every rank's rows of W to all. */
-static dkm_status share_weights(dkm_form *f)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx p = dkm_data_cols(f->base.X), first, mine;
-    double *own = NULL;
-
-    feature_share(f, &first, &mine);
-    DKM_AGREE(f->base.ctx, dkm_alloc(f->base.ctx, mine * f->r, &own));
-    memcpy(own, f->W + first * f->r, (size_t)(mine * f->r) * sizeof *own);
-    DKM_TRY(dkm_rows_gather(f->base.ctx, p, f->r, own, 0, p, f->W));
-out:
-    DKM_FREE(own);
-    return status;
-}
-
-/* G += X W with W = X'U, each rank making the rows of W that belong to its features. */
-static dkm_status add_primal(dkm_form *f, const double *U, double *G)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = f->base.ctx;
-    dkm_idx p = dkm_data_cols(f->base.X), n = dkm_data_local_rows(f->base.X), first_own, mine;
-    dkm_idx step = dkm_rows_panel(f->r);
-    double *panel = NULL, *own;
-
-    feature_share(f, &first_own, &mine);
-    own = f->W + first_own * f->r;
-    DKM_AGREE(ctx, dkm_alloc(ctx, step * f->r, &panel));
-    memset(own, 0, (size_t)(mine * f->r) * sizeof *own);
-    for (dkm_idx first = 0; first < f->m; first += step) {
-        dkm_idx count = f->m - first < step ? f->m - first : step;
-        DKM_TRY(dkm_rows_gather(ctx, f->m, f->r, U, first, count, panel));
-        dkm_rows_cross(mine, f->r, count, 1.0, (dkm_block){f->columns + first * mine, mine},
-                       (dkm_block){panel, f->r}, own);
-    }
-    DKM_TRY(share_weights(f));
-    dkm_rows_times(n, f->r, p, 1.0, (dkm_block){dkm_data_values_const(f->base.X), p},
-                   (dkm_block){f->W, f->r}, 1.0, G);
-    dkm_phase_flops(ctx, 2.0 * (double)f->r * (double)(f->m * mine + n * p));
 out:
     DKM_FREE(panel);
     return status;
@@ -257,7 +181,7 @@ dkm_status dkm_form_apply(dkm_form *form, const dkm_data *A, const double *U, do
     if (form->kernel != DKM_FORM_NONE && !training)
         DKM_TRY(add_new(form, A, U, G));
     else if (form->kernel == DKM_FORM_PRIMAL)
-        DKM_TRY(add_primal(form, U, G));
+        DKM_TRY(dkm_form_primal_add(form, U, G));
     else if (form->kernel == DKM_FORM_GRAM)
         DKM_TRY(add_gram(form, n, dkm_data_values_const(form->K), U, G));
     if (form->diagonal > 0)

@@ -1,9 +1,12 @@
 #include "model/form_patch.h"
 
+#include <string.h>
+
 #include "core/alloc.h"
 #include "model/panels.h"
 
-#define TILE 32 /* inputs along each side of a tile */
+#define TILE 32  /* inputs along each side of a tile */
+#define PACK 256 /* columns that are multiplied at once */
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -123,22 +126,78 @@ out:
     return status;
 }
 
-/* out += the part of na x nb constraints, whose inputs and coordinates are sorted; ld is that of
- * out. */
-static void meet_tile(const dkm_form_patch *patch, room *w, dkm_idx na, dkm_idx nb, dkm_idx ld,
-                      double *out)
-{
-    const dkm_partition *p = &patch->cells;
+/* Constraints of one example, and what they are multiplied with. */
+typedef struct meeting {
+    const dkm_form_patch *patch;
+    dkm_idx na, nb;
+    const dkm_idx *which; /* nb: rows of V */
+    double *M;            /* na x r: s(x_a, x) o v_a times the weight */
+    double *pack;         /* nb x PACK */
+    double *sums;         /* na x nb */
+} meeting;
 
-    fill_tile(p, na, w->A, nb, w->B, w->T, w->scratch);
-    for (dkm_idx c = 0; c < p->cells; c++) {
-        const double *t = w->T + c * na * nb;
-        dkm_rows_meet(na, nb, p->start[c + 1] - p->start[c], patch->weight,
-                      (dkm_block){w->U + p->start[c], p->points},
-                      (dkm_block){w->V + p->start[c], p->points}, 0.0, w->D);
-        for (dkm_idx i = 0; i < na; i++)
-            for (dkm_idx j = 0; j < nb; j++)
-                out[i * ld + j] += t[i * nb + j] * w->D[i * nb + j];
+/* M for the constraints whose inputs and coordinates are sorted in the room, beside the input x. */
+static void weigh(meeting *t, room *w, const double *x)
+{
+    const dkm_partition *p = &t->patch->cells;
+
+    sort_columns(p, 1, x, w->B);
+    fill_tile(p, t->na, w->A, 1, w->B, w->T, w->scratch);
+    for (dkm_idx a = 0; a < t->na; a++)
+        for (dkm_idx c = 0; c < p->cells; c++)
+            for (dkm_idx k = p->start[c]; k < p->start[c + 1]; k++)
+                t->M[a * p->points + p->order[k]] =
+                    t->patch->weight * w->T[c * t->na + a] * w->U[a * p->points + k];
+}
+
+/* sums = M V', V the rows of the example, some columns at a time. */
+static void meet_rows(meeting *t, const double *V)
+{
+    dkm_idx q = t->patch->cells.points;
+
+    for (dkm_idx k = 0; k < q; k += PACK) {
+        dkm_idx width = least(PACK, q - k);
+        for (dkm_idx b = 0; b < t->nb; b++)
+            memcpy(t->pack + b * width, V + t->which[b] * q + k, (size_t)width * sizeof *V);
+        dkm_rows_meet(t->na, t->nb, width, 1.0, (dkm_block){t->M + k, q},
+                      (dkm_block){t->pack, width}, k ? 1.0 : 0.0, t->sums);
+    }
+}
+
+/* Rows of B by example: those of example i are which[start[i]], ..., which[start[i + 1] - 1]. */
+static dkm_local sort_rows(dkm_ctx *ctx, dkm_form_rows B, dkm_idx n, dkm_idx **which,
+                           dkm_idx **start)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_alloc(ctx, B.count, which));
+    DKM_STEP(dkm_calloc(ctx, n + 2, start));
+    for (dkm_idx b = 0; b < B.count; b++)
+        (*start)[B.example[b] + 2]++;
+    for (dkm_idx i = 2; i < n + 2; i++)
+        (*start)[i] += (*start)[i - 1];
+    for (dkm_idx b = 0; b < B.count; b++)
+        (*which)[(*start)[B.example[b] + 1]++] = b;
+out:
+    return local;
+}
+
+/* out += the part of @p na constraints, from @p a on, whose inputs and coordinates are sorted. */
+static void meet_examples(meeting *t, room *w, const dkm_form *f, const dkm_idx *start,
+                          const dkm_idx *which, dkm_form_rows B, double *out)
+{
+    const double *x = dkm_data_values_const(f->base.X);
+
+    for (dkm_idx i = 0; i < dkm_data_local_rows(f->base.X); i++) {
+        t->nb = start[i + 1] - start[i];
+        t->which = which + start[i];
+        if (t->nb == 0)
+            continue;
+        weigh(t, w, x + i * f->r);
+        meet_rows(t, B.V);
+        for (dkm_idx a = 0; a < t->na; a++)
+            for (dkm_idx b = 0; b < t->nb; b++)
+                out[a * B.count + t->which[b]] += t->sums[a * t->nb + b];
     }
 }
 
@@ -146,25 +205,28 @@ dkm_local dkm_form_patch_meet(const dkm_form *form, const dkm_form_patch *patch,
                               const double *X, dkm_form_rows B, double *out)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const dkm_partition *p = &patch->cells;
-    const double *own = dkm_data_values_const(form->base.X);
-    dkm_idx q = p->points;
+    dkm_ctx *ctx = form->base.ctx;
+    dkm_idx q = form->r, n = dkm_data_local_rows(form->base.X), *which = NULL, *start = NULL;
+    meeting t = {.patch = patch};
     room w = {0};
 
-    DKM_STEP(open_room(form->base.ctx, p, &w));
-    for (dkm_idx b = 0; b < B.count; b += TILE) {
-        dkm_idx nb = least(TILE, B.count - b);
-        for (dkm_idx j = 0; j < nb; j++)
-            sort_columns(p, 1, own + B.example[b + j] * q, w.B + j * q);
-        sort_columns(p, nb, B.V + b * q, w.V);
-        for (dkm_idx a = 0; a < A.count; a += TILE) {
-            dkm_idx na = least(TILE, A.count - a);
-            sort_columns(p, na, X + a * q, w.A);
-            sort_columns(p, na, A.V + a * q, w.U);
-            meet_tile(patch, &w, na, nb, B.count, out + a * B.count + b);
-        }
+    DKM_STEP(open_room(ctx, &patch->cells, &w));
+    DKM_STEP(sort_rows(ctx, B, n, &which, &start));
+    DKM_STEP(dkm_alloc(ctx, TILE * q, &t.M));
+    DKM_STEP(dkm_alloc(ctx, B.count * PACK, &t.pack));
+    DKM_STEP(dkm_alloc(ctx, B.count * TILE, &t.sums));
+    for (dkm_idx a = 0; a < A.count; a += TILE) {
+        t.na = least(TILE, A.count - a);
+        sort_columns(&patch->cells, t.na, X + a * q, w.A);
+        sort_columns(&patch->cells, t.na, A.V + a * q, w.U);
+        meet_examples(&t, &w, form, start, which, B, out + a * B.count);
     }
 out:
+    DKM_FREE(t.sums);
+    DKM_FREE(t.pack);
+    DKM_FREE(t.M);
+    DKM_FREE(start);
+    DKM_FREE(which);
     close_room(&w);
     return local;
 }

@@ -17,6 +17,8 @@ void dkm_jkm_loop_close(dkm_jkm_loop *loop)
     dkm_onecut_clear(&loop->joint);
     DKM_FREE(loop->U);
     DKM_FREE(loop->G);
+    DKM_FREE(loop->H);
+    DKM_FREE(loop->V);
     DKM_FREE(loop->slack);
 }
 
@@ -28,6 +30,10 @@ static dkm_local open_loop(dkm_jkm_loop *l)
     DKM_STEP(dkm_calloc(l->ctx, n * r, &l->U));
     DKM_STEP(dkm_alloc(l->ctx, n * r, &l->G));
     DKM_STEP(dkm_alloc(l->ctx, n, &l->slack));
+    if (l->slow) {
+        DKM_STEP(dkm_alloc(l->ctx, n * r, &l->H));
+        DKM_STEP(dkm_alloc(l->ctx, n * r, &l->V));
+    }
 out:
     return local;
 }
@@ -60,12 +66,13 @@ static dkm_status look(dkm_jkm_loop *l, finding *f)
     double most[2] = {0, 0};
 
     dkm_phase_begin(l->ctx, "oracle");
-    if (l->one)
-        DKM_TRY(dkm_onecut_machine(&l->joint, l->U));
-    else
+    if (l->one) {
+        DKM_TRY(dkm_onecut_values(&l->joint, l->U, l->G));
+    } else {
         dkm_cutset_machine(&l->cuts, l->U);
-    DKM_TRY(dkm_form_apply(l->form, NULL, l->U, l->G));
-    DKM_TRY(dkm_oracle_search(l->oracle, l->G));
+        DKM_TRY(dkm_form_apply(l->form, NULL, l->U, l->G));
+    }
+    DKM_TRY(dkm_jkm_search(l));
     find_slacks(l);
     for (dkm_idx i = 0; i < l->oracle->n; i++) {
         double h = l->oracle->violation[i];
@@ -290,6 +297,7 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
     loop->one = settings->slacks == DKM_JKM_SLACKS_ONE;
     loop->started = MPI_Wtime();
     loop->least = INFINITY;
+    loop->slow = settings->C == 0 && oracle->space->kind == DKM_JKM_SPHERE && !oracle->user.find;
     DKM_AGREE(loop->ctx, open_loop(loop));
     if (settings->anneal > settings->epsilon)
         dkm_oracle_set_epsilon(oracle, settings->anneal);
@@ -313,6 +321,8 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
         }
         DKM_TRY(loop->one ? improve_one(loop, &qp) : improve(loop, &f, &qp));
     }
+    if (loop->one)
+        DKM_TRY(dkm_onecut_machine(&loop->joint, loop->U));
 out:
     return status;
 }

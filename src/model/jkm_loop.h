@@ -15,11 +15,14 @@ typedef struct dkm_jkm_loop {
     dkm_form *form;
     dkm_oracle *oracle;
     const dkm_jkm_settings *settings;
-    int one; /**< a single slack: `joint` holds the constraints, else `cuts` */
+    int one;  /**< a single slack: `joint` holds the constraints, else `cuts` */
+    int slow; /**< constraints are looked for with a machine that changes slowly */
     dkm_cutset cuts;
     dkm_onecut joint;
     dkm_idx round;
     double *U, *G;  /**< own examples x r: the machine, and W x */
+    int begun;      /**< whether H has been set */
+    double *H, *V;  /**< slow: own examples x r, W x of that machine, and what violates it */
     double *slack;  /**< own examples: what the constraints so far ask for */
     double started; /**< seconds of the clock */
     double told;    /**< seconds since then at the last remark */
@@ -34,6 +37,10 @@ typedef struct dkm_jkm_loop {
 DKM_NODISCARD
 dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *oracle,
                             const dkm_jkm_settings *settings);
+/** Find a violated constraint of each own example, and how far the most violated one is from being
+ *  met. Collective. */
+DKM_NODISCARD
+dkm_status dkm_jkm_search(dkm_jkm_loop *loop);
 void dkm_jkm_loop_close(dkm_jkm_loop *loop);
 
 #endif

@@ -3,18 +3,27 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "model/onecut_primal.h"
 #include "model/panels.h"
 
 dkm_onecut dkm_onecut_empty(dkm_form *form, const dkm_oracle *oracle)
 {
-    return (dkm_onecut){.form = form, .oracle = oracle, .qp = dkm_qp_empty(form->base.ctx)};
+    int primal = form->kernel == DKM_FORM_PRIMAL && form->diagonal == 0 && form->patches == 0 &&
+                 oracle->space->classes.classes;
+
+    return (dkm_onecut){
+        .form = form, .oracle = oracle, .primal = primal, .qp = dkm_qp_empty(form->base.ctx)};
 }
 
 void dkm_onecut_clear(dkm_onecut *cuts)
 {
-    for (dkm_idx k = 0; k < cuts->n; k++)
+    for (dkm_idx k = 0; k < cuts->n; k++) {
         DKM_FREE(cuts->choice[k]);
+        DKM_FREE(cuts->W[k]);
+    }
     DKM_FREE(cuts->choice);
+    DKM_FREE(cuts->W);
+    DKM_FREE(cuts->truth);
     DKM_FREE(cuts->idle);
     DKM_FREE(cuts->b);
     DKM_FREE(cuts->a);
@@ -30,6 +39,7 @@ static dkm_local make_room(dkm_onecut *cuts)
     if (cuts->n == cuts->room) {
         cuts->room += cuts->room / 2 + 64;
         DKM_STEP(dkm_realloc(ctx, cuts->room, &cuts->choice));
+        DKM_STEP(dkm_realloc(ctx, cuts->room, &cuts->W));
         DKM_STEP(dkm_realloc(ctx, cuts->room, &cuts->idle));
         DKM_STEP(dkm_realloc(ctx, cuts->room, &cuts->b));
         DKM_STEP(dkm_realloc(ctx, cuts->room, &cuts->a));
@@ -37,6 +47,7 @@ static dkm_local make_room(dkm_onecut *cuts)
     if (dkm_ctx_rank(ctx) == 0 && cuts->qp.n == cuts->n)
         DKM_STEP(dkm_qp_grow(&cuts->qp, 1));
     DKM_STEP(dkm_alloc(ctx, cuts->oracle->n, &cuts->choice[cuts->n]));
+    cuts->W[cuts->n] = NULL;
     cuts->idle[cuts->n] = 0;
     cuts->a[cuts->n] = 0;
     cuts->n++;
@@ -119,21 +130,17 @@ out:
     return status;
 }
 
-/* The constraint that was added last: its rows, and what it asks for. */
-static dkm_sum take_violators(dkm_onecut *cuts, double *U)
+/* The constraint that was added last: whom it is about, and what it asks for. */
+static dkm_sum take_violators(dkm_onecut *cuts)
 {
     const dkm_oracle *o = cuts->oracle;
-    dkm_idx r = o->space->r;
     int32_t *choice = cuts->choice[cuts->n - 1];
     dkm_sum b = {0};
 
-    memset(U, 0, (size_t)(o->n * r) * sizeof *U);
     for (dkm_idx i = 0; i < o->n; i++) {
         choice[i] = o->violation[i] > 0 ? (int32_t)o->choice[i] : -1;
-        if (choice[i] < 0)
-            continue;
-        dkm_sum_add(&b, o->b[i]);
-        memcpy(U + i * r, o->V + i * r, (size_t)r * sizeof *U);
+        if (choice[i] >= 0)
+            dkm_sum_add(&b, o->b[i]);
     }
     return b;
 }
@@ -180,24 +187,45 @@ out:
     return status;
 }
 
+/* The same by way of its rows, one application of the form. */
+static dkm_status meet_by_rows(dkm_onecut *cuts, dkm_sum *products)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = cuts->form->base.ctx;
+    const dkm_oracle *o = cuts->oracle;
+    dkm_idx r = cuts->form->r;
+    double *U = NULL, *G = NULL;
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, o->n * r, &U));
+    DKM_AGREE(ctx, dkm_alloc(ctx, o->n * r, &G));
+    for (dkm_idx i = 0; i < o->n; i++)
+        if (cuts->choice[cuts->n - 1][i] >= 0)
+            memcpy(U + i * r, o->V + i * r, (size_t)r * sizeof *U);
+    DKM_TRY(dkm_form_apply(cuts->form, NULL, U, G));
+    DKM_TRY(meet_all(cuts, G, products));
+out:
+    DKM_FREE(G);
+    DKM_FREE(U);
+    return status;
+}
+
 dkm_status dkm_onecut_add(dkm_onecut *cuts)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = cuts->form->base.ctx;
-    dkm_idx size = cuts->oracle->n * cuts->form->r, last;
-    double *U = NULL, *G = NULL;
+    dkm_idx last;
     dkm_sum *products = NULL, b;
 
     dkm_phase_begin(ctx, "constraints");
-    DKM_AGREE(ctx, dkm_alloc(ctx, size, &U));
-    DKM_AGREE(ctx, dkm_alloc(ctx, size, &G));
     DKM_AGREE(ctx, dkm_calloc(ctx, cuts->n + 1, &products));
     DKM_AGREE(ctx, make_room(cuts));
     last = cuts->n - 1;
-    b = take_violators(cuts, U);
+    b = take_violators(cuts);
     DKM_TRY(dkm_sum_ranks(ctx, 1, &b));
-    DKM_TRY(dkm_form_apply(cuts->form, NULL, U, G));
-    DKM_TRY(meet_all(cuts, G, products));
+    if (cuts->primal)
+        DKM_TRY(dkm_onecut_primal_meet(cuts, products));
+    else
+        DKM_TRY(meet_by_rows(cuts, products));
     cuts->b[last] = b.hi;
     if (dkm_ctx_rank(ctx) != 0)
         goto out;
@@ -208,8 +236,18 @@ dkm_status dkm_onecut_add(dkm_onecut *cuts)
 out:
     dkm_phase_end(ctx);
     DKM_FREE(products);
-    DKM_FREE(G);
-    DKM_FREE(U);
+    return status;
+}
+
+dkm_status dkm_onecut_values(dkm_onecut *cuts, double *U, double *G)
+{
+    dkm_status status = DKM_OK;
+
+    if (cuts->primal)
+        return dkm_onecut_primal_values(cuts, G);
+    DKM_TRY(dkm_onecut_machine(cuts, U));
+    DKM_TRY(dkm_form_apply(cuts->form, NULL, U, G));
+out:
     return status;
 }
 
@@ -252,9 +290,11 @@ dkm_local dkm_onecut_prune(dkm_onecut *cuts, dkm_idx rounds)
     for (dkm_idx k = 0; k < cuts->n; k++) {
         if (!keep[k]) {
             DKM_FREE(cuts->choice[k]);
+            DKM_FREE(cuts->W[k]);
             continue;
         }
         cuts->choice[kept] = cuts->choice[k];
+        cuts->W[kept] = cuts->W[k];
         cuts->idle[kept] = cuts->idle[k];
         cuts->b[kept] = cuts->b[k];
         cuts->a[kept++] = cuts->a[k];

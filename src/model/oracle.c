@@ -234,6 +234,34 @@ static void search_view(dkm_oracle *o, dkm_idx i, double own, double norm, const
     }
 }
 
+/* Classes are as far apart as one another: only scores count. */
+static void search_classes(dkm_oracle *o, const double *G)
+{
+    const dkm_space *s = o->space;
+    double unit = s->unit, loss = unit * unit, factor = 1;
+    double b = o->margin * (o->rescale == DKM_JKM_RESCALE_MARGIN ? loss : 1);
+
+    if (o->rescale == DKM_JKM_RESCALE_SLACK)
+        factor = loss;
+    if (!(2 * loss > o->epsilon * o->epsilon))
+        return;
+    memset(o->V, 0, (size_t)(o->n * s->r) * sizeof *o->V);
+    for (dkm_idx i = 0; i < o->n; i++) {
+        const double *g = G + i * s->r;
+        dkm_idx own = s->truth[i], best = -1;
+        for (dkm_idx c = 0; c < s->r; c++)
+            if (c != own && (best < 0 || g[c] > g[best]) && listed(o, i, c))
+                best = c;
+        if (best < 0)
+            continue;
+        o->choice[i] = best;
+        o->b[i] = factor * b;
+        o->violation[i] = factor * (b - unit * (g[own] - g[best]));
+        o->V[i * s->r + own] = factor * unit;
+        o->V[i * s->r + best] = -factor * unit;
+    }
+}
+
 static dkm_status search_candidates(dkm_oracle *o, const double *G)
 {
     dkm_status status = DKM_OK;
@@ -262,6 +290,10 @@ dkm_status dkm_oracle_search(dkm_oracle *oracle, const double *G)
     for (dkm_idx i = 0; i < oracle->n; i++) {
         oracle->violation[i] = -INFINITY;
         oracle->choice[i] = -1;
+    }
+    if (!oracle->user.find && oracle->space->classes.classes) {
+        search_classes(oracle, G);
+        return DKM_OK;
     }
     if (!oracle->user.find && oracle->space->kind == DKM_JKM_CANDIDATES)
         return search_candidates(oracle, G);

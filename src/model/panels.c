@@ -2,12 +2,16 @@
 
 #include <dkmap/grid.h>
 
+#include <string.h>
+
 #include "core/alloc.h"
 #include "scalapack/blas.h"
+#include "scalapack/narrow.h"
 
 #define PANEL_NUMBERS 2097152 /* of a panel: 16 MiB */
 #define STRETCH       256     /* terms that one product adds up */
 #define UNIT          8       /* rows and columns come in multiples of this */
+#define FEW           64      /* rows that are multiplied with a few columns at once */
 
 dkm_idx dkm_rows_panel(dkm_idx width)
 {
@@ -141,6 +145,23 @@ static void multiply_alike(const product *p, dkm_idx m, dkm_idx n)
         finish_cols(p, m, n, padded);
 }
 
+/* The same for a few columns and a stretch of terms. Each row is added up by itself. */
+static void multiply_narrow(const product *p, dkm_idx m, dkm_idx n)
+{
+    double wide[STRETCH * DKM_LANES_MOST] = {0}, out[FEW * DKM_LANES_MOST];
+    dkm_idx lanes = dkm_narrow_lanes(n);
+
+    for (dkm_idx l = 0; l < p->k; l++)
+        for (dkm_idx j = 0; j < n; j++)
+            wide[l * lanes + j] = p->alpha * p->B.a[l * p->B.ld + j];
+    for (dkm_idx i = 0; i < m; i += FEW) {
+        dkm_narrow tile = {DKM_F64, p->k, least(FEW, m - i), p->A.ld, p->A.a + i * p->A.ld};
+        memset(out, 0, sizeof out);
+        dkm_narrow_cols(&tile, lanes, wide, out);
+        keep(p, i, 0, tile.nb, n, out, lanes);
+    }
+}
+
 void dkm_rows_times(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_block A, dkm_block B,
                     double beta, double *C)
 {
@@ -154,7 +175,10 @@ void dkm_rows_times(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_block A, 
                      {B.a + at * B.ld, B.ld},
                      C,
                      n};
-        multiply_alike(&p, m, n);
+        if (n <= DKM_LANES_MOST)
+            multiply_narrow(&p, m, n);
+        else
+            multiply_alike(&p, m, n);
     }
 }
 
