@@ -49,6 +49,34 @@ on 2 fit jkm --x c.csv --y s.txt --candidates few.txt --kx linear --ky 'spectrum
 expect 1 "candidates without the truth"
 says err "row 2 of y is not among the candidates" "candidates without the truth"
 
+# How the loss scales slacks and margins: one example x = 1, y = 1 among 1, 0.5 and -1, so that
+# F(x, y) = w y and the objective is one of w alone.
+echo 1 >one.csv
+printf '1\n0.5\n-1\n' >three.csv
+while read -r rescale objective; do
+    good 2 fit jkm --x one.csv --y one.csv --candidates three.csv --kx linear --C 1 \
+        --rescale "$rescale" --tolerance 1e-6 -o r.h5
+    awk -v a="$(value primal)" -v b="$objective" 'BEGIN { exit !(a > b - 1e-5 && a < b + 1e-5) }' ||
+        fail "--rescale $rescale: an objective of $(value primal), not $objective"
+done <<'END'
+none 0.875
+slack 0.2086168
+margin 0.5
+END
+
+# Candidates that count for each example: without the one in the way, a hard margin is found.
+awk 'BEGIN { for (i = 0; i < 12; i++) { print i % 3 == 0 "," i % 3 == 1 "," i % 3 == 2 > "e.csv"
+    print i == 5 ? 0 : i % 3 > "f.csv"; print i == 5 ? "0,1" : "0,1,2" > "lists.svm" } }'
+on 2 fit jkm --x e.csv --y f.csv --y-type labels --kx linear -o none.h5
+expect 1 "an example in the wrong class"
+says err "not separable" "an example in the wrong class"
+good 3 fit jkm --x e.csv --y f.csv --y-type labels --kx linear --C 1e4 --lists lists.svm -o lists.h5
+
+# Ranks of the truth in lists of the best: all first where classes are told apart.
+good 2 predict c.h5 --x c.csv --top 3 -o list.npy
+good 2 score --truth l.csv --y-type labels --pred list.npy --loss rank
+below "$(value rank)" 1.1 "the mean rank of the right class"
+
 # Wrong uses.
 wrong() { # MESSAGE OPTIONS...
     local message=$1

@@ -40,7 +40,21 @@ typedef struct problem {
     dkm_idx m, d, q;
     const char *kx, *joint;
     dkm_jkm_settings settings;
+    int classes; /* 0, or how many: labels that the inputs have little to do with */
 } problem;
+
+static dkm_status make_outputs(dkm_ctx *ctx, const problem *p, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    if (!p->classes)
+        return make_rows(ctx, p->d == p->q ? 0 : 1, p->m, p->q, Y);
+    DKM_TRY(dkm_data_create_labels(ctx, p->m, Y));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(*Y); i++)
+        dkm_data_values(*Y)[i] = (double)((dkm_data_local_first(*Y) + i) * 7 % p->classes);
+out:
+    return status;
+}
 
 static dkm_status fit(dkm_ctx *ctx, const problem *p, dkm_model **model, dkm_jkm_info *info)
 {
@@ -54,7 +68,7 @@ static dkm_status fit(dkm_ctx *ctx, const problem *p, dkm_model **model, dkm_jkm
     DKM_TRY(dkm_kernel_parse(ctx, p->kx, &kx));
     DKM_TRY(dkm_joint_parse(ctx, p->joint, &joint));
     DKM_TRY(make_rows(ctx, 0, p->m, p->d, &X));
-    DKM_TRY(make_rows(ctx, p->d == p->q ? 0 : 1, p->m, p->q, &Y));
+    DKM_TRY(make_outputs(ctx, p, &Y));
     DKM_TRY(dkm_jkm_fit(ctx, &X, &Y, kx, NULL, joint, &settings, model, info));
 out:
     dkm_data_destroy(&X);
@@ -66,7 +80,7 @@ out:
 
 static problem sphere(const char *joint, dkm_idx m, dkm_idx d, dkm_idx q, double epsilon)
 {
-    problem p = {m, d, q, "linear", joint, dkm_jkm_settings_default()};
+    problem p = {m, d, q, "linear", joint, dkm_jkm_settings_default(), 0};
 
     p.settings.epsilon = epsilon;
     p.settings.tolerance = 1e-4;
@@ -166,6 +180,62 @@ static void rounds_do_not_depend_on_the_ranks(dkm_ctx *ctx)
     same_as_alone(ctx, &span);
 }
 
+/* Through the features (5 of them) and through the kernel matrix. */
+static void classes_do_not_depend_on_the_ranks(dkm_ctx *ctx)
+{
+    const dkm_jkm_slacks slacks[] = {DKM_JKM_SLACKS_EACH, DKM_JKM_SLACKS_ONE};
+
+    for (int k = 0; k < 4; k++) {
+        problem p = sphere("tensor", 40, 5, 5, 0);
+        p.classes = 3;
+        p.kx = k < 2 ? "linear" : "rbf(sigma=1)";
+        p.settings.C = 0.5;
+        p.settings.tolerance = 1e-3;
+        p.settings.slacks = slacks[k % 2];
+        same_as_alone(ctx, &p);
+    }
+}
+
+/* The best of the other examples' outputs, as among candidates. */
+static int find_among_outputs(void *user, dkm_idx example, dkm_idx r, const double *g,
+                              const double *y, double *found, double *margin)
+{
+    const problem *p = user;
+    double row[16], most = -INFINITY;
+
+    (void)y;
+    (void)margin; /* as it is */
+    for (dkm_idx j = 0; j < p->m; j++) {
+        double score = 0;
+        unit_row(0, j, r, row);
+        for (dkm_idx k = 0; k < r; k++)
+            score += g[k] * row[k];
+        if (j == example || score <= most)
+            continue;
+        most = score;
+        memcpy(found, row, (size_t)r * sizeof *row);
+    }
+    return 1;
+}
+
+static void a_users_oracle_finds_what_candidates_do(dkm_ctx *ctx)
+{
+    problem p = sphere("diag(lambda=0.5)", 7, 12, 12, 0), user = p;
+    dkm_jkm_info one = {0}, other = {0};
+    dkm_model *model = NULL;
+
+    p.settings.outputs = DKM_JKM_CANDIDATES;
+    CHECK_OK(ctx, fit(ctx, &p, &model, &one));
+    dkm_model_destroy(&model);
+    user.settings.oracle = (dkm_jkm_oracle){&user, find_among_outputs};
+    CHECK_OK(ctx, fit(ctx, &user, &model, &other));
+    dkm_model_destroy(&model);
+    CHECK(strcmp(one.outputs, "candidates") == 0 && strcmp(other.outputs, "oracle") == 0);
+    CHECK(one.dual > 0);
+    CHECK_CLOSE(one.dual, other.dual, 1e-6 * one.dual);
+    CHECK(one.rounds == other.rounds && one.support == other.support);
+}
+
 static void annealing_ends_at_the_same_optimum(dkm_ctx *ctx)
 {
     problem p = sphere("diag(lambda=0.5)", M, Q, Q, 0.3);
@@ -239,9 +309,10 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(cutting_planes_reach_the_exact_cones), CASE(identity_is_learnt_along_the_diagonal),
-    CASE(rounds_do_not_depend_on_the_ranks),    CASE(annealing_ends_at_the_same_optimum),
-    CASE(what_is_not_separable_is_said),        CASE(wrong_settings_are_refused),
+    CASE(cutting_planes_reach_the_exact_cones),    CASE(identity_is_learnt_along_the_diagonal),
+    CASE(rounds_do_not_depend_on_the_ranks),       CASE(classes_do_not_depend_on_the_ranks),
+    CASE(a_users_oracle_finds_what_candidates_do), CASE(annealing_ends_at_the_same_optimum),
+    CASE(what_is_not_separable_is_said),           CASE(wrong_settings_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };
 
