@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "model/jkm_kept.h"
 #include "model/panels.h"
 
 #define SHRINK 0.7  /* of an annealed epsilon, on separability */
@@ -301,6 +302,7 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
     DKM_AGREE(loop->ctx, open_loop(loop));
     if (settings->anneal > settings->epsilon)
         dkm_oracle_set_epsilon(oracle, settings->anneal);
+    DKM_TRY(dkm_jkm_loop_take_up(loop, &qp.objective));
     for (;;) {
         DKM_TRY(look(loop, &f));
         take_stock(loop, &f, qp.objective, machine_square(loop, qp.objective));
@@ -320,6 +322,7 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
             break;
         }
         DKM_TRY(loop->one ? improve_one(loop, &qp) : improve(loop, &f, &qp));
+        DKM_TRY(dkm_jkm_loop_leave(loop, qp.objective));
     }
     if (loop->one)
         DKM_TRY(dkm_onecut_machine(&loop->joint, loop->U));

@@ -1,0 +1,342 @@
+#include "model/cuts_kept.h"
+
+#include <string.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+#include "solve/qp_kept.h"
+
+void dkm_cuts_lent_clear(dkm_cuts_lent *lent)
+{
+    DKM_FREE(lent->rows);
+    DKM_FREE(lent->program);
+}
+
+/* The way of rows between the ranks of their examples and slabs in the order of all constraints.
+ * Every rank knows all examples, so that nobody has to be told what comes. */
+typedef struct routes {
+    dkm_ctx *ctx;
+    dkm_idx first, count; /* this rank's slab of constraints */
+    int *held, *held_at;  /* rows of own examples, by the rank of their slab */
+    int *slab, *slab_at;  /* rows of the slab, by the rank of their example */
+    dkm_idx *order;       /* of the slab's rows: those of one rank after those of another */
+    double *packed;       /* the slab in that order */
+    dkm_idx r;
+    MPI_Datatype row;
+} routes;
+
+static void close_routes(routes *t)
+{
+    DKM_FREE(t->held);
+    DKM_FREE(t->held_at);
+    DKM_FREE(t->slab);
+    DKM_FREE(t->slab_at);
+    DKM_FREE(t->order);
+    DKM_FREE(t->packed);
+    if (t->row != MPI_DATATYPE_NULL)
+        MPI_Type_free(&t->row);
+}
+
+static dkm_local take_room(routes *t, dkm_ctx *ctx, dkm_idx n, dkm_idx r)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
+
+    *t = (routes){.ctx = ctx, .r = r, .first = dkm_slab_first(n, rank, size)};
+    t->count = dkm_slab_count(n, rank, size);
+    MPI_Type_contiguous((int)r, MPI_DOUBLE, &t->row);
+    MPI_Type_commit(&t->row);
+    DKM_STEP(dkm_calloc(ctx, size, &t->held));
+    DKM_STEP(dkm_calloc(ctx, size + 1, &t->held_at));
+    DKM_STEP(dkm_calloc(ctx, size, &t->slab));
+    DKM_STEP(dkm_calloc(ctx, size + 1, &t->slab_at));
+    DKM_STEP(dkm_alloc(ctx, t->count, &t->order));
+    DKM_STEP(dkm_alloc(ctx, t->count * r, &t->packed));
+out:
+    return local;
+}
+
+/* @p owner of each of the n constraints. */
+static void find_routes(routes *t, dkm_idx n, const int *owner)
+{
+    int size = dkm_ctx_size(t->ctx), rank = dkm_ctx_rank(t->ctx);
+    dkm_idx at = 0;
+
+    for (dkm_idx c = 0; c < n; c++)
+        if (owner[c] == rank)
+            t->held[dkm_slab_owner(n, c, size)]++;
+    for (int k = 0; k < size; k++) {
+        for (dkm_idx c = 0; c < t->count; c++)
+            if (owner[t->first + c] == k) {
+                t->order[at++] = c;
+                t->slab[k]++;
+            }
+        t->held_at[k + 1] = t->held_at[k] + t->held[k];
+        t->slab_at[k + 1] = t->slab_at[k] + t->slab[k];
+    }
+}
+
+static void to_slab(routes *t, const double *V, double *rows)
+{
+    MPI_Alltoallv(V, t->held, t->held_at, t->row, t->packed, t->slab, t->slab_at, t->row,
+                  dkm_ctx_comm(t->ctx));
+    for (dkm_idx k = 0; k < t->count; k++)
+        memcpy(rows + t->order[k] * t->r, t->packed + k * t->r, (size_t)t->r * sizeof *rows);
+}
+
+static void from_slab(routes *t, const double *rows, double *V)
+{
+    for (dkm_idx k = 0; k < t->count; k++)
+        memcpy(t->packed + k * t->r, rows + t->order[k] * t->r, (size_t)t->r * sizeof *rows);
+    MPI_Alltoallv(t->packed, t->slab, t->slab_at, t->row, V, t->held, t->held_at, t->row,
+                  dkm_ctx_comm(t->ctx));
+}
+
+static dkm_local put_wholes(dkm_bundle *state, const char *name, dkm_idx n, const dkm_idx *list)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *reals = NULL;
+
+    DKM_STEP(dkm_alloc(state->ctx, n, &reals));
+    for (dkm_idx c = 0; c < n; c++)
+        reals[c] = (double)list[c];
+    DKM_STEP(dkm_bundle_put_reals(state, name, n, reals));
+out:
+    DKM_FREE(reals);
+    return local;
+}
+
+/* A list of n numbers; *n is set by the first one asked for, when it is negative. */
+static dkm_local get_list(const dkm_bundle *state, const char *name, dkm_idx *n,
+                          const double **list)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx count = 0;
+
+    DKM_STEP(dkm_bundle_reals(state, name, &count, list));
+    if (*n < 0)
+        *n = count;
+    if (count != *n)
+        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of %lld %s, not %lld",
+                          (long long)count, name, (long long)*n));
+out:
+    return local;
+}
+
+static dkm_local get_wholes(const dkm_bundle *state, const char *name, dkm_idx *n, dkm_idx **wholes)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *list = NULL;
+
+    DKM_STEP(get_list(state, name, n, &list));
+    DKM_STEP(dkm_alloc(state->ctx, *n, wholes));
+    for (dkm_idx c = 0; c < *n; c++)
+        (*wholes)[c] = (dkm_idx)list[c];
+out:
+    return local;
+}
+
+static dkm_local get_reals(const dkm_bundle *state, const char *name, dkm_idx *n, double **reals)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *list = NULL;
+
+    DKM_STEP(get_list(state, name, n, &list));
+    DKM_STEP(dkm_alloc(state->ctx, *n, reals));
+    memcpy(*reals, list, (size_t)*n * sizeof **reals);
+out:
+    return local;
+}
+
+static dkm_local put_cuts(const dkm_cutset *cuts, const routes *t, const double *rows,
+                          dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_rowpart part = {.m = cuts->n, .n = t->r, .slab = rows, .ld = t->r};
+
+    DKM_STEP(put_wholes(state, "example", cuts->n, cuts->example));
+    DKM_STEP(put_wholes(state, "choice", cuts->n, cuts->choice));
+    DKM_STEP(put_wholes(state, "idle", cuts->n, cuts->idle));
+    DKM_STEP(dkm_bundle_put_reals(state, "b", cuts->n, cuts->b));
+    DKM_STEP(dkm_bundle_put_reals(state, "a", cuts->n, cuts->a));
+    DKM_STEP(dkm_bundle_put_rows(state, "rows", &part));
+out:
+    return local;
+}
+
+/* Routes of all constraints of a set. */
+static dkm_local open_routes(const dkm_cutset *cuts, routes *t)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = cuts->form->base.ctx;
+    int *owner = NULL;
+
+    DKM_STEP(take_room(t, ctx, cuts->n, cuts->form->r));
+    DKM_STEP(dkm_alloc(ctx, cuts->n, &owner));
+    for (dkm_idx c = 0; c < cuts->n; c++)
+        owner[c] = dkm_slab_owner(cuts->form->m, cuts->example[c], dkm_ctx_size(ctx));
+    find_routes(t, cuts->n, owner);
+out:
+    DKM_FREE(owner);
+    return local;
+}
+
+dkm_status dkm_cutset_put(const dkm_cutset *cuts, dkm_bundle *state, dkm_cuts_lent *lent)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = state->ctx;
+    routes t = {.row = MPI_DATATYPE_NULL};
+
+    DKM_AGREE(ctx, open_routes(cuts, &t));
+    DKM_AGREE(ctx, dkm_alloc(ctx, t.count * t.r, &lent->rows));
+    to_slab(&t, cuts->V, lent->rows);
+    DKM_AGREE(ctx, put_cuts(cuts, &t, lent->rows, state));
+    DKM_TRY(dkm_qp_put(&cuts->qp, cuts->n, state, &lent->program));
+out:
+    close_routes(&t);
+    return status;
+}
+
+/* All but rows and program. */
+static dkm_local get_cuts(dkm_cutset *cuts, const dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = state->ctx;
+    dkm_idx n = -1, first = dkm_data_local_first(cuts->form->base.X);
+    int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
+
+    DKM_STEP(get_wholes(state, "example", &n, &cuts->example));
+    DKM_STEP(get_wholes(state, "choice", &n, &cuts->choice));
+    DKM_STEP(get_wholes(state, "idle", &n, &cuts->idle));
+    DKM_STEP(get_reals(state, "b", &n, &cuts->b));
+    DKM_STEP(get_reals(state, "a", &n, &cuts->a));
+    cuts->n = cuts->room = n;
+    for (dkm_idx c = 0; c < n; c++) {
+        if (cuts->example[c] < 0 || cuts->example[c] >= cuts->form->m)
+            DKM_STEP(dkm_fail(ctx, DKM_ERR_FORMAT, "a checkpoint with a constraint of example %lld",
+                              (long long)cuts->example[c]));
+        cuts->own += dkm_slab_owner(cuts->form->m, cuts->example[c], size) == rank;
+    }
+    cuts->own_room = cuts->own;
+    DKM_STEP(dkm_alloc(ctx, cuts->own, &cuts->place));
+    DKM_STEP(dkm_alloc(ctx, cuts->own, &cuts->mine));
+    DKM_STEP(dkm_alloc(ctx, cuts->own * cuts->form->r, &cuts->V));
+    for (dkm_idx c = 0, k = 0; c < n; c++)
+        if (dkm_slab_owner(cuts->form->m, cuts->example[c], size) == rank) {
+            cuts->place[k] = c;
+            cuts->mine[k++] = cuts->example[c] - first;
+        }
+out:
+    return local;
+}
+
+static dkm_local read_rows(const dkm_bundle *state, const routes *t, dkm_idx n, double *rows)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_rowpart *part = NULL;
+
+    DKM_STEP(dkm_bundle_rows(state, "rows", &part));
+    if (part->m != n)
+        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "%s: %lld rows of constraints, not %lld",
+                          part->path, (long long)part->m, (long long)n));
+    DKM_STEP(dkm_rowpart_read_slab(state->ctx, part, t->r, t->r, rows));
+out:
+    return local;
+}
+
+dkm_status dkm_cutset_get(dkm_cutset *cuts, const dkm_bundle *state)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = state->ctx;
+    routes t = {.row = MPI_DATATYPE_NULL};
+    double *rows = NULL;
+
+    DKM_AGREE(ctx, get_cuts(cuts, state));
+    DKM_AGREE(ctx, open_routes(cuts, &t));
+    DKM_AGREE(ctx, dkm_alloc(ctx, t.count * t.r, &rows));
+    DKM_AGREE(ctx, read_rows(state, &t, cuts->n, rows));
+    from_slab(&t, rows, cuts->V);
+    DKM_TRY(dkm_qp_get(&cuts->qp, cuts->n, state));
+    for (dkm_idx c = 0; dkm_ctx_rank(ctx) == 0 && c < cuts->n; c++) {
+        cuts->qp.b[c] = cuts->b[c];
+        cuts->qp.a[c] = cuts->a[c];
+        cuts->qp.group[c] = cuts->example[c];
+    }
+out:
+    DKM_FREE(rows);
+    close_routes(&t);
+    return status;
+}
+
+/* One row an example: the candidates that the constraints name. */
+static dkm_local put_choices(const dkm_onecut *cuts, dkm_bundle *state, double **rows)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx own = cuts->oracle->n, n = cuts->n;
+    dkm_rowpart part = {.m = cuts->form->m, .n = n, .ld = n};
+
+    DKM_STEP(dkm_alloc(state->ctx, own * n, rows));
+    for (dkm_idx i = 0; i < own; i++)
+        for (dkm_idx k = 0; k < n; k++)
+            (*rows)[i * n + k] = cuts->choice[k][i];
+    part.slab = *rows;
+    DKM_STEP(put_wholes(state, "idle", n, cuts->idle));
+    DKM_STEP(dkm_bundle_put_reals(state, "b", n, cuts->b));
+    DKM_STEP(dkm_bundle_put_reals(state, "a", n, cuts->a));
+    DKM_STEP(dkm_bundle_put_rows(state, "rows", &part));
+out:
+    return local;
+}
+
+dkm_status dkm_onecut_put(const dkm_onecut *cuts, dkm_bundle *state, dkm_cuts_lent *lent)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(state->ctx, put_choices(cuts, state, &lent->rows));
+    DKM_TRY(dkm_qp_put(&cuts->qp, cuts->n, state, &lent->program));
+out:
+    return status;
+}
+
+static dkm_local get_choices(dkm_onecut *cuts, const dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx n = -1, own = cuts->oracle->n;
+    const dkm_rowpart *part = NULL;
+    double *rows = NULL;
+
+    DKM_STEP(get_wholes(state, "idle", &n, &cuts->idle));
+    DKM_STEP(get_reals(state, "b", &n, &cuts->b));
+    DKM_STEP(get_reals(state, "a", &n, &cuts->a));
+    DKM_STEP(dkm_bundle_rows(state, "rows", &part));
+    if (part->m != cuts->form->m)
+        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "%s: choices of %lld examples, not %lld",
+                          part->path, (long long)part->m, (long long)cuts->form->m));
+    DKM_STEP(dkm_alloc(state->ctx, own * n, &rows));
+    DKM_STEP(dkm_rowpart_read_slab(state->ctx, part, n, n, rows));
+    DKM_STEP(dkm_calloc(state->ctx, n, &cuts->choice));
+    cuts->n = cuts->room = n;
+    for (dkm_idx k = 0; k < n; k++) {
+        DKM_STEP(dkm_alloc(state->ctx, own, &cuts->choice[k]));
+        for (dkm_idx i = 0; i < own; i++)
+            cuts->choice[k][i] = (int32_t)rows[i * n + k];
+    }
+out:
+    DKM_FREE(rows);
+    return local;
+}
+
+dkm_status dkm_onecut_get(dkm_onecut *cuts, const dkm_bundle *state)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(state->ctx, get_choices(cuts, state));
+    DKM_TRY(dkm_qp_get(&cuts->qp, cuts->n, state));
+    for (dkm_idx k = 0; dkm_ctx_rank(state->ctx) == 0 && k < cuts->n; k++) {
+        cuts->qp.b[k] = cuts->b[k];
+        cuts->qp.a[k] = cuts->a[k];
+    }
+out:
+    return status;
+}

@@ -1,0 +1,89 @@
+#include "model/jkm_kept.h"
+
+#include <stdio.h>
+
+#include "data/keeper.h"
+#include "model/cuts_kept.h"
+
+enum { ROUND, EPSILON, LEAST, FIRST_GAP, DUAL, NOTES };
+
+static void name_stage(const dkm_jkm_loop *l, char stage[DKM_STAGE_LENGTH])
+{
+    snprintf(stage, DKM_STAGE_LENGTH, "rounds m=%lld r=%lld epsilon=%.17g C=%.17g slacks=%s",
+             (long long)l->form->m, (long long)l->form->r, l->settings->epsilon, l->settings->C,
+             l->one ? "one" : "each");
+}
+
+static double bytes_of(const dkm_jkm_loop *l)
+{
+    double n = (double)(l->one ? l->joint.n : l->cuts.n);
+
+    return 8.0 * n * (n + (double)(l->one ? l->form->m : l->form->r));
+}
+
+dkm_status dkm_jkm_loop_leave(const dkm_jkm_loop *l, double dual)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(l->ctx);
+    dkm_cuts_lent lent = {0};
+    char stage[DKM_STAGE_LENGTH];
+    double notes[NOTES] = {[ROUND] = (double)l->round,
+                           [EPSILON] = l->oracle->epsilon,
+                           [LEAST] = l->least,
+                           [FIRST_GAP] = l->first_gap,
+                           [DUAL] = dual};
+
+    if ((l->one ? l->joint.n : l->cuts.n) == 0 || !dkm_keep_due(l->ctx, bytes_of(l), 0))
+        return DKM_OK;
+    name_stage(l, stage);
+    DKM_AGREE(l->ctx, dkm_bundle_put_reals(&state, "notes", NOTES, notes));
+    if (l->one)
+        DKM_TRY(dkm_onecut_put(&l->joint, &state, &lent));
+    else
+        DKM_TRY(dkm_cutset_put(&l->cuts, &state, &lent));
+    DKM_TRY(dkm_keep_save(l->ctx, stage, &state));
+out:
+    dkm_bundle_clear(&state);
+    dkm_cuts_lent_clear(&lent);
+    return status;
+}
+
+static dkm_local read_notes(dkm_jkm_loop *l, const dkm_bundle *state, double *dual)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *notes = NULL;
+    dkm_idx count = 0;
+
+    DKM_STEP(dkm_bundle_reals(state, "notes", &count, &notes));
+    if (count != NOTES)
+        DKM_STEP(dkm_fail(l->ctx, DKM_ERR_FORMAT, "a checkpoint of rounds with %lld notes",
+                          (long long)count));
+    l->round = (dkm_idx)notes[ROUND];
+    l->least = notes[LEAST];
+    l->first_gap = notes[FIRST_GAP];
+    *dual = notes[DUAL];
+    dkm_oracle_set_epsilon(l->oracle, notes[EPSILON]);
+out:
+    return local;
+}
+
+dkm_status dkm_jkm_loop_take_up(dkm_jkm_loop *l, double *dual)
+{
+    dkm_status status = DKM_OK;
+    char stage[DKM_STAGE_LENGTH];
+    dkm_bundle state;
+    int found = 0;
+
+    name_stage(l, stage);
+    DKM_TRY(dkm_keep_find(l->ctx, stage, &state, &found));
+    if (!found)
+        goto out;
+    DKM_AGREE(l->ctx, read_notes(l, &state, dual));
+    if (l->one)
+        DKM_TRY(dkm_onecut_get(&l->joint, &state));
+    else
+        DKM_TRY(dkm_cutset_get(&l->cuts, &state));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}

@@ -1,0 +1,25 @@
+/** @file qp_kept.h  A quadratic program as a part of a state.
+ *
+ *  The Gram matrix and the factor of the active set go to the file as they are: what is computed
+ *  anew may round otherwise, and a later run would take other steps.
+ */
+#ifndef DKMAP_QP_KEPT_H
+#define DKMAP_QP_KEPT_H
+
+#include "data/bundle.h"
+#include "solve/qp.h"
+
+/** Add the program of rank 0 to a state: G, and its active set. Collective.
+ *
+ *  @param[in]  n     constraints, known to every rank
+ *  @param[out] rows  what the state borrows; to be freed after it was saved, also on failure
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_qp_put(const dkm_qp *qp, dkm_idx n, dkm_bundle *state, double **rows);
+
+/** Fill the empty program of rank 0 from a state; b, a and groups are still to be set. Collective.
+ *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_IO; DKM_ERR_FORMAT */
+DKM_NODISCARD
+dkm_status dkm_qp_get(dkm_qp *qp, dkm_idx n, const dkm_bundle *state);
+
+#endif
