@@ -7,9 +7,11 @@
  * g is gamma and what landmarks leave of k(x, x) on average, as if that were noise: a few steps
  * then predict about as well as many. It is not less than what rounding allows. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "kernel/tiles.h"
 #include "scalapack/linalg.h"
 #include "solve/condition.h"
@@ -142,6 +144,7 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
 {
     dkm_status status = DKM_OK;
     dkm_slab R = {0};
+    char stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
                             .apply = apply,
@@ -149,8 +152,11 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
                             .user = s,
                             .patience = PATIENCE,
                             .left = &R,
-                            .history = info->history};
+                            .history = info->history,
+                            .stage = stage};
 
+    snprintf(stage, sizeof stage, "all centers n=%lld m=%lld gamma=%.17g", (long long)s->N->n,
+             (long long)s->N->m, s->gamma);
     DKM_AGREE(s->N->ctx, dkm_slab_init(&R, s->N->ctx, s->N->m, T->cols));
     DKM_TRY(dkm_nystroem_iterate(s->N, &how, s->N->m, T, B, info));
     info->fit = fit_of(s, B, T, &R);

@@ -1,7 +1,9 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/linalg.h"
 #include "solve/nystroem.h"
@@ -159,15 +161,19 @@ static dkm_status iterate(ridge *s, const dkm_nystroem_settings *settings, dkm_i
     dkm_status status = DKM_OK;
     dkm_nystroem *N = s->N;
     dkm_slab X = {0}, R = {0};
+    char stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
                             .apply = apply,
                             .precondition = precondition,
                             .user = s,
                             .patience = PATIENCE,
-                            .history = info->history};
+                            .history = info->history,
+                            .stage = stage};
     dkm_nystroem_pass pass = {.p = p, .T = T, .W = &R};
 
+    snprintf(stage, sizeof stage, "landmarks n=%lld m=%lld gamma=%.17g", (long long)N->n,
+             (long long)N->m, s->gamma);
     DKM_AGREE(N->ctx, dkm_slab_init(&X, N->ctx, N->n, p));
     DKM_AGREE(N->ctx, dkm_slab_init(&R, N->ctx, N->n, p));
     DKM_TRY(dkm_nystroem_products(N, &pass)); /* R = K_nm T */
@@ -176,6 +182,30 @@ static dkm_status iterate(ridge *s, const dkm_nystroem_settings *settings, dkm_i
 out:
     dkm_slab_free(&X);
     dkm_slab_free(&R);
+    return status;
+}
+
+/* The preconditioner, computed or found where a run before left it. */
+static dkm_status find_sketch(dkm_nystroem *N, double gamma, dkm_dmat **P)
+{
+    dkm_status status = DKM_OK;
+    char stage[DKM_STAGE_LENGTH];
+    int found = 0;
+
+    *P = NULL;
+    snprintf(stage, sizeof stage, "sketch n=%lld m=%lld gamma=%.17g", (long long)N->n,
+             (long long)N->m, gamma);
+    if (dkm_keep_wanted(N->ctx)) {
+        DKM_TRY(dkm_dmat_create(N->grid, N->n, N->n, N->nb, N->nb, DKM_F64, P));
+        DKM_TRY(dkm_keep_find_lower(stage, *P, &found));
+        if (!found)
+            dkm_dmat_destroy(P);
+    }
+    if (!found) {
+        DKM_TRY(dkm_nystroem_sketch(N, gamma, P));
+        DKM_TRY(dkm_keep_lower(stage, *P));
+    }
+out:
     return status;
 }
 
@@ -188,7 +218,7 @@ dkm_status dkm_nystroem_ridge(dkm_nystroem *N, const dkm_nystroem_settings *sett
 
     *A = NULL;
     *info = dkm_nystroem_begin(N, settings);
-    DKM_TRY(dkm_nystroem_sketch(N, gamma, &P));
+    DKM_TRY(find_sketch(N, gamma, &P));
     DKM_TRY(dkm_nystroem_factor(N, P, &s.factor));
     dkm_phase_begin(N->ctx, "iterate");
     status = iterate(&s, settings, p, T, A, info);

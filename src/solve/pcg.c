@@ -1,4 +1,4 @@
-#include "solve/pcg.h"
+#include "solve/pcg_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,17 +10,7 @@
 #define RESTARTS 4   /* from the residual measured at the end of a run */
 #define WORTH    0.1 /* a restart is worth it when the last run shrank the residual this much */
 
-typedef struct pcg {
-    const dkm_pcg_settings *settings;
-    dkm_ctx *ctx;
-    dkm_idx p;
-    const dkm_slab *Y;
-    dkm_slab *X, R, Z, D, Q; /* residual, preconditioned, direction, its product */
-    double *rz, *dq, *zq;    /* p numbers each */
-    double norm;             /* of Y */
-} pcg;
-
-static dkm_local allocate(pcg *c, dkm_idx m)
+static dkm_local allocate(dkm_pcg_run *c, dkm_idx m)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_slab *slabs[] = {&c->R, &c->Z, &c->D, &c->Q};
@@ -36,7 +26,7 @@ out:
     return local;
 }
 
-static void release(pcg *c)
+static void release(dkm_pcg_run *c)
 {
     dkm_slab_free(&c->R);
     dkm_slab_free(&c->Z);
@@ -80,7 +70,7 @@ static void copy(dkm_slab *to, const dkm_slab *from)
 }
 
 /* R <- Y - A X, measured. */
-static dkm_status measure(pcg *c, double *relative)
+static dkm_status measure(dkm_pcg_run *c, double *relative)
 {
     dkm_status status = DKM_OK;
 
@@ -96,7 +86,7 @@ out:
 
 /* X and R move along D for all columns. A column whose direction has no length left stays where it
  * is. */
-static dkm_status move(pcg *c)
+static dkm_status move(dkm_pcg_run *c)
 {
     dkm_status status = DKM_OK;
     double *alpha = c->dq;
@@ -112,7 +102,7 @@ out:
 }
 
 /* The next direction, after a move by alpha. */
-static dkm_status redirect(pcg *c)
+static dkm_status redirect(dkm_pcg_run *c)
 {
     dkm_status status = DKM_OK;
     const double *alpha = c->dq;
@@ -128,29 +118,60 @@ out:
     return status;
 }
 
-/* Steps from the measured residual in R until the carried one is small or stops shrinking. */
-static dkm_status run(pcg *c, double start, dkm_pcg_outcome *o)
+static dkm_status first_direction(dkm_pcg_run *c)
 {
     dkm_status status = DKM_OK;
-    double best = start, target = ENOUGH * c->settings->tolerance;
-    int waited = 0, patience = c->settings->patience > 0 ? c->settings->patience : PATIENCE;
 
     DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
     copy(&c->D, &c->Z);
     dots(&c->R, &c->D, c->rz);
-    while (best > target && waited < patience && o->steps < c->settings->max_steps) {
+out:
+    return status;
+}
+
+/* Steps until the residual carried along is small or stops shrinking. */
+static dkm_status run(dkm_pcg_run *c, dkm_pcg_outcome *o)
+{
+    dkm_status status = DKM_OK;
+    double target = ENOUGH * c->settings->tolerance;
+    int patience = c->settings->patience > 0 ? c->settings->patience : PATIENCE;
+
+    while (c->best > target && c->waited < patience && o->steps < c->settings->max_steps) {
         double now;
         DKM_TRY(move(c));
         o->steps++;
         now = dkm_slab_norm(&c->R) / c->norm;
         if (c->settings->history)
             c->settings->history[o->steps - 1] = now;
-        waited = now < 0.9 * best ? 0 : waited + 1;
-        best = now < best ? now : best;
-        dkm_progress(c->ctx, log(start / best), log(start / target));
+        c->waited = now < 0.9 * c->best ? 0 : c->waited + 1;
+        c->best = now < c->best ? now : c->best;
+        dkm_progress(c->ctx, log(c->start / c->best), log(c->start / target));
         dkm_say(c->ctx, DKM_DEBUG, "conjugate gradients, step %d: residual %.2e", o->steps, now);
-        if (best > target)
-            DKM_TRY(redirect(c));
+        if (c->best <= target)
+            break;
+        DKM_TRY(redirect(c));
+        DKM_TRY(dkm_pcg_leave(c, o->steps));
+    }
+out:
+    return status;
+}
+
+/* Runs from the residual measured last, until it meets the tolerance or is not worth another. */
+static dkm_status run_again(dkm_pcg_run *c, int taken_up, dkm_pcg_outcome *o)
+{
+    dkm_status status = DKM_OK;
+
+    for (; c->restarts <= RESTARTS && o->residual > c->settings->tolerance; c->restarts++) {
+        if (!taken_up) {
+            c->start = c->best = o->residual;
+            c->waited = 0;
+            DKM_TRY(first_direction(c));
+        }
+        taken_up = 0;
+        DKM_TRY(run(c, o));
+        DKM_TRY(measure(c, &o->residual));
+        if (!(o->residual < WORTH * c->start))
+            break;
     }
 out:
     return status;
@@ -160,8 +181,8 @@ dkm_status dkm_pcg(const dkm_slab *Y, const dkm_pcg_settings *settings, dkm_idx 
                    dkm_pcg_outcome *outcome)
 {
     dkm_status status = DKM_OK;
-    pcg c = {.settings = settings, .ctx = Y->ctx, .p = Y->cols, .Y = Y, .X = X};
-    double before;
+    dkm_pcg_run c = {.settings = settings, .ctx = Y->ctx, .m = m, .p = Y->cols, .Y = Y, .X = X};
+    int found = 0;
 
     *outcome = (dkm_pcg_outcome){.residual = 1.0};
     DKM_AGREE(c.ctx, allocate(&c, m));
@@ -171,13 +192,9 @@ dkm_status dkm_pcg(const dkm_slab *Y, const dkm_pcg_settings *settings, dkm_idx 
     copy(&c.R, Y);
     if (c.norm == 0)
         outcome->residual = 0;
-    for (int k = 0; k <= RESTARTS && outcome->residual > settings->tolerance; k++) {
-        before = outcome->residual;
-        DKM_TRY(run(&c, before, outcome));
-        DKM_TRY(measure(&c, &outcome->residual));
-        if (!(outcome->residual < WORTH * before))
-            break;
-    }
+    else
+        DKM_TRY(dkm_pcg_take_up(&c, &outcome->steps, &found));
+    DKM_TRY(run_again(&c, found, outcome));
     if (settings->left)
         copy(settings->left, &c.R);
 out:

@@ -17,9 +17,10 @@ typedef struct dkm_pcg_settings {
     int max_steps;
     dkm_slab_map apply, precondition;
     void *user;
-    int patience;    /**< steps without a smaller residual before a run is given up; 0 is 6 */
-    dkm_slab *left;  /**< may be NULL; takes Y - A X as measured at the end */
-    double *history; /**< may be NULL; room for max_steps residuals, as carried along */
+    int patience;      /**< steps without a smaller residual before a run is given up; 0 is 6 */
+    dkm_slab *left;    /**< may be NULL; takes Y - A X as measured at the end */
+    double *history;   /**< may be NULL; room for max_steps residuals, as carried along */
+    const char *stage; /**< may be NULL; what the steps are called where states of them are kept */
 } dkm_pcg_settings;
 
 typedef struct dkm_pcg_outcome {

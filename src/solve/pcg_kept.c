@@ -1,0 +1,109 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "data/keeper.h"
+#include "solve/pcg_impl.h"
+
+enum { STEPS, WAITED, RESTARTS, START, BEST, NOTES };
+
+/* Right sides are told apart by their size, to as many digits as do not depend on the ranks. */
+static void name_stage(const dkm_pcg_run *c, char stage[DKM_STAGE_LENGTH])
+{
+    snprintf(stage, DKM_STAGE_LENGTH, "steps %s sides=%lld size=%.9g", c->settings->stage,
+             (long long)c->p, c->norm);
+}
+
+static dkm_local fill_state(const dkm_pcg_run *c, int steps, dkm_bundle *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double notes[NOTES] = {[STEPS] = steps,
+                           [WAITED] = c->waited,
+                           [RESTARTS] = c->restarts,
+                           [START] = c->start,
+                           [BEST] = c->best};
+    const double *history = c->settings->history;
+
+    DKM_STEP(dkm_bundle_put_reals(state, "notes", NOTES, notes));
+    DKM_STEP(dkm_bundle_put_reals(state, "rz", c->p, c->rz));
+    if (history)
+        DKM_STEP(dkm_bundle_put_reals(state, "history", steps, history));
+    DKM_STEP(dkm_slab_put(state, "X", c->m, c->X));
+    DKM_STEP(dkm_slab_put(state, "R", c->m, &c->R));
+    DKM_STEP(dkm_slab_put(state, "D", c->m, &c->D));
+out:
+    return local;
+}
+
+dkm_status dkm_pcg_leave(dkm_pcg_run *c, int steps)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(c->ctx);
+    char stage[DKM_STAGE_LENGTH];
+
+    if (!c->settings->stage || !dkm_keep_due(c->ctx, 24.0 * (double)c->m * (double)c->p, 0))
+        return DKM_OK;
+    name_stage(c, stage);
+    DKM_AGREE(c->ctx, fill_state(c, steps, &state));
+    DKM_TRY(dkm_keep_save(c->ctx, stage, &state));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+/* A list of so many numbers. */
+static dkm_local read_list(const dkm_bundle *state, const char *name, dkm_idx wanted,
+                           const double **list)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx count = 0;
+
+    DKM_STEP(dkm_bundle_reals(state, name, &count, list));
+    if (count != wanted)
+        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT,
+                          "a checkpoint of conjugate gradients with %lld of '%s', not %lld",
+                          (long long)count, name, (long long)wanted));
+out:
+    return local;
+}
+
+static dkm_local read_state(dkm_pcg_run *c, const dkm_bundle *state, int *steps)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *notes = NULL, *rz = NULL, *history = NULL;
+
+    DKM_STEP(read_list(state, "notes", NOTES, &notes));
+    DKM_STEP(read_list(state, "rz", c->p, &rz));
+    if (c->settings->history && notes[STEPS] <= c->settings->max_steps) {
+        DKM_STEP(read_list(state, "history", (dkm_idx)notes[STEPS], &history));
+        memcpy(c->settings->history, history, (size_t)notes[STEPS] * sizeof *history);
+    }
+    DKM_STEP(dkm_slab_get(state, "X", c->X));
+    DKM_STEP(dkm_slab_get(state, "R", &c->R));
+    DKM_STEP(dkm_slab_get(state, "D", &c->D));
+    memcpy(c->rz, rz, (size_t)c->p * sizeof *rz);
+    *steps = (int)notes[STEPS];
+    c->waited = (int)notes[WAITED];
+    c->restarts = (int)notes[RESTARTS];
+    c->start = notes[START];
+    c->best = notes[BEST];
+out:
+    return local;
+}
+
+dkm_status dkm_pcg_take_up(dkm_pcg_run *c, int *steps, int *found)
+{
+    dkm_status status = DKM_OK;
+    char stage[DKM_STAGE_LENGTH];
+    dkm_bundle state;
+
+    *found = 0;
+    if (!c->settings->stage)
+        return DKM_OK;
+    name_stage(c, stage);
+    DKM_TRY(dkm_keep_find(c->ctx, stage, &state, found));
+    if (*found)
+        DKM_AGREE(c->ctx, read_state(c, &state, steps));
+out:
+    dkm_bundle_clear(&state);
+    return status;
+}
