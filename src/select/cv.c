@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "data/objects.h"
 #include "select/cv_impl.h"
+#include "select/cv_kept.h"
 #include "select/losses.h"
 
 #define ALIKE 1e-9 /* relative: losses that differ by less are one */
@@ -22,6 +24,7 @@ typedef struct run {
     dkm_grid *grid;
     dkm_cv_grams grams;
     dkm_cv_group group;
+    dkm_cv_kept kept;
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
     dkm_idx done, total;
     tally *tally;  /* one a point */
@@ -34,6 +37,7 @@ static void close_run(run *r)
     DKM_FREE(r->inner);
     DKM_FREE(r->means);
     DKM_FREE(r->tally);
+    dkm_cv_kept_close(&r->kept);
     dkm_cv_group_close(&r->group);
     dkm_cv_grams_close(&r->grams);
     dkm_grid_destroy(&r->grid);
@@ -115,11 +119,13 @@ out:
 }
 
 /* Do cells whose Gram matrices can be held at once; their sums come back on every rank. */
-static dkm_status do_cells(run *r, dkm_idx cells, const dkm_cv_place *place, double *sums)
+static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place, double *sums)
 {
+    run *r = user;
     dkm_idx first = dkm_slab_first(cells, r->group.index, r->group.count);
     dkm_idx last = dkm_slab_first(cells, r->group.index + 1, r->group.count);
     dkm_status status = DKM_OK;
+    dkm_keeper *keeper;
     int *wanted = NULL;
 
     DKM_AGREE(r->ctx, list_wanted(r, place, first, last, &wanted));
@@ -127,7 +133,9 @@ static dkm_status do_cells(run *r, dkm_idx cells, const dkm_cv_place *place, dou
         dkm_cv_grams_drop(&r->group, wanted);
     DKM_TRY(dkm_cv_grams_bring(&r->grams, r->problem, r->grid, &r->group, wanted));
     dkm_phase_begin(r->ctx, "folds");
+    keeper = dkm_keep_pause(r->ctx); /* cells are kept whole */
     status = dkm_cv_agree(r->ctx, &r->group, work(r, place, first, last, sums));
+    dkm_keep_again(r->ctx, keeper);
     dkm_phase_end(r->ctx);
     r->done += cells;
     if (status == DKM_OK)
@@ -202,7 +210,7 @@ static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * cells * p->settings, &sums));
     list_cells(r, first, last, place);
-    DKM_TRY(do_cells(r, cells, place, sums));
+    DKM_TRY(dkm_cv_kept_do(&r->kept, cells, 1, place, sums, do_cells, r));
     tally_cells(r, cells, place, sums);
 out:
     DKM_FREE(sums);
@@ -237,7 +245,7 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, tally *outer)
         dkm_idx chosen = r->result->chosen[first + k];
         place[k] = (dkm_cv_place){chosen / settings, first + k, -1, chosen % settings};
     }
-    DKM_TRY(do_cells(r, n, place, sums));
+    DKM_TRY(dkm_cv_kept_do(&r->kept, n, 1, place, sums, do_cells, r));
     for (dkm_idx k = 0; k < n; k++) {
         const double *sum = sums + 2 * (k * settings + place[k].only);
         add_split(outer, sum, dkm_cv_tested(&r->folds, place[k]));
@@ -334,6 +342,7 @@ static dkm_status form_groups(run *r)
     DKM_TRY(dkm_cv_choose_groups(r->ctx, p, cells, r->grams.count, &groups));
     DKM_TRY(dkm_cv_group_open(&r->group, r->ctx, p, groups, r->grams.count));
     DKM_TRY(dkm_cv_capacity(r->ctx, &r->group, r->folds.m, r->grams.count, &r->capacity));
+    DKM_TRY(dkm_cv_kept_open(&r->kept, r->ctx, p, groups));
     r->result->groups = groups;
     r->result->cells = r->total;
     if (groups > 1)

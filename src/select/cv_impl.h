@@ -89,9 +89,14 @@ static inline int dkm_cv_held_out(const dkm_cv_problem *problem, dkm_idx fold, d
 }
 
 /** Whether a setting is wanted of a cell. Local. */
+static inline int dkm_cv_wants(const dkm_cv_problem *problem, dkm_cv_place place, dkm_idx setting)
+{
+    (void)problem;
+    return place.only < 0 || place.only == setting;
+}
 static inline int dkm_cv_wanted(const dkm_cv_cell *cell, dkm_idx setting)
 {
-    return cell->place.only < 0 || cell->place.only == setting;
+    return dkm_cv_wants(cell->problem, cell->place, setting);
 }
 
 /** Score predictions of the test part with a setting. Collective on the group. */

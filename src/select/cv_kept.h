@@ -1,0 +1,39 @@
+/** @file cv_kept.h  The cells of a cross-validation that are done, for a run that goes on.
+ *
+ *  What is kept is a table of sums by kernel, split and setting: it depends neither on the order in
+ *  which cells are done nor on the number of ranks.
+ */
+#ifndef DKMAP_CV_KEPT_H
+#define DKMAP_CV_KEPT_H
+
+#include "select/cv_impl.h"
+
+typedef struct dkm_cv_kept {
+    dkm_ctx *ctx;
+    const dkm_cv_problem *problem;
+    int groups;
+    dkm_idx rows; /**< kernels x splits, and one more for each outer fold where folds are nested */
+    double
+        *table; /**< rows x settings x 3: whether it is done, and the two sums; NULL: no keeper */
+} dkm_cv_kept;
+
+/** Look for what a run before has done. Collective; dkm_cv_kept_close() frees, also after a
+ *  failure. */
+DKM_NODISCARD
+dkm_status dkm_cv_kept_open(dkm_cv_kept *kept, dkm_ctx *ctx, const dkm_cv_problem *problem,
+                            int groups);
+void dkm_cv_kept_close(dkm_cv_kept *kept);
+
+/** Does cells and brings their sums to every rank. */
+typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_place *place, double *sums);
+
+/** Do those cells that are not done yet, some at a time, and keep what comes out. Collective.
+ *
+ *  @param[in]  unit  cells that must stay together, one after the other
+ *  @param[out] sums  two a setting and cell, zero at first
+ *  @return DKM_OK; DKM_ERR_STOPPED when the run is to end; what @p work returns */
+DKM_NODISCARD
+dkm_status dkm_cv_kept_do(dkm_cv_kept *kept, dkm_idx cells, dkm_idx unit, const dkm_cv_place *place,
+                          double *sums, dkm_cv_do work, void *user);
+
+#endif
