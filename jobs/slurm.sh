@@ -17,26 +17,31 @@ ranks() {
 
 # attend: wait for the step, whatever signals come by; its exit status is the answer.
 attend() {
-    local status=0
+    local status=0 final
     while kill -0 "$step" 2>/dev/null; do
         wait "$step"
         status=$?
     done
-    return "$status"
+    # A signal may have cut the last wait short, after which the step ended by itself.
+    wait "$step" 2>/dev/null
+    final=$?
+    [ "$final" = 127 ] && final=$status # it had been waited for to its end
+    return "$final"
 }
 
 # run ARGUMENTS...: dkmap to its end. When the queue warns that time runs out (USR1 to this script),
 # the ranks are told; they save their state and stop with status 3, and the job goes back to the
-# queue, to go on where it was.
+# queue, to go on where it was. So does a job whose ranks were told before they listened (138).
 run() {
-    local status
+    local status warned=0
+    step=
+    trap 'warned=1; [ -z "$step" ] || kill -USR1 "$step"' USR1
     ranks "$@"
-    trap 'kill -USR1 "$step"' USR1
     attend
     status=$?
     trap - USR1
-    if [ "$status" = 3 ]; then
-        echo "out of time with a checkpoint: back to the queue"
+    if [ "$status" = 3 ] || { [ "$warned" = 1 ] && [ "$status" = 138 ]; }; then
+        echo "out of time with status $status: back to the queue"
         scontrol requeue "$SLURM_JOB_ID"
     fi
     return "$status"
