@@ -1,6 +1,7 @@
 #include "oracle_files.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,4 +107,21 @@ void files_close(dkm_ctx *ctx, const char *dir)
     walk(ctx, dir, 1);
     if (dkm_ctx_rank(ctx) == 0)
         CHECK(rmdir(dir) == 0);
+}
+
+void files_hurt(dkm_ctx *ctx, const char *path, long at, int cut)
+{
+    if (dkm_ctx_rank(ctx) == 0) {
+        int fd = open(path, O_RDWR);
+        unsigned char byte = 0;
+        if (cut) {
+            CHECK(ftruncate(fd, at) == 0);
+        } else {
+            CHECK(pread(fd, &byte, 1, at) == 1);
+            byte ^= 1;
+            CHECK(pwrite(fd, &byte, 1, at) == 1);
+        }
+        close(fd);
+    }
+    MPI_Barrier(dkm_ctx_comm(ctx));
 }

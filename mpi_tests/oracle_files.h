@@ -27,4 +27,7 @@ int files_count(dkm_ctx *ctx, const char *dir);
 /** Remove the directory and all in it. Collective. */
 void files_close(dkm_ctx *ctx, const char *dir);
 
+/** Change one byte of a file, or cut it there; rank 0 does it. Collective. */
+void files_hurt(dkm_ctx *ctx, const char *path, long at, int cut);
+
 #endif

@@ -17,18 +17,13 @@
 #include "data/keeper.h"
 #include "dmat/dmat_impl.h"
 #include "oracle_files.h"
+#include "oracle_matrices.h"
 #include "scalapack/linalg.h"
 #include "solve/kept.h"
 #include "solve/krylov.h"
 #include "store/bundle_file.h"
 #include "store/checkpoint_dir.h"
 #include "store/seal.h"
-
-static double noise(void *user, dkm_idx ig, dkm_idx jg)
-{
-    (void)user;
-    return dkm_random_uniform(7, 1, (uint64_t)ig, (uint64_t)jg) - 0.5;
-}
 
 /* Positive definite, with a spectrum that takes a block method several rounds. */
 static double smooth(void *user, dkm_idx ig, dkm_idx jg)
@@ -37,148 +32,6 @@ static double smooth(void *user, dkm_idx ig, dkm_idx jg)
 
     (void)user;
     return exp(-0.01 * apart * apart) + (ig == jg ? 0.5 : 0.0);
-}
-
-static double gap(const dkm_dmat *A, const dkm_dmat *B, int lower)
-{
-    double worst = 0;
-
-    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
-        for (dkm_idx il = 0; il < A->m_loc; il++)
-            if (!lower || dkm_dmat_global_col(A, jl) <= dkm_dmat_global_row(A, il))
-                worst = fmax(worst, fabs(dkm_dmat_at(A, il, jl) - dkm_dmat_at(B, il, jl)));
-    return worst;
-}
-
-static dkm_status make(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_precision precision,
-                       double (*value)(void *, dkm_idx, dkm_idx), dkm_dmat **A)
-{
-    dkm_status status = dkm_dmat_create(grid, m, n, 8, 8, precision, A);
-
-    if (status == DKM_OK && value)
-        dkm_dmat_fill(*A, value, NULL);
-    return status;
-}
-
-static void checksums_of_parts_add_up(dkm_ctx *ctx)
-{
-    unsigned char bytes[1000];
-    uint64_t whole;
-
-    (void)ctx;
-    for (int k = 0; k < 1000; k++)
-        bytes[k] = (unsigned char)(k * 37 % 251);
-    whole = dkm_filesum(0, bytes, 1000);
-    for (dkm_idx cut = 0; cut <= 1000; cut += 13)
-        CHECK(dkm_filesum(0, bytes, cut) + dkm_filesum(cut, bytes + cut, 1000 - cut) == whole);
-    for (int k = 0; k < 1000; k += 7) {
-        bytes[k] ^= 0x10;
-        CHECK(dkm_filesum(0, bytes, 1000) != whole);
-        bytes[k] ^= 0x10;
-    }
-}
-
-/* Write a matrix and a slab, and read them on a grid of another shape. */
-static dkm_status travel(dkm_ctx *ctx, const char *path, dkm_idx m, dkm_idx n, int lower,
-                         dkm_precision precision, double *worst)
-{
-    dkm_status status = DKM_OK;
-    dkm_bundle out = dkm_bundle_empty(ctx), in = dkm_bundle_empty(ctx);
-    dkm_bundle_header header = {0};
-    dkm_grid *wide = NULL, *tall = NULL;
-    dkm_dmat *A = NULL, *B = NULL, *C = NULL;
-    dkm_rowpart part = {.m = m, .n = n, .precision = precision, .lower = lower};
-    const dkm_rowpart *rows;
-
-    DKM_TRY(dkm_grid_create(ctx, 1, dkm_ctx_size(ctx), &wide));
-    DKM_TRY(dkm_grid_create(ctx, dkm_ctx_size(ctx), 1, &tall));
-    DKM_TRY(make(wide, m, n, precision, noise, &A));
-    DKM_TRY(make(tall, m, n, precision, noise, &B));
-    DKM_TRY(make(tall, m, n, precision, NULL, &C));
-    part.matrix = A;
-    DKM_AGREE(ctx, dkm_bundle_put_text(&out, "odd", "bytes"));
-    DKM_AGREE(ctx, dkm_bundle_put_rows(&out, "A", &part));
-    DKM_TRY(dkm_bundle_save_sealed(&out, path, "checkpoint", "test"));
-    DKM_TRY(dkm_seal_check(ctx, path));
-    DKM_TRY(dkm_bundle_load(ctx, path, &in, &header));
-    DKM_AGREE(ctx, dkm_bundle_rows(&in, "A", &rows));
-    DKM_TRY(dkm_rowpart_read_matrix(rows, C));
-    *worst = gap(B, C, lower);
-    for (dkm_idx jl = 0; lower && jl < C->n_loc; jl++) /* what was not kept is not touched */
-        for (dkm_idx il = 0; il < C->m_loc; il++)
-            if (dkm_dmat_global_col(C, jl) > dkm_dmat_global_row(C, il))
-                *worst = fmax(*worst, fabs(dkm_dmat_at(C, il, jl)));
-out:
-    dkm_bundle_header_clear(&header);
-    dkm_bundle_clear(&out);
-    dkm_bundle_clear(&in);
-    dkm_dmat_destroy(&A);
-    dkm_dmat_destroy(&B);
-    dkm_dmat_destroy(&C);
-    dkm_grid_destroy(&wide);
-    dkm_grid_destroy(&tall);
-    return status;
-}
-
-static void rows_come_back_on_another_grid(dkm_ctx *ctx)
-{
-    const dkm_idx sizes[] = {0, 1, 5, 37};
-    char dir[FILES_PATH], path[FILES_PATH];
-
-    files_open(ctx, dir);
-    files_name(dir, "rows.h5", path);
-    for (int k = 0; k < 4; k++)
-        for (int single = 0; single < 2; single++) {
-            double worst = 1;
-            CHECK_OK(ctx, travel(ctx, path, sizes[k], sizes[k], 1, (dkm_precision)single, &worst));
-            CHECK(worst == 0);
-            CHECK_OK(ctx, travel(ctx, path, sizes[k], 11, 0, (dkm_precision)single, &worst));
-            CHECK(worst == 0);
-        }
-    files_close(ctx, dir);
-}
-
-/* Change one byte, or cut the file there. Rank 0 does it. */
-static void hurt(dkm_ctx *ctx, const char *path, off_t at, int cut)
-{
-    if (dkm_ctx_rank(ctx) == 0) {
-        int fd = open(path, O_RDWR);
-        unsigned char byte = 0;
-        if (cut) {
-            CHECK(ftruncate(fd, at) == 0);
-        } else {
-            CHECK(pread(fd, &byte, 1, at) == 1);
-            byte ^= 1;
-            CHECK(pwrite(fd, &byte, 1, at) == 1);
-        }
-        close(fd);
-    }
-    MPI_Barrier(dkm_ctx_comm(ctx));
-}
-
-static void a_seal_tells_any_damage(dkm_ctx *ctx)
-{
-    char dir[FILES_PATH], path[FILES_PATH];
-    double worst;
-    struct stat about;
-
-    files_open(ctx, dir);
-    files_name(dir, "sealed.h5", path);
-    CHECK_OK(ctx, travel(ctx, path, 20, 20, 1, DKM_F64, &worst));
-    CHECK(stat(path, &about) == 0);
-    MPI_Barrier(dkm_ctx_comm(ctx));
-    for (off_t at = 3; at < about.st_size; at += about.st_size / 9) {
-        hurt(ctx, path, at, 0);
-        CHECK(dkm_seal_check(ctx, path) == DKM_ERR_FORMAT);
-        hurt(ctx, path, at, 0);
-    }
-    CHECK_OK(ctx, dkm_seal_check(ctx, path));
-    hurt(ctx, path, about.st_size - 5, 1);
-    CHECK(dkm_seal_check(ctx, path) == DKM_ERR_FORMAT);
-    hurt(ctx, path, 0, 1);
-    CHECK(dkm_seal_check(ctx, path) == DKM_ERR_FORMAT);
-    CHECK(dkm_seal_check(ctx, dir) == DKM_ERR_FORMAT);
-    files_close(ctx, dir);
 }
 
 /* A signal that one rank alone hears, at its n-th safe point. */
@@ -243,7 +96,7 @@ static void a_factorisation_goes_on_where_it_stopped(dkm_ctx *ctx)
     }
     CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
     CHECK_OK(ctx, factor(ctx, grid, &parts));
-    CHECK(gap(whole, parts, 1) == 0);
+    CHECK(matrix_gap(whole, parts, 1) == 0);
     CHECK(files_count(ctx, dir) == 2);
     dkm_checkpoint_close(&c);
     dkm_dmat_destroy(&parts);
@@ -305,7 +158,7 @@ static void an_eigensolve_goes_on_where_it_stopped(dkm_ctx *ctx)
 
     files_open(ctx, dir);
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
-    CHECK_OK(ctx, make(grid, ORDER, ORDER, DKM_F64, smooth, &A));
+    CHECK_OK(ctx, matrix_make(grid, ORDER, ORDER, DKM_F64, smooth, &A));
     CHECK_OK(ctx, leading(ctx, A, want));
     do { /* stopped after every other round */
         CHECK_OK(ctx, open_at(ctx, dir, stops > 0, 1, &c));
@@ -363,9 +216,9 @@ static void damage_sends_back_to_the_state_before(dkm_ctx *ctx)
     dkm_checkpoint_stem("number of 0000000000000000", stem);
     CHECK(dkm_checkpoint_newest(dir, stem, 1000, name) == 2);
     files_name(dir, name, path);
-    hurt(ctx, path, 700, 0);
+    files_hurt(ctx, path, 700, 0);
     CHECK(found_number(ctx, "number") == 2);
-    hurt(ctx, path, 100, 1);
+    files_hurt(ctx, path, 100, 1);
     CHECK(found_number(ctx, "number") == 2);
     dkm_checkpoint_close(&c);
     files_close(ctx, dir);
@@ -420,7 +273,7 @@ static void a_disk_that_is_full_does_not_end_the_run(dkm_ctx *ctx)
     files_open(ctx, dir);
     signal(SIGXFSZ, SIG_IGN);
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
-    CHECK_OK(ctx, make(grid, 300, 300, DKM_F64, noise, &A));
+    CHECK_OK(ctx, matrix_make(grid, 300, 300, DKM_F64, matrix_noise, &A));
     CHECK_OK(ctx, open_at(ctx, dir, 0, -1, &c));
     CHECK_OK(ctx, keep_number(ctx, "number", 1));
     CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
@@ -492,9 +345,6 @@ static void brutal(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(checksums_of_parts_add_up),
-    CASE(rows_come_back_on_another_grid),
-    CASE(a_seal_tells_any_damage),
     CASE(a_factorisation_goes_on_where_it_stopped),
     CASE(an_eigensolve_goes_on_where_it_stopped),
     CASE(damage_sends_back_to_the_state_before),
