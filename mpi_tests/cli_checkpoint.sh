@@ -15,12 +15,13 @@ arguments() {
     krr) echo fit krr --precision double ;;
     mixed) echo fit krr --precision mixed ;;
     kde) echo fit kde --ky 'rbf(sigma=2)' --components 20 ;;
+    jkm) echo fit jkm --joint 'diag(lambda=0.5)' --epsilon 0.125 ;;
     esac
 }
 
 # same MODEL WHAT: it predicts what the model of the same method that never stopped does.
 same() {
-    good 1 predict "$1" --x 'x.csv[0:100]' -o p.npy --quiet "${coordinates[@]}"
+    good 1 predict "$1" --x "$points" -o p.npy --quiet "${coordinates[@]}"
     good 1 score --truth "$method.npy" --pred p.npy --loss mse
     below "$(value rmse)" 1e-12 "$2"
 }
@@ -39,15 +40,22 @@ ended() {
     status=$?
 }
 
-for method in krr mixed kde; do
+good 1 gen identity --n 60 --dim 24 --seed 3 --out-dir sphere
+for method in krr mixed kde jkm; do
     read -ra words <<<"$(arguments "$method")"
-    words+=("${data[@]}")
+    if [ "$method" = jkm ]; then
+        words+=(--x 'sphere/x.npy[0:12]' --y 'sphere/y.npy[0:12]' --kx linear)
+        points='sphere/x.npy[12:60]'
+    else
+        words+=("${data[@]}")
+        points='x.csv[0:100]'
+    fi
     coordinates=()
     [ "$method" = kde ] && coordinates=(--preimage coordinates)
     start=$(date +%s%N)
     good 2 "${words[@]}" -o "$method.h5"
     took=$((($(date +%s%N) - start) / 1000000))
-    good 1 predict "$method.h5" --x 'x.csv[0:100]' -o "$method.npy" "${coordinates[@]}"
+    good 1 predict "$method.h5" --x "$points" -o "$method.npy" "${coordinates[@]}"
 
     # A rank is killed at any moment; the next run goes on, and may be killed as well.
     for ((k = 0; k < kills; k++)); do
@@ -70,6 +78,7 @@ done
 
 # A signal to one rank stops all of them with a state; so does TERM, and so does the time.
 method=krr
+points='x.csv[0:100]'
 coordinates=()
 read -ra words <<<"$(arguments krr)"
 words+=("${data[@]}")
