@@ -9,6 +9,7 @@
 #include <dkmap/random.h>
 #include <dkmap/ridge.h>
 
+#include "bench_rounds.h"
 #include "calibration.h"
 #include "commands.h"
 
@@ -243,6 +244,20 @@ out:
     return status;
 }
 
+static dkm_status measure_rounds(run *r, calibration *c)
+{
+    dkm_status status = DKM_OK;
+    const sizes z = read_sizes(r);
+    const double x[2] = {z.square[1] * FEW, z.square[1] * MANY}, y[2] = {z.square[1], z.square[1]};
+    double t[2] = {0, 0};
+
+    DKM_TRY(bench_rounds(r, z.large, FEW, &t[0]));
+    DKM_TRY(bench_rounds(r, z.large, MANY, &t[1]));
+    split(x, y, t, &c->apply_column, &c->apply_square);
+out:
+    return status;
+}
+
 /* Nodes are told apart by who shares memory. */
 static void count_machine(run *r, calibration *c)
 {
@@ -286,6 +301,7 @@ static dkm_status calibrate(run *r)
     DKM_TRY(measure_ridge(r, DKM_RIDGE_MIXED, &c.single_cube, &c.single_square, &c.refine_column,
                           &c.refine_square));
     DKM_TRY(measure_eigen(r, &c));
+    DKM_TRY(measure_rounds(r, &c));
     DKM_TRY(calibration_write(r, &c, path));
     run_tell_int(r, "ranks", (int64_t)c.ranks);
     run_tell_real(r, "double_gflops", 1e-9 / c.double_cube);

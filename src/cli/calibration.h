@@ -26,7 +26,9 @@
     X(refine_column) /* refining with a single factor, by m^2 and output */                        \
     X(refine_square)                                                                               \
     X(block_column) /* a block eigensolve, by m^2 and component */                                 \
-    X(full_cube)    /* a full eigensolve, by m^3 */
+    X(full_cube)    /* a full eigensolve, by m^3 */                                                \
+    X(apply_column) /* a joint map's values at all examples, by m^2 and coordinate of outputs */   \
+    X(apply_square) /* by m^2 */
 
 typedef struct calibration {
 #define CALIBRATION_FIELD(name) double name;

@@ -8,7 +8,8 @@
 #include "method.h"
 #include "plan.h"
 
-enum { ASSUMED = 64 }; /* components, where a share of the variance is asked for */
+enum { ASSUMED = 64 };               /* components, where a share of the variance is asked for */
+enum { ONE_SLACK = 1000, EACH = 3 }; /* examples from which joint maps take one; constraints each */
 #define GiB          1073741824.0
 #define WORTH_MIXING 1500
 
@@ -83,6 +84,24 @@ static int takes_mixed(const dkm_ridge_settings *s, dkm_idx m)
            (s->precision == DKM_RIDGE_AUTO && m >= WORTH_MIXING);
 }
 
+/* A slack for all takes one constraint a round, a slack each up to a few an example. */
+static void describe_rounds(run *r, const method_settings *s, const extent *x, const extent *y,
+                            plan_problem *p)
+{
+    const dkm_jkm_settings *j = &s->jkm;
+    int classes = y->type == DKM_LABELS || j->outputs == DKM_JKM_CANDIDATES;
+    int one = j->slacks == DKM_JKM_SLACKS_ONE ||
+              (j->slacks == DKM_JKM_SLACKS_AUTO && j->C > 0 && classes && p->m > ONE_SLACK);
+
+    p->method = PLAN_JKM;
+    p->outputs = outputs_of(r, y);
+    p->rounds = args_whole(r->args, "expect-rounds");
+    p->constraints = one ? p->rounds : EACH * p->m;
+    p->primal = is_rows(x) && x->cols < x->rows && strcmp(dkm_kernel_text(s->kx), "linear") == 0;
+    dkm_say(r->ctx, DKM_INFO, "how many rounds it takes is not known yet: taking %lld for the plan",
+            (long long)p->rounds);
+}
+
 static void describe(run *r, const method_settings *s, const extent *x, const extent *y,
                      plan_problem *p)
 {
@@ -99,6 +118,8 @@ static void describe(run *r, const method_settings *s, const extent *x, const ex
         p->components = wanted_components(r, &s->kde.eigen);
         p->outputs = p->components > 0 ? p->components : p->m;
         p->mixed = takes_mixed(&s->kde.ridge, p->m);
+    } else if (m == &method_jkm) {
+        describe_rounds(r, s, x, y, p);
     } else {
         p->method = PLAN_KRR;
         p->outputs = outputs_of(r, y);
@@ -282,6 +303,12 @@ static const option options[] = {{.name = "ranks",
                                   .preset = "0",
                                   .help = "of a node, such as 64G: a job that needs more is "
                                           "refused"},
+                                 {.name = "expect-rounds",
+                                  .kind = OPT_WHOLE,
+                                  .hint = "N",
+                                  .least = 1,
+                                  .preset = "40",
+                                  .help = "rounds that a joint map is taken to need"},
                                  {0}};
 
 #define PLAN(word)                                                                                 \
@@ -295,7 +322,7 @@ static const option options[] = {{.name = "ranks",
         }                                                                                          \
     }
 
-static const command *const methods[] = {PLAN(krr), PLAN(kpca), PLAN(kde), 0};
+static const command *const methods[] = {PLAN(krr), PLAN(kpca), PLAN(kde), PLAN(jkm), 0};
 
 const command command_plan = {
     .name = "plan",

@@ -133,6 +133,22 @@ static void add_eigen(plan *out, const plan_problem *p, const calibration *c, do
         2.0 * m * m * 5.0 * k, c ? s * c->block_column * m * m * k : NAN);
 }
 
+/* Rows of the Gram matrix lie in slabs, copied from blocks. Each round applies the machine twice,
+ * to look for constraints and to take them in; the program is rank 0's. */
+static void add_rounds(plan *out, const plan_problem *p, const calibration *c, double held)
+{
+    double m = (double)p->m, r = (double)p->outputs, n = (double)p->constraints;
+    double across = p->primal ? 2.0 * (double)p->x_cols : m,
+           applied = 2.0 * (double)p->rounds + 1.0;
+    double rows = p->primal ? slab(p) * p->x_bytes : 8.0 * slab(p) * m;
+
+    if (!p->primal)
+        add_gram(out, p, c, "gram", held + rows, p->x_bytes, (double)p->x_cols);
+    add(out, "rounds", held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->ranks),
+        applied * 2.0 * m * across * r,
+        c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
+}
+
 static void sum_up(plan *out, const calibration *c)
 {
     double base = (c ? c->base_bytes : BASE_UNKNOWN) + BUFFERS;
@@ -151,6 +167,11 @@ void plan_make(const plan_problem *p, const calibration *c, plan *out)
     double data = slab(p) * (p->x_bytes + p->y_bytes), components = (double)p->components;
 
     *out = (plan){0};
+    if (p->method == PLAN_JKM) {
+        add_rounds(out, p, c, data);
+        sum_up(out, c);
+        return;
+    }
     if (p->method != PLAN_KRR) {
         int outputs = p->method == PLAN_KDE;
         add_gram(out, p, c, outputs ? "gram (outputs)" : "gram", data,

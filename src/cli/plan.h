@@ -10,19 +10,22 @@
 
 #include "calibration.h"
 
-typedef enum plan_method { PLAN_KRR, PLAN_KPCA, PLAN_KDE } plan_method;
+typedef enum plan_method { PLAN_KRR, PLAN_KPCA, PLAN_KDE, PLAN_JKM } plan_method;
 
 /** What is to be planned. */
 typedef struct plan_problem {
     plan_method method;
-    dkm_idx m;          /**< examples */
-    dkm_idx x_cols;     /**< numbers of an input; 0 where inputs are no dense rows */
-    dkm_idx y_cols;     /**< numbers of an output; 0 where there are none or they are no rows */
-    double x_bytes;     /**< of an input */
-    double y_bytes;     /**< of an output */
-    dkm_idx outputs;    /**< right sides of the ridge system */
-    dkm_idx components; /**< wanted eigenpairs; 0 is all */
-    int mixed;          /**< factor in single precision beside the double matrix */
+    dkm_idx m;           /**< examples */
+    dkm_idx x_cols;      /**< numbers of an input; 0 where inputs are no dense rows */
+    dkm_idx y_cols;      /**< numbers of an output; 0 where there are none or they are no rows */
+    double x_bytes;      /**< of an input */
+    double y_bytes;      /**< of an output */
+    dkm_idx outputs;     /**< right sides of the ridge system, coordinates of a joint map */
+    dkm_idx components;  /**< wanted eigenpairs; 0 is all */
+    int mixed;           /**< factor in single precision beside the double matrix */
+    dkm_idx rounds;      /**< of a joint map, as expected */
+    dkm_idx constraints; /**< that it ends with */
+    int primal;          /**< it goes through the features of its inputs, without a Gram matrix */
     int ranks, P, Q;
     dkm_idx block;
     int nodes;

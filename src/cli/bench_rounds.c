@@ -1,0 +1,67 @@
+#include "bench_rounds.h"
+
+#include <string.h>
+
+#include <dkmap/jkm.h>
+#include <dkmap/joint.h>
+#include <dkmap/random.h>
+
+enum { FEATURES = 8, ROUNDS = 4, PHASES = 64 };
+
+/* Noise, whose classes no machine tells apart soon: all rounds take place. */
+static void fill(dkm_data *X, dkm_data *Y, dkm_idx classes)
+{
+    dkm_idx first = dkm_data_local_first(X);
+    double *x = dkm_data_values(X), *y = dkm_data_values(Y);
+
+    for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++) {
+        for (dkm_idx j = 0; j < FEATURES; j++)
+            x[i * FEATURES + j] = dkm_random_normal(1, 2, (uint64_t)(first + i), (uint64_t)j);
+        y[i] = (double)((first + i) % classes);
+    }
+}
+
+static double looked_and_taken(dkm_ctx *ctx)
+{
+    dkm_phase_summary phases[PHASES];
+    int count = dkm_phase_summaries(ctx, PHASES, phases);
+    double sum = 0;
+
+    for (int k = 0; k < count; k++)
+        if (strcmp(phases[k].name, "oracle") == 0 || strcmp(phases[k].name, "constraints") == 0)
+            sum += phases[k].max;
+    return sum;
+}
+
+dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, double *seconds)
+{
+    dkm_status status = DKM_OK;
+    dkm_jkm_settings s = dkm_jkm_settings_default();
+    dkm_data *X = NULL, *Y = NULL;
+    dkm_kernel *kernel = NULL;
+    dkm_joint *joint = NULL;
+    dkm_model *model = NULL;
+    dkm_jkm_info info = {0};
+
+    s.C = 1;
+    s.slacks = DKM_JKM_SLACKS_ONE;
+    s.rounds = ROUNDS;
+    s.tolerance = 1e-12;
+    s.layout = run_layout(r);
+    DKM_TRY(dkm_kernel_parse(r->ctx, "rbf(sigma=1)", &kernel));
+    DKM_TRY(dkm_joint_parse(r->ctx, "tensor", &joint));
+    DKM_TRY(dkm_data_create_dense(r->ctx, m, FEATURES, &X));
+    DKM_TRY(dkm_data_create_labels(r->ctx, m, &Y));
+    fill(X, Y, classes);
+    dkm_phase_clear(r->ctx);
+    DKM_TRY(dkm_jkm_fit(r->ctx, &X, &Y, kernel, NULL, joint, &s, &model, &info));
+    *seconds = looked_and_taken(r->ctx) / (2.0 * (double)info.rounds + 1.0);
+out:
+    dkm_phase_clear(r->ctx);
+    dkm_model_destroy(&model);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    dkm_joint_destroy(&joint);
+    dkm_kernel_destroy(&kernel);
+    return status;
+}
