@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""The report of a scaling study: see jobs/scaling_study.sh. Needs nothing but Python and gnuplot.
+"""The report of scaling studies: see jobs/scaling_study.sh. Needs nothing but Python and gnuplot.
 
-From the records of all points it takes the fastest repeat of each rank count, and tells seconds,
-efficiency, flop rate, the share of time in MPI calls, and memory. A model of three terms,
+From the records of each study it takes the fastest repeat of each rank count, and tells seconds,
+efficiency, flop rate, the share of time in MPI calls, and memory. A model of flops, memory, latency
+and bandwidth for kernel matrices of n rows on p ranks,
 
-    t(p) = w / (r p) + a log2(p) + b / sqrt(p),
+    t = flops / (r p) + c n^2 / p + a (n / 64) log2(p) + b n^2 log2(p) / sqrt(p),
 
-is fitted to the measured times by least squares with no negative term: w / r is the work at the rate
-of one rank, a latency, b bandwidth. Its curves are drawn apart from what was measured. Points with
-more ranks than cores are shown and left out of the fit.
+is fitted to the measured times of all studies given, with no negative term and equal weight to
+relative errors: r is the rate of a rank, c what else each element costs, a the latency of a message a
+block of columns, b the time of a number on its way. Points with more ranks than cores are shown, and
+left out of the fit. Curves of the model are drawn apart from what was measured.
 """
 import base64
 import html
+import itertools
 import json
 import math
 import os
@@ -20,6 +23,7 @@ import subprocess
 import sys
 
 MODEL_RANKS = [1 << k for k in range(13)]
+TERMS = ("work", "elements", "latency", "bandwidth")
 
 
 def read_points(study):
@@ -35,18 +39,18 @@ def read_points(study):
 
 
 def seconds(record):
-    return record.get("results", {}).get("seconds") or record.get("seconds") or sum(
-        phase["seconds"]["max"] for phase in record["phases"].values())
+    return record.get("seconds") or sum(p["seconds"]["max"] for p in record["phases"].values())
 
 
-def phase_sum(record, name):
-    return sum(phase.get(name, 0.0) for phase in record["phases"].values())
+def flops(record):
+    return record.get("flop_rate", 0) * seconds(record) or sum(
+        p.get("flops", 0.0) for p in record["phases"].values())
 
 
 def outer_phases(record):
     """Phases without those that lie within others: their times are in the outer ones."""
-    inner = {"factor", "checkpoint", "gram"} if "solve" in record["phases"] else {"checkpoint"}
-    return {n: p for n, p in record["phases"].items() if n not in inner or n == "gram"}
+    inner = {"checkpoint"} | ({"factor"} if "solve" in record["phases"] else set())
+    return {n: p for n, p in record["phases"].items() if n not in inner}
 
 
 def communication(record):
@@ -55,36 +59,45 @@ def communication(record):
     return sum(p.get("communication", 0.0) for p in phases.values()) / whole if whole else 0.0
 
 
-def rows_of(points, weak):
-    base_ranks = min(points)
-    base = seconds(points[base_ranks])
-    rows = []
-    for p, record in points.items():
-        t = seconds(record)
-        ideal = base if weak else base * base_ranks / p
-        rows.append({
-            "ranks": p, "seconds": t, "efficiency": ideal / t,
-            "gflops": phase_sum(record, "flops") / t / 1e9,
-            "communication": communication(record),
-            "memory": record["peak_resident_bytes"]["max"] / 2**30,
-            "phases": {n: (q["seconds"]["max"], q.get("communication", 0.0))
-                       for n, q in record["phases"].items()},
-        })
-    return rows
+class Study:
+    def __init__(self, folder, cores):
+        about = open(os.path.join(folder, "about")).read().split("\n")
+        self.folder, self.kind, self.command = folder, about[0], about[1]
+        self.points = read_points(folder)
+        if not self.points:
+            sys.exit("scaling_report.py: no records in %s yet" % folder)
+        first = min(self.points)
+        base = seconds(self.points[first])
+        # Weak: memory a rank stays, and the work of a rank grows with the rows.
+        each = flops(self.points[first]) / first
+        self.rows = []
+        for p, record in self.points.items():
+            t, work = seconds(record), flops(record)
+            ideal = base * (work / p / each if self.kind == "weak" and each else first / p)
+            self.rows.append({
+                "ranks": p, "n": record.get("n") or record.get("m") or 0, "seconds": t, "ideal": ideal,
+                "efficiency": ideal / t, "flops": work, "gflops": work / t / 1e9,
+                "communication": communication(record), "crowded": p > cores,
+                "memory": record["peak_resident_bytes"]["max"] / 2**30,
+                "phases": {n: (q["seconds"]["max"], q.get("communication", 0.0))
+                           for n, q in record["phases"].items()}})
 
 
-def basis(p, weak):
-    work = math.sqrt(p) if weak else 1.0  # m^3 work on p ranks, m growing with the root of p
-    return [work / (1.0 if weak else p), math.log2(p) if p > 1 else 0.0, 1.0 / math.sqrt(p) if p > 1 else 0.0]
+def terms(work, n, p):
+    log = math.log2(p)
+    return [work / p, n * n / p, n / 64.0 * log, n * n * log / math.sqrt(p)]
 
 
-def solve_least_squares(A, t, active):
+def least_squares(A, t, active):
     n = len(active)
     G = [[sum(r[i] * r[j] for r in A) for j in active] for i in active]
     b = [sum(r[i] * s for r, s in zip(A, t)) for i in active]
+    scale = [math.sqrt(G[k][k]) or 1.0 for k in range(n)]
+    G = [[G[i][j] / scale[i] / scale[j] for j in range(n)] for i in range(n)]
+    b = [b[i] / scale[i] for i in range(n)]
     for k in range(n):
         pivot = max(range(k, n), key=lambda i: abs(G[i][k]))
-        if abs(G[pivot][k]) < 1e-14:
+        if abs(G[pivot][k]) < 1e-9:
             return None
         G[k], G[pivot], b[k], b[pivot] = G[pivot], G[k], b[pivot], b[k]
         for i in range(k + 1, n):
@@ -95,69 +108,106 @@ def solve_least_squares(A, t, active):
     x = [0.0] * n
     for k in reversed(range(n)):
         x[k] = (b[k] - sum(G[k][j] * x[j] for j in range(k + 1, n))) / G[k][k]
-    return x
+    return [v / s for v, s in zip(x, scale)]
 
 
-def fit(rows, cores, weak):
+def fit(studies):
     """The best of all sets of terms whose weights are not negative."""
-    real = [r for r in rows if r["ranks"] <= cores] or rows
-    A = [basis(r["ranks"], weak) for r in real]
-    t = [r["seconds"] for r in real]
+    rows = [r for s in studies for r in s.rows if not r["crowded"]] or studies[0].rows
+    A = [[v / r["seconds"] for v in terms(r["flops"], r["n"], r["ranks"])] for r in rows]
     best = None
-    for active in ([0], [0, 1], [0, 2], [0, 1, 2]):
-        if len(active) > len(real):
-            continue
-        x = solve_least_squares(A, t, active)
-        if x is None or min(x) < 0:
-            continue
-        error = sum((sum(r[i] * w for i, w in zip(active, x)) - s) ** 2 for r, s in zip(A, t))
-        if best is None or error < best[0] - 1e-18:
-            best = (error, dict(zip(active, x)))
-    weights = best[1] if best else {0: t[0] * real[0]["ranks"]}
-    return lambda p: sum(weights.get(i, 0.0) * v for i, v in enumerate(basis(p, weak))), weights
+    for count in range(1, 5):
+        for active in itertools.combinations(range(4), count):
+            x = least_squares(A, [1.0] * len(A), active) if count <= len(A) and 0 in active else None
+            if x is None or min(x) < 0:
+                continue
+            error = sum((sum(r[i] * w for i, w in zip(active, x)) - 1.0) ** 2 for r in A)
+            if best is None or error < best[0] - 1e-12:
+                best = (error, dict(zip(active, x)))
+    weights = [best[1].get(i, 0.0) for i in range(4)]
+    off = max(abs(sum(w * v for w, v in zip(weights, r)) - 1.0) for r in A)
+    return weights, off, len(A)
 
 
-def write_data(study, rows, model):
-    with open(os.path.join(study, "measured.dat"), "w") as out:
-        for r in rows:
-            out.write("{ranks} {seconds:.6g} {efficiency:.4f} {gflops:.4g} {communication:.4f} "
-                      "{memory:.4f}\n".format(**r))
-    with open(os.path.join(study, "model.dat"), "w") as out:
+def model_at(study, weights, p):
+    first = study.rows[0]
+    grow = math.sqrt(p / first["ranks"]) if study.kind == "weak" else 1.0
+    parts = terms(first["flops"] * grow**3, first["n"] * grow, p)
+    return [w * v for w, v in zip(weights, parts)]
+
+
+def write_data(out, study, weights):
+    name = study.kind
+    with open(os.path.join(out, "measured_%s.dat" % name), "w") as file:
+        for r in study.rows:
+            file.write("%d %.6g %.6g %.4f %.4f %d\n" % (r["ranks"], r["seconds"], r["ideal"], r["efficiency"],
+                                                        r["communication"], r["crowded"]))
+    with open(os.path.join(out, "model_%s.dat" % name), "w") as file:
         for p in MODEL_RANKS:
-            out.write("%d %.6g\n" % (p, model(p)))
+            parts = model_at(study, weights, p)
+            file.write("%d %.6g %.6g %.6g\n" % (p, sum(parts), parts[0] + parts[1], parts[2] + parts[3]))
 
 
-PLOTS = {
-    "time": ("Time", "seconds", "set logscale xy 2; set logscale y 10",
-             '"measured.dat" u 1:2 w lp ls 1 t "measured", "measured.dat" u 1:({ideal}) w l ls 3 t "ideal"'),
-    "efficiency": ("Efficiency", "share of ideal", "set logscale x 2; set yrange [0:1.1]",
-                   '"measured.dat" u 1:3 w lp ls 1 t "measured", 1 w l ls 3 t "ideal"'),
-    "communication": ("Time in MPI calls", "share of the run", "set logscale x 2; set yrange [0:1]",
-                      '"measured.dat" u 1:5 w lp ls 2 t "measured"'),
-    "model": ("A model, not a measurement", "seconds", "set logscale xy 2; set logscale y 10",
-              '"model.dat" u 1:2 w l ls 4 dt 2 t "model: work / p + latency + bandwidth", '
-              '"measured.dat" u 1:2 w p ls 1 t "measured, for comparison"'),
-}
+COLOURS = {"strong": "#1f5fa8", "weak": "#c2562d"}
 
 
-def draw(study, rows, weak):
+def curves(kinds, columns, ideal):
+    """Lines through all points; those with a core for each rank are filled, the others hollow."""
+    said = []
+    for kind in kinds:
+        data, colour = '"measured_%s.dat"' % kind, COLOURS[kind]
+        said.append("%s u 1:%s w l lw 3 lc rgb '%s' notitle" % (data, columns, colour))
+        said.append("%s u ($6==0?$1:1/0):%s w p pt 7 ps 1.8 lc rgb '%s' t '%s'" % (data, columns, colour, kind))
+        said.append("%s u ($6==1?$1:1/0):%s w p pt 6 ps 1.8 lw 2 lc rgb '%s' t '%s, ranks share cores'" % (
+            data, columns, colour, kind))
+        if ideal:
+            said.append("%s u 1:3 w l dt 3 lw 2 lc rgb '#888888' t '%s'" % (
+                data, "ideal" if kind == kinds[0] else ""))
+    return ", ".join(said)
+
+
+def model_curves(kinds):
+    said = []
+    for kind in kinds:
+        colour = COLOURS[kind]
+        said.append("'model_%s.dat' u 1:2 w l dt 2 lw 3 lc rgb '%s' t '%s, model'" % (kind, colour, kind))
+        said.append("'model_%s.dat' u 1:4 w l dt 4 lw 2 lc rgb '%s' t 'latency and bandwidth alone'" % (kind, colour))
+        said.append("'measured_%s.dat' u ($6==0?$1:1/0):2 w p pt 7 ps 1.8 lc rgb '%s' t '%s, measured'" % (
+            kind, colour, kind))
+    return ", ".join(said)
+
+
+def plots_of(kinds, cores, most):
+    share = "set rmargin 6; set object 1 rect from %g,graph 0 to graph 1,graph 1 fc rgb '#f3f3f3' fs noborder behind; " \
+            "set label 1 'more ranks than cores' at %g,graph 0.04 tc rgb '#777777'" % (cores * 1.414, cores * 1.5)
+    shaded = share if most > cores else ""
+    log = "set logscale x 2; set xrange [%g:%g]; " % (0.85, most * 1.2)
+    return {
+        "time": ("Time to solution", "seconds", log + "set logscale y; set key top right; " + shaded,
+                 curves(kinds, "2", True)),
+        "efficiency": ("Parallel efficiency", "share of ideal",
+                       log + "set yrange [0:1.15]; set key bottom left at graph 0.03,0.12; " + shaded,
+                       curves(kinds, "4", False) + ", 1 w l dt 3 lw 2 lc rgb '#888888' notitle"),
+        "communication": ("Time in MPI calls, waiting included", "share of the run",
+                          log + "set yrange [0:1]; set key top left; " + shaded, curves(kinds, "5", False)),
+        "model": ("A model, not a measurement: flops + latency + bandwidth", "seconds",
+                  "set logscale x 2; set logscale y; set format y '10^{%T}'; set xrange [0.85:5000]; "
+                  "set key outside bottom center maxrows 3", model_curves(kinds))}
+
+
+def draw(out, kinds, cores, most):
     if not shutil.which("gnuplot"):
         print("no plots: gnuplot is not here")
         return []
-    base = rows[0]["seconds"] if weak else rows[0]["seconds"] * rows[0]["ranks"]
-    ideal = "%.8g" % base if weak else "%.8g/$1" % base
     made = []
-    for name, (title, label, scale, what) in PLOTS.items():
+    for name, (title, label, scale, what) in plots_of(kinds, cores, most).items():
         for ending, terminal in (("svg", "svg size 720,480 font 'Helvetica,14' enhanced background 'white'"),
-                                 ("png", "pngcairo size 1440,960 font 'Helvetica,24' enhanced")):
+                                 ("png", "pngcairo size 1440,960 font 'Helvetica,26' enhanced")):
             script = "\n".join([
-                "set terminal " + terminal, "set output '%s.%s'" % (name, ending),
-                "set title '%s'" % title, "set xlabel 'MPI ranks'", "set ylabel '%s'" % label,
-                "set grid lc rgb '#dddddd'", "set border 3", "set tics nomirror", "set key top right box lc rgb '#cccccc'",
-                "set style line 1 lc rgb '#1f5fa8' lw 3 pt 7 ps 1.4", "set style line 2 lc rgb '#c2562d' lw 3 pt 5 ps 1.4",
-                "set style line 3 lc rgb '#999999' lw 2", "set style line 4 lc rgb '#7a4fa3' lw 3",
-                scale, "plot " + what.replace("{ideal}", ideal)])
-            done = subprocess.run(["gnuplot"], input=script, text=True, cwd=study, capture_output=True)
+                "set terminal " + terminal, "set output '%s.%s'" % (name, ending), "set title '%s'" % title,
+                "set xlabel 'MPI ranks'", "set ylabel '%s'" % label, "set grid lc rgb '#dddddd'", "set border 3",
+                "set tics nomirror", "set key noopaque samplen 2 spacing 1.2", scale, "plot " + what])
+            done = subprocess.run(["gnuplot"], input=script, text=True, cwd=out, capture_output=True)
             if done.returncode:
                 print("gnuplot: " + done.stderr.strip())
             elif ending == "svg":
@@ -173,11 +223,11 @@ def phase_table(rows):
     return head, body
 
 
-def main_table(rows, cores):
-    head = ["ranks", "seconds", "efficiency", "GF/s", "in MPI calls", "GiB a rank", ""]
-    body = [["%d" % r["ranks"], "%.3g" % r["seconds"], "%.2f" % r["efficiency"], "%.3g" % r["gflops"],
+def main_table(rows):
+    head = ["ranks", "rows", "seconds", "efficiency", "GF/s", "in MPI calls", "GiB a rank", ""]
+    body = [["%d" % r["ranks"], "%d" % r["n"], "%.3g" % r["seconds"], "%.2f" % r["efficiency"], "%.3g" % r["gflops"],
              "%.0f %%" % (100 * r["communication"]), "%.3g" % r["memory"],
-             "more ranks than cores" if r["ranks"] > cores else ""] for r in rows]
+             "ranks share cores" if r["crowded"] else ""] for r in rows]
     return head, body
 
 
@@ -190,47 +240,59 @@ def as_html(head, body):
     return "<table>" + cells("th", head) + "".join(cells("td", line) for line in body) + "</table>"
 
 
-STYLE = """body{font:16px/1.5 Helvetica,Arial,sans-serif;max-width:60em;margin:2em auto;color:#222}
+STYLE = """body{font:16px/1.5 Helvetica,Arial,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;margin:1em 0}td,th{padding:.3em .8em;border-bottom:1px solid #ddd;text-align:right}
-img{width:48%}figure{margin:1em 0}.model{border:2px dashed #7a4fa3;padding:1em}.model img{width:60%}code{background:#f4f4f4}"""
+img{width:49%}figure{margin:1em 0}.model{border:2px dashed #7a4fa3;padding:1em}.model img{width:75%}code{background:#f4f4f4}"""
 
 
-def page(study, about, rows, cores, weights, plots, machine):
+def say_model(weights, off, count):
+    rate = 1.0 / weights[0] / 1e9
+    return ("fitted to %d points with a core for each rank, the worst of them %.0f %% off: %.3g GF/s a rank, %.2g ns "
+            "an element, %.2g us a message, %.2g ns a number sent" % (count, 100 * off, rate, weights[1] * 1e9,
+                                                                    weights[2] * 1e6, weights[3] * 1e9))
+
+
+def page(out, studies, shown, model, plots, machine):
     picture = lambda n: '<img alt="%s" src="data:image/svg+xml;base64,%s">' % (
-        n, base64.b64encode(open(os.path.join(study, n + ".svg"), "rb").read()).decode())
-    measured = "".join(picture(n) for n in plots if n != "model")
-    model = picture("model") if "model" in plots else ""
-    terms = "work %.3g s, latency %.3g s a doubling, bandwidth %.3g s" % tuple(weights.get(k, 0.0) for k in range(3))
-    return ("<!doctype html><meta charset=utf-8><title>Scaling of dkmap</title><style>%s</style><h1>%s scaling</h1>"
-            "<p><code>dkmap %s</code><br>%s</p>%s<figure>%s</figure><h2>By phase</h2><p>Seconds of the slowest rank, "
-            "and the share of them in MPI calls (waiting included); inner phases are part of outer ones.</p>%s"
-            "<div class=model><h2>Model, not measured</h2><p>t(p) fitted to the points with a core for each rank: %s. "
-            "Curves to 4096 ranks say what these terms would come to on more such cores, and no more than that.</p>"
-            "%s</div>" % (STYLE, about[0].capitalize(), html.escape(about[1]), html.escape(machine),
-                          as_html(*main_table(rows, cores)), measured, as_html(*phase_table(rows)), terms, model))
+        n, base64.b64encode(open(os.path.join(out, n + ".svg"), "rb").read()).decode())
+    tables = "".join(
+        "<h2>%s scaling</h2><p><code>dkmap %s</code></p>%s<p>By phase: seconds of the slowest rank, and the share of "
+        "them in MPI calls (waiting included); inner phases are part of outer ones.</p>%s" % (
+            s.kind.capitalize(), html.escape(s.command), as_html(*main_table(s.rows)), as_html(*phase_table(s.rows)))
+        for s in studies)
+    return ("<!doctype html><html lang=en><meta charset=utf-8><title>Scaling of dkmap</title><style>%s</style>"
+            "<h1>Scaling of dkmap</h1><p>%s</p><figure>%s</figure>%s"
+            "<div class=model><h2>A model, not a measurement</h2><p>t(n, p) = flops / (r p) + c n&sup2; / p + "
+            "a (n / 64) log&#8322; p + b n&sup2; log&#8322; p / &radic;p, %s. Curves to 4096 ranks say what these terms "
+            "would come to on more such cores, and no more than that.</p>%s</div></html>" % (
+                STYLE, html.escape(machine), "".join(picture(n) for n in plots if n != "model"), tables,
+                html.escape(say_model(*model)), picture("model") if "model" in plots else ""))
 
 
 def main():
-    study = sys.argv[1]
-    about = open(os.path.join(study, "about")).read().split("\n")
-    points = read_points(study)
-    if not points:
-        sys.exit("scaling_report.py: no records in %s yet" % study)
-    weak = about[0] == "weak"
-    cores = int(os.environ.get("CORES", os.cpu_count() if len({r.get("host") for r in points.values()}) == 1 else 10**9))
-    rows = rows_of(points, weak)
-    model, weights = fit(rows, cores, weak)
-    first = next(iter(points.values()))
-    machine = "%s, dkmap %s, %s" % (first.get("host", "?"), first.get("version", ""), first.get("date", ""))
-    write_data(study, rows, model)
-    plots = draw(study, rows, weak)
-    with open(os.path.join(study, "report.md"), "w") as out:
-        out.write("%s scaling of `dkmap %s`\n\n%s\n\n%s\n" % (about[0].capitalize(), about[1],
-                  as_markdown(*main_table(rows, cores)), as_markdown(*phase_table(rows))))
-    with open(os.path.join(study, "report.html"), "w") as out:
-        out.write(page(study, about, rows, cores, weights, plots, machine))
-    print(as_markdown(*main_table(rows, cores)))
-    print(os.path.join(study, "report.html"))
+    cores = int(os.environ.get("CORES", 0))
+    studies = [Study(folder, cores or os.cpu_count()) for folder in sys.argv[1:]]
+    hosts = {r.get("host") for s in studies for r in s.points.values()}
+    if not cores and len(hosts) > 1:
+        studies = [Study(folder, 10**9) for folder in sys.argv[1:]]
+    out = studies[0].folder
+    shown = {s.kind: s for s in reversed(studies)}  # the first of each kind is drawn
+    kinds = [k for k in ("strong", "weak") if k in shown]
+    model = fit(studies)
+    for study in shown.values():
+        write_data(out, study, model[0])
+    plots = draw(out, kinds, cores or os.cpu_count(), max(r["ranks"] for s in shown.values() for r in s.rows))
+    first = next(iter(studies[0].points.values()))
+    machine = "%d cores, dkmap %s, %s" % (cores or os.cpu_count(), first.get("version", ""), first.get("date", "")[:10])
+    with open(os.path.join(out, "report.md"), "w") as file:
+        for s in studies:
+            file.write("%s scaling of `dkmap %s`\n\n%s\n\n%s\n\n" % (
+                s.kind.capitalize(), s.command, as_markdown(*main_table(s.rows)), as_markdown(*phase_table(s.rows))))
+        file.write("Model: %s.\n" % say_model(*model))
+    with open(os.path.join(out, "report.html"), "w") as file:
+        file.write(page(out, studies, shown, model, plots, machine))
+    print(open(os.path.join(out, "report.md")).read())
+    print(os.path.join(out, "report.html"))
 
 
 main()

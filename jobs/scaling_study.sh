@@ -5,13 +5,14 @@
 #   jobs/scaling_study.sh make   STUDY --ranks 1,2,4,8 [--repeats 3] [--weak] -- bench ridge --n 4000
 #   jobs/scaling_study.sh run    STUDY      run the jobs here, one after the other
 #   jobs/scaling_study.sh submit STUDY      submit them to SLURM
-#   jobs/scaling_study.sh report STUDY      table, plots and a page from the records there are
+#   jobs/scaling_study.sh report STUDY...   tables, plots and a page from the records there are
 #
 # Strong scaling keeps the command as it is. --weak keeps the memory of a rank: the word after --n,
 # or each ROWS of a {ROWS} in the command, is multiplied by the square root of the ranks, as kernel
 # matrices grow with the square of the rows. Every job appends one line to its own record; what was
 # run already is not run again. The report is STUDY/report.html, alone in one file, beside plots as
-# PNG and SVG (gnuplot) and report.md.
+# PNG and SVG (gnuplot) and report.md; of several studies, such as a strong and a weak one, all of them
+# are in the folder of the first, and the model of the last section is fitted to all.
 # Heeds: DKMAP_LAUNCH (launcher for `run`), SBATCH_OPTIONS (for `submit`), and jobs/site.env.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -105,6 +106,6 @@ case $what in
 make) make_study "$@" ;;
 run) run_study ;;
 submit) submit_study ;;
-report) python3 "$root/jobs/scaling_report.py" "$study" ;;
+report) python3 "$root/jobs/scaling_report.py" "$study" "$@" ;;
 *) usage ;;
 esac
