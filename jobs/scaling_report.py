@@ -156,10 +156,9 @@ def curves(kinds, columns, ideal):
     said = []
     for kind in kinds:
         data, colour = '"measured_%s.dat"' % kind, COLOURS[kind]
-        said.append("%s u 1:%s w l lw 3 lc rgb '%s' notitle" % (data, columns, colour))
-        said.append("%s u ($6==0?$1:1/0):%s w p pt 7 ps 1.8 lc rgb '%s' t '%s'" % (data, columns, colour, kind))
-        said.append("%s u ($6==1?$1:1/0):%s w p pt 6 ps 1.8 lw 2 lc rgb '%s' t '%s, ranks share cores'" % (
-            data, columns, colour, kind))
+        said.append("%s u 1:%s w l lw 4 lc rgb '%s' t '%s scaling'" % (data, columns, colour, kind))
+        said.append("%s u ($6==0?$1:1/0):%s w p pt 7 ps 2 lc rgb '%s' notitle" % (data, columns, colour))
+        said.append("%s u ($6==1?$1:1/0):%s w p pt 6 ps 1.8 lw 2 lc rgb '%s' notitle" % (data, columns, colour))
         if ideal:
             said.append("%s u 1:3 w l dt 3 lw 2 lc rgb '#888888' t '%s'" % (
                 data, "ideal" if kind == kinds[0] else ""))
@@ -170,29 +169,27 @@ def model_curves(kinds):
     said = []
     for kind in kinds:
         colour = COLOURS[kind]
-        said.append("'model_%s.dat' u 1:2 w l dt 2 lw 3 lc rgb '%s' t '%s, model'" % (kind, colour, kind))
-        said.append("'model_%s.dat' u 1:4 w l dt 4 lw 2 lc rgb '%s' t 'latency and bandwidth alone'" % (kind, colour))
-        said.append("'measured_%s.dat' u ($6==0?$1:1/0):2 w p pt 7 ps 1.8 lc rgb '%s' t '%s, measured'" % (
-            kind, colour, kind))
+        said.append("'model_%s.dat' u 1:2 w l dt 2 lw 3 lc rgb '%s' t '%s scaling'" % (kind, colour, kind))
+        said.append("'model_%s.dat' u 1:4 w l dt 4 lw 2 lc rgb '%s' t 'its communication'" % (kind, colour))
+        said.append("'measured_%s.dat' u ($6==0?$1:1/0):2 w p pt 7 ps 1.8 lc rgb '%s' t 'measured'" % (kind, colour))
     return ", ".join(said)
 
 
 def plots_of(kinds, cores, most):
-    share = "set rmargin 6; set object 1 rect from %g,graph 0 to graph 1,graph 1 fc rgb '#f3f3f3' fs noborder behind; " \
-            "set label 1 'more ranks than cores' at %g,graph 0.04 tc rgb '#777777'" % (cores * 1.414, cores * 1.5)
+    share = "set object 1 rect from %g,graph 0 to graph 1,graph 1 fc rgb '#f0f0f0' fs noborder behind; " \
+            "set label 1 'more ranks than cores' at graph 0.985,graph 0.045 right tc rgb '#666666'" % (cores * 1.414)
     shaded = share if most > cores else ""
     log = "set logscale x 2; set xrange [%g:%g]; " % (0.85, most * 1.2)
     return {
-        "time": ("Time to solution", "seconds", log + "set logscale y; set key top right; " + shaded,
+        "time": ("Time to solution", "seconds", log + "set logscale y; " + shaded,
                  curves(kinds, "2", True)),
         "efficiency": ("Parallel efficiency", "share of ideal",
-                       log + "set yrange [0:1.15]; set key bottom left at graph 0.03,0.12; " + shaded,
+                       log + "set yrange [0:1.15]; " + shaded,
                        curves(kinds, "4", False) + ", 1 w l dt 3 lw 2 lc rgb '#888888' notitle"),
         "communication": ("Time in MPI calls, waiting included", "share of the run",
-                          log + "set yrange [0:1]; set key top left; " + shaded, curves(kinds, "5", False)),
+                          log + "set yrange [0:1]; " + shaded, curves(kinds, "5", False)),
         "model": ("A model, not a measurement: flops + latency + bandwidth", "seconds",
-                  "set logscale x 2; set logscale y; set format y '10^{%T}'; set xrange [0.85:5000]; "
-                  "set key outside bottom center maxrows 3", model_curves(kinds))}
+                  "set logscale x 2; set logscale y; set format y '10^{%T}'; set xrange [0.85:5000]", model_curves(kinds))}
 
 
 def draw(out, kinds, cores, most):
@@ -204,9 +201,9 @@ def draw(out, kinds, cores, most):
         for ending, terminal in (("svg", "svg size 720,480 font 'Helvetica,14' enhanced background 'white'"),
                                  ("png", "pngcairo size 1440,960 font 'Helvetica,26' enhanced")):
             script = "\n".join([
-                "set terminal " + terminal, "set output '%s.%s'" % (name, ending), "set title '%s'" % title,
-                "set xlabel 'MPI ranks'", "set ylabel '%s'" % label, "set grid lc rgb '#dddddd'", "set border 3",
-                "set tics nomirror", "set key noopaque samplen 2 spacing 1.2", scale, "plot " + what])
+                "set terminal " + terminal, "set output '%s.%s'" % (name, ending), "set title '{/:Bold %s}'" % title,
+                "set xlabel 'MPI ranks'", "set ylabel '%s'" % label, "set grid lt 1 lw 1 lc rgb '#d8d8d8'", "set border 3",
+                "set tics nomirror", "set key below center horizontal Left reverse samplen 3 spacing 1.3 width 1", scale, "plot " + what])
             done = subprocess.run(["gnuplot"], input=script, text=True, cwd=out, capture_output=True)
             if done.returncode:
                 print("gnuplot: " + done.stderr.strip())

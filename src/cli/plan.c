@@ -133,17 +133,19 @@ static void add_eigen(plan *out, const plan_problem *p, const calibration *c, do
         2.0 * m * m * 5.0 * k, c ? s * c->block_column * m * m * k : NAN);
 }
 
-/* Rows of the Gram matrix lie in slabs, copied from blocks. Each round applies the machine twice,
- * to look for constraints and to take them in; the program is rank 0's. */
+/* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it. Each round
+ * applies the machine twice, to look for constraints and to take them in; the program is rank 0's.
+ */
 static void add_rounds(plan *out, const plan_problem *p, const calibration *c, double held)
 {
     double m = (double)p->m, r = (double)p->outputs, n = (double)p->constraints;
     double across = p->primal ? 2.0 * (double)p->x_cols : m,
            applied = 2.0 * (double)p->rounds + 1.0;
-    double rows = p->primal ? slab(p) * p->x_bytes : 8.0 * slab(p) * m;
+    double rows = p->primal ? slab(p) * p->x_bytes : 8.0 * slab(p) * m, d = (double)p->x_cols;
 
     if (!p->primal)
-        add_gram(out, p, c, "gram", held + rows, p->x_bytes, (double)p->x_cols);
+        add(out, "gram", held + rows + panels(p, p->x_bytes), 2.0 * m * m * d,
+            c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->gram_element) : NAN);
     add(out, "rounds", held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->ranks),
         applied * 2.0 * m * across * r,
         c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
