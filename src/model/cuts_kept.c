@@ -5,6 +5,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "model/onecut_primal.h"
 #include "solve/qp_kept.h"
 
 void dkm_cuts_lent_clear(dkm_cuts_lent *lent)
@@ -316,6 +317,7 @@ static dkm_local get_choices(dkm_onecut *cuts, const dkm_bundle *state)
     DKM_STEP(dkm_alloc(state->ctx, own * n, &rows));
     DKM_STEP(dkm_rowpart_read_slab(state->ctx, part, n, n, rows));
     DKM_STEP(dkm_calloc(state->ctx, n, &cuts->choice));
+    DKM_STEP(dkm_calloc(state->ctx, n, &cuts->W));
     cuts->n = cuts->room = n;
     for (dkm_idx k = 0; k < n; k++) {
         DKM_STEP(dkm_alloc(state->ctx, own, &cuts->choice[k]));
@@ -332,6 +334,8 @@ dkm_status dkm_onecut_get(dkm_onecut *cuts, const dkm_bundle *state)
     dkm_status status = DKM_OK;
 
     DKM_AGREE(state->ctx, get_choices(cuts, state));
+    for (dkm_idx k = 0; cuts->primal && k < cuts->n; k++)
+        DKM_TRY(dkm_onecut_primal_make(cuts, k));
     DKM_TRY(dkm_qp_get(&cuts->qp, cuts->n, state));
     for (dkm_idx k = 0; dkm_ctx_rank(state->ctx) == 0 && k < cuts->n; k++) {
         cuts->qp.b[k] = cuts->b[k];
