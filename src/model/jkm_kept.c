@@ -21,22 +21,35 @@ static double bytes_of(const dkm_jkm_loop *l)
     return 8.0 * n * (n + (double)(l->one ? l->form->m : l->form->r));
 }
 
-dkm_status dkm_jkm_loop_leave(const dkm_jkm_loop *l, double dual)
+/* Notes, and the values of the slow machine where there is one. */
+static dkm_local put_notes(const dkm_jkm_loop *l, double dual, dkm_bundle *state)
 {
-    dkm_status status = DKM_OK;
-    dkm_bundle state = dkm_bundle_empty(l->ctx);
-    dkm_cuts_lent lent = {0};
-    char stage[DKM_STAGE_LENGTH];
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_rowpart values = {.m = l->form->m, .n = l->form->r, .slab = l->H, .ld = l->form->r};
     double notes[NOTES] = {[ROUND] = (double)l->round,
                            [EPSILON] = l->oracle->epsilon,
                            [LEAST] = l->least,
                            [FIRST_GAP] = l->first_gap,
                            [DUAL] = dual};
 
+    DKM_STEP(dkm_bundle_put_reals(state, "notes", NOTES, notes));
+    if (l->slow)
+        DKM_STEP(dkm_bundle_put_rows(state, "slow", &values));
+out:
+    return local;
+}
+
+dkm_status dkm_jkm_loop_leave(const dkm_jkm_loop *l, double dual)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(l->ctx);
+    dkm_cuts_lent lent = {0};
+    char stage[DKM_STAGE_LENGTH];
+
     if ((l->one ? l->joint.n : l->cuts.n) == 0 || !dkm_keep_due(l->ctx, bytes_of(l), 0))
         return DKM_OK;
     name_stage(l, stage);
-    DKM_AGREE(l->ctx, dkm_bundle_put_reals(&state, "notes", NOTES, notes));
+    DKM_AGREE(l->ctx, put_notes(l, dual, &state));
     if (l->one)
         DKM_TRY(dkm_onecut_put(&l->joint, &state, &lent));
     else
@@ -51,9 +64,15 @@ out:
 static dkm_local read_notes(dkm_jkm_loop *l, const dkm_bundle *state, double *dual)
 {
     dkm_local local = DKM_LOCAL_OK;
+    const dkm_rowpart *values = NULL;
     const double *notes = NULL;
-    dkm_idx count = 0;
+    dkm_idx count = 0, r = l->form->r;
 
+    if (l->slow) {
+        DKM_STEP(dkm_bundle_rows(state, "slow", &values));
+        DKM_STEP(dkm_rowpart_read_slab(l->ctx, values, r, r, l->H));
+        l->begun = 1;
+    }
     DKM_STEP(dkm_bundle_reals(state, "notes", &count, &notes));
     if (count != NOTES)
         DKM_STEP(dkm_fail(l->ctx, DKM_ERR_FORMAT, "a checkpoint of rounds with %lld notes",
