@@ -1,31 +1,19 @@
 #include <dkmap/extend.h>
 
-#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "model/base.h"
-#include "model/features_impl.h"
+#include "model/extend_impl.h"
 #include "model/model_impl.h"
 #include "scalapack/blas.h"
 #include "scalapack/linalg.h"
 
 #define STRETCH_BYTES 67108864.0 /* of kernel values and features a rank */
 #define STRETCH_MOST  65536.0
-#define SAME          1e-12 /* of the largest feature */
-
-typedef struct extend {
-    dkm_base base; /* of a grid and a block size alone */
-    dkm_features *map;
-    dkm_idx m, n, t;
-    double *root; /* n x t, row-major, the same on every rank: Q = root root' */
-    dkm_data *F;  /* features of the objects of the matrix */
-    dkm_dmat *Z;  /* their coordinates; NULL until new objects come */
-} extend;
 
 static void destroy(void *state)
 {
-    extend *s = state;
+    dkm_extend *s = state;
 
     dkm_dmat_destroy(&s->Z);
     dkm_data_destroy(&s->F);
@@ -35,10 +23,10 @@ static void destroy(void *state)
     dkm_free_block(s);
 }
 
-static dkm_status create(dkm_ctx *ctx, const dkm_layout *layout, dkm_idx m, extend **state)
+static dkm_status create(dkm_ctx *ctx, const dkm_layout *layout, dkm_idx m, dkm_extend **state)
 {
     dkm_status status = DKM_OK;
-    extend *s = NULL;
+    dkm_extend *s = NULL;
 
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
@@ -69,7 +57,7 @@ dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
     dkm_ctx *ctx = dkm_data_ctx(*F);
     dkm_layout layout = layout_of(K);
     dkm_extrapolate_info found;
-    extend *s = NULL;
+    dkm_extend *s = NULL;
 
     *model = NULL;
     DKM_TRY(create(ctx, &layout, dkm_dmat_rows(K), &s));
@@ -91,7 +79,7 @@ out:
 }
 
 /* rows x t from rows x n: coordinates of features. */
-static void combine(const extend *s, dkm_idx rows, const double *F, double *Z)
+static void combine(const dkm_extend *s, dkm_idx rows, const double *F, double *Z)
 {
     dkm_idx t = s->t > 0 ? s->t : 1;
 
@@ -99,7 +87,7 @@ static void combine(const extend *s, dkm_idx rows, const double *F, double *Z)
     dkm_phase_flops(s->base.ctx, 2.0 * (double)rows * (double)s->n * (double)s->t);
 }
 
-static dkm_status coordinates(extend *s, const dkm_data *X, dkm_data **Z)
+static dkm_status coordinates(dkm_extend *s, const dkm_data *X, dkm_data **Z)
 {
     dkm_status status = DKM_OK;
     dkm_data *F = NULL;
@@ -113,7 +101,7 @@ out:
     return status;
 }
 
-static dkm_local check_model(const dkm_model *model)
+dkm_local dkm_extend_check(const dkm_model *model)
 {
     if (model->method == &dkm_method_extend)
         return DKM_LOCAL_OK;
@@ -127,14 +115,14 @@ dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data 
     dkm_status status = DKM_OK;
 
     *Z = NULL;
-    DKM_AGREE(model->ctx, check_model(model));
+    DKM_AGREE(model->ctx, dkm_extend_check(model));
     DKM_TRY(coordinates(model->state, X, Z));
 out:
     return status;
 }
 
 /* Rows of coordinates, in slabs, as a distributed matrix. */
-static dkm_status spread(const extend *s, dkm_idx rows, const double *values, dkm_dmat **Z)
+static dkm_status spread(const dkm_extend *s, dkm_idx rows, const double *values, dkm_dmat **Z)
 {
     dkm_status status = DKM_OK;
 
@@ -144,7 +132,7 @@ out:
     return status;
 }
 
-static dkm_status spread_training(extend *s)
+static dkm_status spread_training(dkm_extend *s)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->base.ctx;
@@ -164,7 +152,7 @@ out:
 /* G(i, j) = k_Q(x_i, training j) */
 static dkm_status predict(void *state, const dkm_data *X, dkm_data **G)
 {
-    extend *s = state;
+    dkm_extend *s = state;
     dkm_status status = DKM_OK;
     dkm_data *Z = NULL, *rows = NULL;
     dkm_dmat *D = NULL, *K = NULL;
@@ -191,79 +179,9 @@ out:
     return status;
 }
 
-/* Both must stand on the same features of the same objects. */
-static dkm_local check_pair(const extend *a, const extend *b)
-{
-    dkm_idx count = dkm_data_local_rows(a->F) * a->n;
-    const double *f = dkm_data_values_const(a->F), *g = dkm_data_values_const(b->F);
-    double most = 0, gap = 0;
-
-    if (a->n != b->n || a->m != b->m || a->map->kind != b->map->kind)
-        return dkm_fail(a->base.ctx, DKM_ERR_ARG,
-                        "%lld features of %lld objects by a %s map and %lld of %lld by a %s map: "
-                        "kernels that are combined stand on the same features",
-                        (long long)a->n, (long long)a->m, a->map->kind->name, (long long)b->n,
-                        (long long)b->m, b->map->kind->name);
-    for (dkm_idx k = 0; k < count; k++) {
-        most = fmax(most, fabs(f[k]));
-        gap = fmax(gap, fabs(f[k] - g[k]));
-    }
-    if (gap > SAME * most)
-        return dkm_fail(a->base.ctx, DKM_ERR_ARG,
-                        "the two have different features, by %.2g: kernels that are combined stand "
-                        "on the same",
-                        gap);
-    return DKM_LOCAL_OK;
-}
-
-static dkm_local check_weights(dkm_idx count, dkm_model *const *models, const double *weights)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    double sum = 0;
-
-    for (dkm_idx k = 0; k < count; k++) {
-        DKM_STEP(check_model(models[k]));
-        sum += weights[k];
-        if (!(weights[k] >= 0 && weights[k] <= 1))
-            return dkm_fail(models[0]->ctx, DKM_ERR_ARG, "a weight is from 0 to 1, not %g",
-                            weights[k]);
-    }
-    if (fabs(sum - 1.0) > 1e-9)
-        local = dkm_fail(models[0]->ctx, DKM_ERR_ARG, "weights add up to 1, not %g", sum);
-out:
-    return local;
-}
-
-dkm_status dkm_extend_combine(dkm_idx count, dkm_model *const *models, const double *weights)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = models[0]->ctx;
-    dkm_weighed_root *roots = NULL;
-    double *root = NULL;
-    dkm_idx t = 0;
-    extend *s;
-
-    DKM_AGREE(ctx, check_weights(count, models, weights));
-    s = models[0]->state;
-    DKM_AGREE(ctx, dkm_alloc(ctx, count, &roots));
-    for (dkm_idx k = 0; k < count; k++) {
-        const extend *other = models[k]->state;
-        DKM_AGREE(ctx, check_pair(s, other));
-        roots[k] = (dkm_weighed_root){other->t, other->root, weights[k]};
-    }
-    DKM_TRY(dkm_extrapolate_join(ctx, s->n, count, roots, &root, &t));
-    DKM_FREE(s->root);
-    dkm_dmat_destroy(&s->Z);
-    s->root = root;
-    s->t = t;
-out:
-    DKM_FREE(roots);
-    return status;
-}
-
 static dkm_idx stretch(const void *state)
 {
-    const extend *s = state;
+    const dkm_extend *s = state;
     double width = (double)(2 * s->m + s->n + 2 * s->t) * sizeof(double);
     double rows = STRETCH_BYTES * dkm_ctx_size(s->base.ctx) / width;
 
@@ -271,7 +189,7 @@ static dkm_idx stretch(const void *state)
 }
 
 /* This rank's rows of Q = root root' (whole) or of the root itself, as a part. */
-static dkm_status put_rows(const extend *s, dkm_bundle *bundle, const char *name, int whole)
+static dkm_status put_rows(const dkm_extend *s, dkm_bundle *bundle, const char *name, int whole)
 {
     dkm_status status = DKM_OK;
     dkm_idx cols = whole ? s->n : s->t, t = s->t > 0 ? s->t : 1, mine;
@@ -294,7 +212,7 @@ out:
 
 static dkm_status to_bundle(void *state, dkm_bundle *bundle)
 {
-    extend *s = state;
+    dkm_extend *s = state;
     dkm_status status = DKM_OK;
 
     DKM_TRY(dkm_features_to_bundle(s->map, bundle));
@@ -306,7 +224,7 @@ out:
 }
 
 /* The root of a part in slabs, brought to every rank. */
-static dkm_status take_root(extend *s, dkm_bundle *bundle)
+static dkm_status take_root(dkm_extend *s, dkm_bundle *bundle)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->base.ctx;
@@ -342,7 +260,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
 {
     dkm_status status = DKM_OK;
     dkm_data *F = NULL;
-    extend *s = NULL;
+    dkm_extend *s = NULL;
 
     *state = NULL;
     DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "features", &F));
