@@ -138,7 +138,7 @@ plot() {
     command -v gnuplot >/dev/null || { echo "no gnuplot: no picture"; return; }
     grep -q ^proteins "$cells" && grep -q ^digits "$cells" || return 0
     local pair set gram by share
-    for pair in "proteins align spectrum" "digits view2 view1"; do
+    for pair in "proteins align mismatch" "digits view2 view1"; do
         read -r set gram by <<<"$pair"
         for share in 10 25 50; do
             lines "$set" "$gram" "$by" "$share" >"$work/$set.$share"
@@ -151,8 +151,8 @@ set multiplot layout 1,2
 set xlabel "lambda: weight of the complete kernel"
 set ylabel "one-vs-rest accuracy, %"
 set xrange [-0.05:0.95]
-set key bottom right
-set title "proteins: align, missing rows filled from spectrum"
+set key outside bottom center horizontal
+set title "proteins: align, missing rows filled from mismatch"
 plot for [s in "10 25 50"] "$work/proteins.".s using (\$1 + (s - 25) / 4000.0):2:3 with yerrorlines title s." % missing"
 set title "digits: view 2, missing rows filled from view 1"
 plot for [s in "10 25 50"] "$work/digits.".s using (\$1 + (s - 25) / 4000.0):2:3 with yerrorlines title s." % missing"

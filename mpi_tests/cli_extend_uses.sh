@@ -51,6 +51,13 @@ refused "by the solvers cholesky or eigen" "a reduced fit by iteration" \
 refused "41 landmarks of 40 objects" "more landmarks than inputs" \
     fit krr --x x.csv --y x.csv --kx 'rbf(sigma=1)' --gamma 0.1 --reduce 41
 
+# A kernel on some of the columns.
+good 2 gram --x 'x.csv[:, 0:2]' --kx linear -o u.npy
+good 2 extend fit --gram u.npy --features x.csv --no-shear -o u.h5
+good 3 gram --x x.csv --kx 'rbf(extend(u.h5), sigma=1)' -o part.npy
+good 0 gram --x 'x.csv[:, 0:2]' --kx 'rbf(sigma=1)' -o own.npy
+same own.npy part.npy "a kernel on two of three columns"
+
 # Weights on neighbours carry the kernel of an embedding; a point that is nobody's neighbour has none.
 good 2 embed lle --x x.csv --neighbours 6 --components 2 --gram lle.npy -o e.h5
 good 3 extend fit --gram lle.npy --x x.csv --lle 6 -o w.h5
