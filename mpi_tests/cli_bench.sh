@@ -63,8 +63,13 @@ for ranks in 1 3; do
         below "$(value direct_difference)" 1e-13 "eigenvalues of direct calls"
         measure "$ranks" 1e-12 string --n 23 --length 30 --shortest 1 --r 4
         has pairs_rate cells_rate letters
+        measure "$ranks" 0.1 jkm --n 60 --d 5 --classes 3
+        has d rounds constraints support primal dual oracle_seconds
     }
 done
+measure 2 0.9 jkm --n 4 --shape 12x10
+[ "$(value outputs) $(value d)" = "sphere 120" ] || fail "pairs of images: $(cat out)"
+refused 1 "at least 10 each" jkm --n 4 --shape 12
 
 # What is in single precision is less exact: the residuals are measured and not made up.
 measure 2 1 gram "${tiny[@]}" --precision single
