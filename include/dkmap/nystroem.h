@@ -12,7 +12,8 @@
  *
  *  With all inputs as centres the exact system (K + gamma I) B = Y is solved by iteration, K
  *  kept (its lower triangle) where it fits, else computed anew in every step, preconditioned by
- *  what the landmarks know of it, K_mn K_nn^-1 K_nm + gamma I.
+ *  what the landmarks know of it, K_mn K_nn^-1 K_nm + (gamma + r) I, r being what they leave of
+ *  k(x, x) on average.
  */
 #ifndef DKMAP_NYSTROEM_H
 #define DKMAP_NYSTROEM_H

@@ -6,7 +6,7 @@
 
 #include "ridge_options.h"
 
-#define COMPARED 2000 /* inputs for which the exact fit costs next to nothing */
+#define COMPARED 4000 /* inputs for which the exact fit costs next to nothing */
 
 static dkm_local check_tolerance(run *r)
 {
