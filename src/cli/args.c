@@ -36,7 +36,8 @@ double args_real(const args *a, const char *name)
 {
     const value *v = args_value(a, name, 0);
 
-    assert(v && v->option->kind == OPT_REAL);
+    assert(v && (v->option->kind == OPT_REAL || v->option->kind == OPT_TIME ||
+                 v->option->kind == OPT_BYTES));
     return v->real;
 }
 
