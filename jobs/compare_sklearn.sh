@@ -7,7 +7,7 @@
 #   --data FOLDER   holds usps/train_x.npy, usps/train_labels.npy and usps/test_x.npy; without it
 #                   only scikit-learn's own diabetes data are used            [$DKMAP_DATA]
 #   --m N           training images of Fashion-MNIST                          [8000]
-#   --repeat R      runs of each, of which the fastest counts                 [3]
+#   --repeat R      runs of each in turn, of which the median counts          [3]
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -41,7 +41,7 @@ static void check_pairs(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, int kind,
     dkm_dmat_fill(A, kind_of_matrix, &kind);
     for (int i = 0; i < N * N; i++)
         a[i] = kind_of_matrix(&kind, i % N > i / N ? i % N : i / N, i % N > i / N ? i / N : i % N);
-    CHECK_OK(ctx, dkm_la_eigen(A, library, got, &Z));
+    CHECK_OK(ctx, dkm_la_eigen(A, &library, got, &Z));
     oracle_gather(Z, z);
     scale = fmax(fabs(got[0]), fabs(got[N - 1])) + 1e-300;
     for (int k = 0; k < N; k++) { /* A z = lambda z, z'z = 1 */
@@ -104,11 +104,12 @@ static dkm_status decompose(dkm_ctx *ctx)
     dkm_dmat *A = NULL, *Z = NULL;
     double values[N];
     int kind = 0;
+    dkm_eigen_library library = DKM_EIGEN_SCALAPACK;
 
     DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
     DKM_TRY(dkm_dmat_create(grid, N, N, 8, 8, DKM_F64, &A));
     dkm_dmat_fill(A, kind_of_matrix, &kind);
-    DKM_TRY(dkm_la_eigen(A, DKM_EIGEN_SCALAPACK, values, &Z));
+    DKM_TRY(dkm_la_eigen(A, &library, values, &Z));
 out:
     dkm_dmat_destroy(&Z);
     dkm_dmat_destroy(&A);

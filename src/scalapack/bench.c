@@ -117,15 +117,15 @@ dkm_status dkm_eigen_direct(dkm_dmat *K, const char *library, double *values, do
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
+    dkm_eigen_library taken = library_of(library);
     dkm_dmat *Z = NULL;
     double begun;
 
     DKM_AGREE(ctx, check_direct(ctx, K, library));
-    DKM_TRY(
-        dkm_memory_check(ctx, dkm_la_eigen_bytes(K, library_of(library)), "the full eigensolve"));
+    DKM_TRY(dkm_memory_check(ctx, dkm_la_eigen_bytes(K, taken), "the full eigensolve"));
     MPI_Barrier(dkm_ctx_comm(ctx));
     begun = MPI_Wtime();
-    DKM_TRY(dkm_la_eigen(K, library_of(library), values, &Z));
+    DKM_TRY(dkm_la_eigen(K, &taken, values, &Z));
     *seconds = elapsed(ctx, begun);
 out:
     dkm_dmat_destroy(&Z);

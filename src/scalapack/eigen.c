@@ -106,10 +106,29 @@ static int suits_elpa(const dkm_dmat *A)
 {
     int P = dkm_grid_rows(A->grid), Q = dkm_grid_cols(A->grid);
 
-    return A->n > A->nb * ((P > Q ? P : Q) - 1);
+    return A->n > 0 && A->n > A->nb * ((P > Q ? P : Q) - 1);
 }
 
-dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library library, double *values, dkm_dmat **Z)
+/* By ELPA; where it refuses to begin, @p library becomes ScaLAPACK and nothing is done. */
+static dkm_status elpa_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values, dkm_dmat *Z,
+                             int *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_elpa_outcome outcome = {0};
+
+    DKM_TRY(dkm_la_mirror('L', A));
+    dkm_elpa_eigen(A, values, Z, &outcome);
+    *info = outcome.info;
+    if (!outcome.refused)
+        goto out;
+    dkm_say(dkm_grid_ctx(A->grid), DKM_WARN,
+            "ELPA cannot be set up here: going on with ScaLAPACK's eigensolver");
+    *library = DKM_EIGEN_SCALAPACK;
+out:
+    return status;
+}
+
+dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values, dkm_dmat **Z)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
@@ -119,12 +138,12 @@ dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library library, double *values, 
     assert(A->m == A->n && A->mb == A->nb && A->precision == DKM_F64);
     *Z = NULL;
     DKM_TRY(dkm_dmat_create(A->grid, A->n, A->n, A->nb, A->nb, DKM_F64, &V));
-    if (A->n > 0 && library == DKM_EIGEN_ELPA && suits_elpa(A)) {
-        DKM_TRY(dkm_la_mirror('L', A));
-        DKM_TRY(dkm_elpa_eigen(A, values, V, &info));
-    } else if (A->n > 0) {
+    if (!suits_elpa(A))
+        *library = DKM_EIGEN_SCALAPACK;
+    if (*library == DKM_EIGEN_ELPA)
+        DKM_TRY(elpa_eigen(A, library, values, V, &info));
+    if (A->n > 0 && *library == DKM_EIGEN_SCALAPACK)
         DKM_TRY(scalapack_eigen(A, values, V, &info));
-    }
     DKM_AGREE(ctx, check_outcome(ctx, info));
     /* ranks outside the grid have no values yet; rank 0 is always inside */
     MPI_Bcast(values, (int)A->n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));

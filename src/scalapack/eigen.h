@@ -12,9 +12,10 @@ int dkm_la_eigen_has(dkm_eigen_library library);
 /** A = Z diag(values) Z' for a symmetric double matrix.
  *
  *  Collective on the grid of @p A. A matrix too small to give every process a block goes to
- *  ScaLAPACK whatever @p library says.
+ *  ScaLAPACK whatever @p library says, and so does one that ELPA refuses to begin with.
  *
  *  @param[in,out] A       lower triangle read, square blocks; destroyed
+ *  @param[in,out] library  the one wanted; on return the one taken
  *  @param[out]    values  n eigenvalues in ascending order, the same on every rank
  *  @param[out]    Z       new matrix of eigenvectors in the layout of A, owned by the caller; NULL
  *                         on failure
@@ -22,7 +23,7 @@ int dkm_la_eigen_has(dkm_eigen_library library);
  *          how many ranks would do); DKM_ERR_NUMERIC when the solver gave up
  */
 DKM_NODISCARD
-dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library library, double *values, dkm_dmat **Z);
+dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values, dkm_dmat **Z);
 
 /** Bytes a rank needs beside A for dkm_la_eigen(). Local. */
 double dkm_la_eigen_bytes(const dkm_dmat *A, dkm_eigen_library library);

@@ -37,33 +37,54 @@ static int set_up(elpa_t handle, const dkm_dmat *A, MPI_Comm comm)
     return error;
 }
 
-static int solve(dkm_dmat *A, double *values, dkm_dmat *Z, MPI_Comm comm)
+/* Whether some rank has met an error. */
+static int any_error(int error, MPI_Comm comm)
 {
-    int error = elpa_init(ELPA_API);
-    elpa_t handle;
+    int met = error != ELPA_OK;
 
-    if (error != ELPA_OK)
-        return error;
-    handle = elpa_allocate(&error);
-    if (error == ELPA_OK)
-        error = set_up(handle, A, comm);
-    if (error == ELPA_OK)
-        elpa_eigenvectors_double(handle, A->a.f64, values, Z->a.f64, &error);
-    elpa_deallocate(handle, &(int){0});
-    return error;
+    MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, comm);
+    return met;
 }
 
-dkm_status dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, int *info)
+/* A handle that is ready on all ranks, or none: setting it up is collective, making it is not. */
+static elpa_t open_handle(const dkm_dmat *A, MPI_Comm comm)
+{
+    elpa_t handle = NULL;
+    int error = elpa_init(ELPA_API);
+
+    if (error == ELPA_OK)
+        handle = elpa_allocate(&error);
+    if (error != ELPA_OK)
+        handle = NULL; /* what a failed call returns cannot be given back */
+    if (!any_error(error, comm) && !any_error(set_up(handle, A, comm), comm))
+        return handle;
+    if (handle)
+        elpa_deallocate(handle, &error);
+    return NULL;
+}
+
+static void solve(dkm_dmat *A, double *values, dkm_dmat *Z, MPI_Comm comm, dkm_elpa_outcome *o)
+{
+    elpa_t handle = open_handle(A, comm);
+
+    o->refused = handle == NULL;
+    if (o->refused)
+        return;
+    elpa_eigenvectors_double(handle, A->a.f64, values, Z->a.f64, &o->info);
+    elpa_deallocate(handle, &(int){0});
+}
+
+void dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, dkm_elpa_outcome *o)
 {
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
     MPI_Comm inside;
 
-    *info = 0;
+    *o = (dkm_elpa_outcome){0};
     MPI_Comm_split(dkm_ctx_comm(ctx), dkm_in_grid(A->grid), dkm_ctx_rank(ctx), &inside);
     if (dkm_in_grid(A->grid))
-        *info = solve(A, values, Z, inside);
+        solve(A, values, Z, inside, o);
     MPI_Comm_free(&inside);
-    return DKM_OK;
+    MPI_Allreduce(MPI_IN_PLACE, &o->refused, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(ctx));
 }
 
 #else
@@ -73,14 +94,12 @@ int dkm_elpa_built_in(void)
     return 0;
 }
 
-dkm_status dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, int *info)
+void dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, dkm_elpa_outcome *o)
 {
-    dkm_ctx *ctx = dkm_grid_ctx(A->grid);
-
+    (void)A;
     (void)values;
     (void)Z;
-    *info = 0;
-    return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "dkmap was built without ELPA"));
+    *o = (dkm_elpa_outcome){.refused = 1};
 }
 
 #endif

@@ -169,7 +169,7 @@ static dkm_status by_eigen(dkm_cv_cell *cell, dkm_dmat *A, const dkm_dmat *C, co
     DKM_TRY(dkm_dmat_create_beside(T, T->n, T->nb, DKM_F64, &P));
     DKM_TRY(dkm_dmat_create_beside(T, T->n, T->nb, DKM_F64, &B));
     DKM_TRY(dkm_eigen_choose_library(A, &library));
-    DKM_TRY(dkm_la_eigen(A, library, l, &V));
+    DKM_TRY(dkm_la_eigen(A, &library, l, &V));
     dkm_la_gemm('N', 'N', 1.0, C, V, 0.0, D);
     dkm_la_gemm('T', 'N', 1.0, V, T, 0.0, P);
     for (dkm_idx g = 0; g < r->gammas; g++) {

@@ -215,7 +215,7 @@ static dkm_status full_solve(run *r)
         DKM_TRY(dkm_gram_center(r->K, r->row_means));
     DKM_TRY(dkm_eigen_choose_library(r->K, &library));
     DKM_TRY(dkm_memory_check(r->ctx, dkm_la_eigen_bytes(r->K, library), "the full eigensolve"));
-    DKM_TRY(dkm_la_eigen(r->K, library, ascending, &Z));
+    DKM_TRY(dkm_la_eigen(r->K, &library, ascending, &Z));
     DKM_TRY(take_leading(r, Z, ascending, count_wanted(r, ascending)));
     r->info.components = r->vectors.cols;
     r->info.solver = library == DKM_EIGEN_ELPA ? "elpa" : "scalapack";

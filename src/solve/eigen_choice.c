@@ -40,7 +40,7 @@ dkm_status dkm_eigen_time(dkm_grid *grid, dkm_idx n, dkm_idx nb, dkm_eigen_libra
     dkm_dmat_fill(A, wave, NULL);
     MPI_Barrier(dkm_ctx_comm(ctx));
     *seconds = MPI_Wtime();
-    DKM_TRY(dkm_la_eigen(A, library, values, &Z));
+    DKM_TRY(dkm_la_eigen(A, &library, values, &Z));
     *seconds = MPI_Wtime() - *seconds;
     MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
 out:

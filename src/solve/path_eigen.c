@@ -92,7 +92,7 @@ static dkm_status decompose(dkm_spectrum *s)
     if (decide_keeping(run, bytes))
         DKM_TRY(dkm_dmat_convert(run->A, DKM_F64, &s->kept));
     run->product.K = s->kept;
-    DKM_TRY(dkm_la_eigen(run->A, library, s->l, &s->V));
+    DKM_TRY(dkm_la_eigen(run->A, &library, s->l, &s->V));
     dkm_dmat_destroy(&run->A);
 out:
     dkm_phase_end(run->ctx);

@@ -61,7 +61,7 @@ dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info)
     DKM_AGREE(ctx, dkm_alloc(ctx, K->m, &values));
     DKM_TRY(dkm_eigen_choose_library(K, &library));
     DKM_TRY(dkm_memory_check(ctx, dkm_la_eigen_bytes(K, library), "the full eigensolve"));
-    DKM_TRY(dkm_la_eigen(K, library, values, &Z));
+    DKM_TRY(dkm_la_eigen(K, &library, values, &Z));
     scale_columns(Z, values);
     dkm_la_syrk('N', 1.0, Z, 0.0, K);
     if (info)
