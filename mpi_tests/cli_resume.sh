@@ -49,7 +49,7 @@ grep -E '^(rounds|constraints|support|dual|gap)' out | cmp -s - counts ||
 # Conjugate gradients on landmarks go on with their directions. Sums over other ranks round otherwise.
 normal 400 4 1 >x.csv
 awk -F, '{ print $1 * $2 "," $3 - $4 * $4 }' x.csv >y.csv
-landmarks=(fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1.5)' --gamma 0.01 --solver pcg --landmarks 30)
+landmarks=(fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1.5)' --gamma 1 --solver pcg --landmarks 10)
 good 2 "${landmarks[@]}" -o whole.h5
 steps=$(value steps)
 by_steps "landmarks" "${landmarks[@]}" -o stopped.h5
