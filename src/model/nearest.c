@@ -8,8 +8,9 @@
 #include "core/alloc.h"
 #include "scalapack/blas.h"
 
-#define POINTS     512 /* of a tile of distances */
-#define CANDIDATES 1024
+#define POINTS     256 /* of a tile of distances, which stays in cache */
+#define CANDIDATES 512
+#define RUN        64 /* distances that are looked at together */
 
 typedef struct search {
     dkm_ctx *ctx;
@@ -28,6 +29,11 @@ void dkm_candidates_clear(dkm_candidates *candidates)
     DKM_FREE(candidates->norms);
 }
 
+static dkm_idx least(dkm_idx a, dkm_idx b)
+{
+    return a < b ? a : b;
+}
+
 static dkm_local open_search(search *s, const dkm_data *Q, const dkm_candidates *c, dkm_idx top)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -38,7 +44,8 @@ static dkm_local open_search(search *s, const dkm_data *Q, const dkm_candidates 
     s->p = dkm_data_cols(Q);
     size = dkm_ctx_size(s->ctx);
     DKM_STEP(dkm_alloc(s->ctx, s->n * s->p, &s->points));
-    DKM_STEP(dkm_alloc(s->ctx, POINTS * CANDIDATES, &s->tile));
+    DKM_STEP(dkm_alloc(s->ctx, least(s->n, POINTS) * least(dkm_data_local_rows(c->Z), CANDIDATES),
+                       &s->tile));
     DKM_STEP(dkm_alloc(s->ctx, s->n * top, &s->distance));
     DKM_STEP(dkm_alloc(s->ctx, s->n * top, &s->index));
     DKM_STEP(dkm_alloc(s->ctx, size, &s->counts));
@@ -94,6 +101,29 @@ static void insert(double *distance, dkm_idx *index, dkm_idx top, double d, dkm_
     index[k] = c;
 }
 
+/* Turn products into distances, and tell the smallest. */
+static double finish_run(dkm_idx n, const double *norms, double *tile)
+{
+    double smallest = INFINITY;
+
+    for (dkm_idx c = 0; c < n; c++) {
+        tile[c] += norms[c];
+        smallest = tile[c] < smallest ? tile[c] : smallest;
+    }
+    return smallest;
+}
+
+/* Put those of some candidates that belong there into the list of a point. They come in ascending
+ * order: one at the distance of the last of the list stays behind it. */
+static void search_run(search *s, dkm_idx q, dkm_idx first, dkm_idx n, const double *tile)
+{
+    double *distance = s->distance + q * s->top;
+
+    for (dkm_idx c = 0; c < n; c++)
+        if (tile[c] < distance[s->top - 1])
+            insert(distance, s->index + q * s->top, s->top, tile[c], first + c);
+}
+
 /* Distances less q.q of points [q0, q0 + nq) to this rank's candidates [c0, c0 + nc). */
 static void search_tile(search *s, dkm_idx q0, dkm_idx nq, dkm_idx c0, dkm_idx nc)
 {
@@ -103,9 +133,12 @@ static void search_tile(search *s, dkm_idx q0, dkm_idx nq, dkm_idx c0, dkm_idx n
     dkm_blas_gemm(DKM_F64, 'T', 'N', nc, nq, s->p, -2.0, Z, s->p, s->points + q0 * s->p, s->p, 0.0,
                   s->tile, nc);
     for (dkm_idx q = 0; q < nq; q++)
-        for (dkm_idx c = 0; c < nc; c++)
-            insert(s->distance + (q0 + q) * s->top, s->index + (q0 + q) * s->top, s->top,
-                   s->tile[q * nc + c] + s->candidates->norms[c0 + c], first + c);
+        for (dkm_idx c = 0; c < nc; c += RUN) {
+            double *run = s->tile + q * nc + c;
+            if (finish_run(least(RUN, nc - c), s->candidates->norms + c0 + c, run) <
+                s->distance[(q0 + q + 1) * s->top - 1])
+                search_run(s, q0 + q, first + c, least(RUN, nc - c), run);
+        }
 }
 
 static void search_all(search *s)
@@ -114,8 +147,7 @@ static void search_all(search *s)
 
     for (dkm_idx q0 = 0; q0 < s->n; q0 += POINTS)
         for (dkm_idx c0 = 0; c0 < mine; c0 += CANDIDATES)
-            search_tile(s, q0, s->n - q0 < POINTS ? s->n - q0 : POINTS, c0,
-                        mine - c0 < CANDIDATES ? mine - c0 : CANDIDATES);
+            search_tile(s, q0, least(s->n - q0, POINTS), c0, least(mine - c0, CANDIDATES));
 }
 
 static double square(const double *q, dkm_idx p)
