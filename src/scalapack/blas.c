@@ -89,6 +89,18 @@ int dkm_blas_potrf(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda)
     return info;
 }
 
+int dkm_blas_potri(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda)
+{
+    const int n_ = to_int(n), lda_ = to_int(lda);
+    int info = 0;
+
+    if (precision == DKM_F64)
+        dpotri_("L", &n_, A, &lda_, &info);
+    else
+        spotri_("L", &n_, A, &lda_, &info);
+    return info;
+}
+
 void dkm_blas_use_threads(const dkm_ctx *ctx)
 {
 #if defined(__GNUC__)

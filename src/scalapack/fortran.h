@@ -24,6 +24,7 @@ void Cblacs_gridexit(int context);
                   const int *m, const int *n, const REAL *alpha, const REAL *A, const int *lda,    \
                   REAL *B, const int *ldb);                                                        \
     void b##potrf_(const char *uplo, const int *n, REAL *A, const int *lda, int *info);            \
+    void b##potri_(const char *uplo, const int *n, REAL *A, const int *lda, int *info);            \
     void p##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
                   const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
                   const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \

@@ -9,6 +9,7 @@
 #include "select/losses.h"
 
 #define ALIKE 1e-9 /* relative: losses that differ by less are one */
+#define FEW   4    /* units with room for less at once are not worth their while */
 
 /* What was lost over the splits. */
 typedef struct tally {
@@ -27,9 +28,10 @@ typedef struct run {
     dkm_cv_kept kept;
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
     dkm_idx done, total;
-    tally *tally;  /* one a point */
-    double *means; /* losses, one a point */
-    double *inner; /* nested: sums of losses, folds x points */
+    dkm_idx parts, room; /* of the settings; units that share something, at once, or 0 */
+    tally *tally;        /* one a point */
+    double *means;       /* losses, one a point */
+    double *inner;       /* nested: sums of losses, folds x points */
 } run;
 
 static void close_run(run *r)
@@ -100,30 +102,29 @@ static dkm_local list_wanted(const run *r, const dkm_cv_place *place, dkm_idx fi
     return local;
 }
 
-/* This group's share of the cells, [first, last). */
-static dkm_status work(run *r, const dkm_cv_place *place, dkm_idx first, dkm_idx last, double *sums)
+static dkm_idx splits_of(const dkm_cv_problem *p)
 {
-    dkm_idx width = 2 * r->problem->settings;
-    dkm_cv_worker worker = {.grams = &r->grams,
-                            .cell = {.problem = r->problem, .group = &r->group}};
-    dkm_status status = DKM_OK;
-
-    for (dkm_idx k = first; k < last; k++) {
-        DKM_TRY(dkm_cv_work(&worker, place[k], r->folds.of, sums + k * width));
-        dkm_progress(r->ctx, (double)(r->done + (k + 1 - first) * r->group.count),
-                     (double)r->total);
-    }
-out:
-    dkm_cv_worker_close(&worker);
-    return status;
+    return p->folds * (p->inner ? p->inner : 1);
 }
 
-/* Do cells whose Gram matrices can be held at once; their sums come back on every rank. */
+/* Do cells whose Gram matrices can be held at once; their sums come back on every rank. Where they
+ * share something, all splits of a unit go to one group. */
 static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place, double *sums)
 {
     run *r = user;
-    dkm_idx first = dkm_slab_first(cells, r->group.index, r->group.count);
-    dkm_idx last = dkm_slab_first(cells, r->group.index + 1, r->group.count);
+    dkm_idx splits = cells == 0 || place[0].part < 0 ? 1 : splits_of(r->problem);
+    dkm_idx first = splits * dkm_slab_first(cells / splits, r->group.index, r->group.count);
+    dkm_idx last = splits * dkm_slab_first(cells / splits, r->group.index + 1, r->group.count);
+    dkm_cv_worker worker = {.grams = &r->grams,
+                            .cell = {.problem = r->problem, .group = &r->group}};
+    dkm_cv_list list = {.ctx = r->ctx,
+                        .place = place,
+                        .sums = sums,
+                        .fold = r->folds.of,
+                        .splits = splits,
+                        .room = splits > 1 ? r->room : 0,
+                        .done = r->done,
+                        .total = r->total};
     dkm_status status = DKM_OK;
     dkm_keeper *keeper;
     int *wanted = NULL;
@@ -134,7 +135,7 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place,
     DKM_TRY(dkm_cv_grams_bring(&r->grams, r->problem, r->grid, &r->group, wanted));
     dkm_phase_begin(r->ctx, "folds");
     keeper = dkm_keep_pause(r->ctx); /* cells are kept whole */
-    status = dkm_cv_agree(r->ctx, &r->group, work(r, place, first, last, sums));
+    status = dkm_cv_agree(r->ctx, &r->group, dkm_cv_work_through(&worker, &list, first, last));
     dkm_keep_again(r->ctx, keeper);
     dkm_phase_end(r->ctx);
     r->done += cells;
@@ -167,7 +168,7 @@ static dkm_idx batch_end(const run *r, dkm_idx first)
 
 /* All splits of kernels [first, last): those of one split and one output kernel follow each other.
  */
-static dkm_idx list_cells(const run *r, dkm_idx first, dkm_idx last, dkm_cv_place *place)
+static void list_cells(const run *r, dkm_idx first, dkm_idx last, dkm_cv_place *place)
 {
     const dkm_cv_problem *p = r->problem;
     dkm_idx count = 0, each = p->inner ? p->inner : 1;
@@ -179,8 +180,24 @@ static dkm_idx list_cells(const run *r, dkm_idx first, dkm_idx last, dkm_cv_plac
                     place[count++] = (dkm_cv_place){.kernel = k,
                                                     .outer = split / each,
                                                     .inner = p->inner ? split % each : -1,
-                                                    .only = -1};
-    return count;
+                                                    .only = -1,
+                                                    .part = -1};
+}
+
+/* The same in units: all splits of a kernel and a part of the settings follow each other. */
+static void list_units(const run *r, dkm_idx first, dkm_idx last, dkm_cv_place *place)
+{
+    const dkm_cv_problem *p = r->problem;
+    dkm_idx count = 0, each = p->inner ? p->inner : 1;
+
+    for (dkm_idx unit = first * r->parts; unit < last * r->parts; unit++)
+        for (dkm_idx split = 0; split < splits_of(p); split++)
+            place[count++] = (dkm_cv_place){.kernel = unit / r->parts,
+                                            .outer = split / each,
+                                            .inner = p->inner ? split % each : -1,
+                                            .only = -1,
+                                            .part = unit % r->parts,
+                                            .parts = r->parts};
 }
 
 static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const double *sums)
@@ -191,6 +208,8 @@ static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const 
         dkm_idx rows = dkm_cv_tested(&r->folds, place[k]), point = place[k].kernel * settings;
         for (dkm_idx s = 0; s < settings; s++) {
             const double *sum = sums + 2 * (k * settings + s);
+            if (!dkm_cv_wants(r->problem, place[k], s))
+                continue;
             add_split(&r->tally[point + s], sum, rows);
             if (r->inner)
                 r->inner[place[k].outer * r->result->points + point + s] += sum[0];
@@ -202,15 +221,15 @@ static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const 
 static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
 {
     const dkm_cv_problem *p = r->problem;
-    dkm_idx cells = (last - first) * p->folds * (p->inner ? p->inner : 1);
+    dkm_idx cells = (last - first) * splits_of(p) * r->parts;
     dkm_status status = DKM_OK;
     dkm_cv_place *place = NULL;
     double *sums = NULL;
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * cells * p->settings, &sums));
-    list_cells(r, first, last, place);
-    DKM_TRY(dkm_cv_kept_do(&r->kept, cells, 1, place, sums, do_cells, r));
+    (r->room ? list_units : list_cells)(r, first, last, place);
+    DKM_TRY(dkm_cv_kept_do(&r->kept, cells, r->room ? splits_of(p) : 1, place, sums, do_cells, r));
     tally_cells(r, cells, place, sums);
 out:
     DKM_FREE(sums);
@@ -243,7 +262,7 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, tally *outer)
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * n * settings, &sums));
     for (dkm_idx k = 0; k < n; k++) {
         dkm_idx chosen = r->result->chosen[first + k];
-        place[k] = (dkm_cv_place){chosen / settings, first + k, -1, chosen % settings};
+        place[k] = (dkm_cv_place){chosen / settings, first + k, -1, chosen % settings, -1, 1};
     }
     DKM_TRY(dkm_cv_kept_do(&r->kept, n, 1, place, sums, do_cells, r));
     for (dkm_idx k = 0; k < n; k++) {
@@ -330,35 +349,50 @@ out:
     return local;
 }
 
+/* Whether settings in so many parts are worked out once for all splits. */
+static void share_over_splits(run *r, dkm_idx parts)
+{
+    dkm_idx units = (r->problem->kernels * parts + r->group.count - 1) / r->group.count;
+    dkm_idx least = units < FEW ? units : FEW;
+    dkm_idx room = parts ? dkm_cv_room(r->ctx, &r->group, r->folds.m, r->capacity, units) : 0;
+
+    if (room > 0 && room >= least) {
+        r->parts = parts;
+        r->room = room;
+    }
+}
+
 /* Groups of ranks, and how many Gram matrices each can hold. */
 static dkm_status form_groups(run *r)
 {
     const dkm_cv_problem *p = r->problem;
-    dkm_idx splits = p->folds * (p->inner ? p->inner : 1), cells = p->kernels * splits;
+    dkm_idx cells = p->kernels * splits_of(p), last = p->inner ? p->folds : 0;
     dkm_status status = DKM_OK;
     int groups = 1;
 
-    r->total = cells + (p->inner ? p->folds : 0);
     DKM_TRY(dkm_cv_choose_groups(r->ctx, p, cells, r->grams.count, &groups));
     DKM_TRY(dkm_cv_group_open(&r->group, r->ctx, p, groups, r->grams.count));
     DKM_TRY(dkm_cv_capacity(r->ctx, &r->group, r->folds.m, r->grams.count, &r->capacity));
     DKM_TRY(dkm_cv_kept_open(&r->kept, r->ctx, p, groups));
+    if (groups == dkm_ctx_size(r->ctx) && p->method->parts && splits_of(p) > 1)
+        share_over_splits(r, p->method->parts(p, groups));
+    r->total = cells * r->parts + last;
     r->result->groups = groups;
-    r->result->cells = r->total;
+    r->result->cells = cells + last;
     if (groups > 1)
         dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: %d groups of %d%s ranks",
-                (long long)r->total, groups, dkm_ctx_size(r->ctx) / groups,
+                (long long)(cells + last), groups, dkm_ctx_size(r->ctx) / groups,
                 dkm_ctx_size(r->ctx) % groups ? " or more" : "");
     else
         dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: all ranks on each",
-                (long long)r->total);
+                (long long)(cells + last));
 out:
     return status;
 }
 
 dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_cv_result *result)
 {
-    run r = {.ctx = ctx, .problem = problem, .result = result};
+    run r = {.ctx = ctx, .problem = problem, .result = result, .parts = 1};
     dkm_status status = DKM_OK;
 
     *result = (dkm_cv_result){0};

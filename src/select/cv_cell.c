@@ -95,6 +95,9 @@ dkm_status dkm_cv_work(dkm_cv_worker *w, dkm_cv_place place, const dkm_idx *fold
 
     w->cell.sums = sums;
     DKM_TRY(get_ready(w, place, fold));
+    if (w->slot && !*w->slot)
+        DKM_TRY(w->cell.problem->method->share(&w->cell, w->slot));
+    w->cell.shared = w->slot ? *w->slot : NULL;
     DKM_TRY(w->cell.problem->method->run(&w->cell, w->state));
 out:
     return status;

@@ -77,6 +77,17 @@ dkm_status dkm_cv_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m, d
                             "cross-validation");
 }
 
+dkm_idx dkm_cv_room(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m, dkm_idx held, dkm_idx most)
+{
+    int size = dkm_ctx_size(ctx);
+    dkm_idx room = most;
+
+    while (room > 0 &&
+           !dkm_memory_fits(ctx, bytes_with((double)m, held + room, size, group->count)))
+        room /= 2;
+    return room;
+}
+
 static void forward(void *user, dkm_level level, const char *text)
 {
     dkm_say(user, level, "%s", text);

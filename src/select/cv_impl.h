@@ -20,6 +20,8 @@ typedef struct dkm_cv_place {
     dkm_idx kernel;
     dkm_idx outer, inner; /**< inner is -1 where the outer fold itself is the test part */
     dkm_idx only;         /**< the one setting wanted; -1: all */
+    dkm_idx part, parts;  /**< the part of the settings wanted, those with s % parts == part; part
+                             is -1 for all of them */
 } dkm_cv_place;
 
 /** The folds of a problem. */
@@ -64,6 +66,7 @@ typedef struct dkm_cv_cell {
     const dkm_data *K, *L; /**< Gram matrices of all inputs and outputs, as the method wants */
     dkm_data *Y, *truth;   /**< outputs of the two parts */
     double *sums;          /**< two a setting: of losses and of their roots */
+    void *shared;          /**< what the method worked out for all splits, or NULL */
 } dkm_cv_cell;
 
 enum { DKM_CV_INPUT_GRAM = 1, DKM_CV_OUTPUT_GRAM = 2, DKM_CV_INPUTS = 4 };
@@ -80,6 +83,14 @@ struct dkm_cv_method {
     /** Predict the test part for every setting wanted and judge it. Collective on the group. */
     dkm_status (*run)(dkm_cv_cell *cell, void *state);
     void (*release)(void **state);
+    /** Where groups are of one rank: in how many parts settings are dealt, setting s to part
+     *  s % parts, so that what share() works out for a kernel and a part serves all splits; 0 where
+     *  that is not worth while. Local; NULL: never. */
+    dkm_idx (*parts)(const dkm_cv_problem *problem, int groups);
+    /** Work it out, a square matrix of all examples at the most; @p shared is new, for unshare(),
+     *  also after a failure. Collective on the group. */
+    dkm_status (*share)(dkm_cv_cell *cell, void **shared);
+    void (*unshare)(void **shared);
 };
 
 /** Whether an example of @p fold is held out when outer fold @p a has its turn. Local. */
@@ -92,7 +103,8 @@ static inline int dkm_cv_held_out(const dkm_cv_problem *problem, dkm_idx fold, d
 static inline int dkm_cv_wants(const dkm_cv_problem *problem, dkm_cv_place place, dkm_idx setting)
 {
     (void)problem;
-    return place.only < 0 || place.only == setting;
+    return (place.only < 0 || place.only == setting) &&
+           (place.part < 0 || setting % place.parts == place.part);
 }
 static inline int dkm_cv_wanted(const dkm_cv_cell *cell, dkm_idx setting)
 {
@@ -121,6 +133,20 @@ typedef dkm_status (*dkm_cv_take)(dkm_cv_cell *cell, void *state, dkm_idx g, dkm
 DKM_NODISCARD
 dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state);
 
+#define DKM_CV_EIGEN_PAYS 20 /* an eigendecomposition takes as long as about so many factors */
+
+/** parts(), share() and unshare() of ridge methods: the inverse of K + gamma I for one gamma. */
+dkm_idx dkm_cv_inverse_parts(const dkm_cv_problem *problem, int groups);
+DKM_NODISCARD
+dkm_status dkm_cv_inverse_make(dkm_cv_cell *cell, void **shared);
+void dkm_cv_inverse_drop(void **shared);
+
+/** As dkm_cv_ridge_each() for the gamma of the cell, by its inverse. Collective on a group of one.
+ *  @param[out] done  0 where there is no inverse that will do, and @p take was not called */
+DKM_NODISCARD
+dkm_status dkm_cv_inverse_try(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state,
+                              int *done);
+
 /** Gammas and kernels that ridge methods need. Local. */
 DKM_NODISCARD
 dkm_local dkm_cv_ridge_check(dkm_ctx *ctx, const dkm_cv_problem *problem);
@@ -135,6 +161,10 @@ dkm_status dkm_cv_choose_groups(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm
 DKM_NODISCARD
 dkm_status dkm_cv_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m, dkm_idx grams,
                            dkm_idx *capacity);
+
+/** How many more matrices of order @p m a group can hold beside those, @p most at the most.
+ *  Collective. */
+dkm_idx dkm_cv_room(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m, dkm_idx held, dkm_idx most);
 
 /** Form groups, each with all examples. Collective; dkm_cv_group_close() frees, also after a
  *  failure.
@@ -185,6 +215,8 @@ typedef struct dkm_cv_worker {
     const dkm_cv_grams *grams;
     dkm_idx output_place; /**< the output kernel that `state` was learnt with */
     void *state;
+    void **slot; /**< where what the cells of a kernel and part share is, or is to be put; NULL:
+                    they share nothing */
 } dkm_cv_worker;
 
 /** Do one cell. Collective on the group. Splits that follow each other are made ready once.
@@ -194,5 +226,21 @@ DKM_NODISCARD
 dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_place place, const dkm_idx *fold,
                        double *sums);
 void dkm_cv_worker_close(dkm_cv_worker *worker);
+
+/** Cells to be done. */
+typedef struct dkm_cv_list {
+    dkm_ctx *ctx; /**< that is told of progress */
+    const dkm_cv_place *place;
+    double *sums;        /**< 2 x settings a cell */
+    const dkm_idx *fold; /**< the `of` of the problem's folds */
+    dkm_idx splits;      /**< cells of a unit, which follow each other and share something */
+    dkm_idx room;        /**< units that may hold what they share at once; 0: nothing is shared */
+    dkm_idx done, total;
+} dkm_cv_list;
+
+/** Do cells [first, last), whole units. Collective on the group. The worker is closed. */
+DKM_NODISCARD
+dkm_status dkm_cv_work_through(dkm_cv_worker *worker, dkm_cv_list *list, dkm_idx first,
+                               dkm_idx last);
 
 #endif

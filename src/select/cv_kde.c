@@ -314,4 +314,7 @@ const dkm_cv_method dkm_cv_kde = {.name = "kde",
                                   .check = check,
                                   .learn_outputs = learn_outputs,
                                   .run = run,
-                                  .release = release};
+                                  .release = release,
+                                  .parts = dkm_cv_inverse_parts,
+                                  .share = dkm_cv_inverse_make,
+                                  .unshare = dkm_cv_inverse_drop};

@@ -96,4 +96,7 @@ const dkm_cv_method dkm_cv_krr = {.name = "krr",
                                   .check = dkm_cv_ridge_check,
                                   .learn_outputs = learn_outputs,
                                   .run = run,
-                                  .release = release};
+                                  .release = release,
+                                  .parts = dkm_cv_inverse_parts,
+                                  .share = dkm_cv_inverse_make,
+                                  .unshare = dkm_cv_inverse_drop};

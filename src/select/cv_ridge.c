@@ -1,6 +1,6 @@
 /* F = K(test, train) (K(train, train) + gamma I)^-1 T for a list of gammas. A factor for each, or
  * one eigendecomposition K = V diag(l) V' for all: F = (K(test, train) V) diag(1 / (l + gamma))
- * (V'T). An eigendecomposition takes as long as about EIGEN_PAYS factors. */
+ * (V'T), or what one inverse gives for all splits (cv_inverse.c). */
 #include <math.h>
 #include <string.h>
 
@@ -12,8 +12,6 @@
 #include "select/cv_impl.h"
 #include "solve/eigen_choice.h"
 #include "solve/factor.h"
-
-#define EIGEN_PAYS 20
 
 dkm_local dkm_cv_ridge_check(dkm_ctx *ctx, const dkm_cv_problem *problem)
 {
@@ -32,7 +30,8 @@ static int gamma_wanted(const dkm_cv_cell *cell, dkm_idx g)
 {
     const dkm_cv_ridge *r = cell->problem->options;
 
-    return cell->place.only < 0 || cell->place.only % r->gammas == g;
+    return (cell->place.only < 0 || cell->place.only % r->gammas == g) &&
+           (cell->place.part < 0 || cell->place.part == g);
 }
 
 /* F = C B, for the method to take. */
@@ -188,11 +187,14 @@ out:
 dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state)
 {
     const dkm_cv_ridge *r = cell->problem->options;
-    int many = cell->place.only < 0 && r->gammas > EIGEN_PAYS;
+    int many = cell->place.only < 0 && r->gammas > DKM_CV_EIGEN_PAYS, done = 0;
     dkm_status status = DKM_OK;
     dkm_idx next = 0;
     dkm_dmat *A = NULL, *C = NULL;
 
+    DKM_TRY(dkm_cv_inverse_try(cell, T, take, state, &done));
+    if (done)
+        goto out;
     DKM_TRY(dkm_cv_submatrix(cell, cell->K, &cell->train, &cell->train, &A));
     DKM_TRY(dkm_cv_submatrix(cell, cell->K, &cell->test, &cell->train, &C));
     if (many)
