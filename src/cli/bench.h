@@ -50,6 +50,9 @@ typedef dkm_status bench_work(bench *b, bench_turn *t);
  *  bench_close() frees, also after a failure. */
 DKM_NODISCARD
 dkm_status bench_open(bench *b, run *r, dkm_precision precision);
+/** The same without the kernel, for a bench that needs no matrix of all objects. Collective. */
+DKM_NODISCARD
+dkm_status bench_open_rows(bench *b, run *r, dkm_precision precision);
 /** Grid and block for @p n objects. Collective. */
 DKM_NODISCARD
 dkm_status bench_open_grid(bench *b, dkm_idx n);

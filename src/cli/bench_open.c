@@ -126,13 +126,22 @@ static dkm_status check_room(bench *b)
                             "the kernel matrix");
 }
 
-dkm_status bench_open(bench *b, run *r, dkm_precision precision)
+dkm_status bench_open_rows(bench *b, run *r, dkm_precision precision)
 {
     dkm_status status = DKM_OK;
 
     *b = (bench){.r = r, .ctx = r->ctx, .precision = precision, .against_gemm = 1};
     DKM_TRY(args_text(r->args, "x") ? read_rows(b) : generate_rows(b));
     DKM_TRY(bench_open_grid(b, b->n));
+out:
+    return status;
+}
+
+dkm_status bench_open(bench *b, run *r, dkm_precision precision)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(bench_open_rows(b, r, precision));
     DKM_TRY(check_room(b));
     DKM_TRY(open_kernel(b));
 out:

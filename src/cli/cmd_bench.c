@@ -1,8 +1,9 @@
 #include "commands.h"
 
 static const command *const methods[] = {
-    &command_bench_gram, &command_bench_cholesky, &command_bench_ridge,     &command_bench_eigen,
-    &command_bench_jkm,  &command_bench_string,   &command_bench_calibrate, 0};
+    &command_bench_gram,   &command_bench_cholesky,  &command_bench_ridge,
+    &command_bench_eigen,  &command_bench_kde,       &command_bench_jkm,
+    &command_bench_string, &command_bench_calibrate, 0};
 
 const command command_bench = {
     .name = "bench",
