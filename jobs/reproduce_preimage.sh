@@ -98,28 +98,12 @@ one_film() {
     film wide 'rbf(sigma=7.2072)' 'rbf(sigma=10)' 1e-6 'rbf(sigma=1)' 1e-6
 }
 
-# tokens X Y: strings of one letter for each three letters of the input and the output letter in
-# their middle, so that letters of two are the same where both are: their counts are the features of
-# an output
-tokens() {
-    paste "$1" "$2" | LC_ALL=C awk '{
-        line = ""
-        for (q = 2; q < length($1); q++) {
-            code = 0
-            for (k = q - 1; k <= q + 1; k++)
-                code = 3 * code + index("abc", substr($1, k, 1)) - 1
-            line = line sprintf("%c", 48 + 2 * code + substr($2, q, 1) - 1)
-        }
-        print line
-    }'
-}
-
-# positions X [Z]: a row of numbers for each letter: the coordinates of its string, and which letters
-# stand in the window of three around it, so that each that differs makes a squared distance of 2
+# positions X: a row of numbers for each letter: which letters stand in the window of three around it,
+# so that each that differs makes a squared distance of 2
 positions() {
-    paste -d '|' "$1" "${2:-/dev/null}" | awk -F'|' '{
+    awk '{
         for (q = 1; q <= length($1); q++) {
-            line = $2
+            line = ""
             for (k = q - 1; k <= q + 1; k++) {
                 letter = k < 1 ? "-" : substr($1, k, 1)
                 for (c = 1; c <= 4; c++)
@@ -127,7 +111,7 @@ positions() {
             }
             print line
         }
-    }'
+    }' "$1"
 }
 
 # letters Y: one a line
@@ -151,24 +135,21 @@ decode_letters() {
     cat "$f/$1.csv" >>"$dir/$1.csv"
 }
 
-# A fold: letters from windows alone, then from windows and the output that kde estimates.
+# A fold: letters by their windows alone, and by windows and the output that kde estimates: features
+# of an output are three letters of the input with the letter of the output in their middle.
 switching_fold() {
-    local f=$1 input='rbf(normalize(spectrum(p=3)), sigma=0.70710678)' output='normalize(spectrum(p=1))'
+    local f=$1
     letters "$f/train_y.txt" >"$f/train_labels.csv"
     letters "$f/test_y.txt" >>"$dir/truth.csv"
     positions "$f/train_x.txt" >"$f/train.csv"
     positions "$f/test_x.txt" >"$f/test.csv"
     decode_letters knn "$f"
-    tokens "$f/train_x.txt" "$f/train_y.txt" >"$f/tokens.txt"
-    dk fit kpca --x "$f/tokens.txt" --kx "$output" --components all -o "$f/kpca.h5"
-    dk encode "$f/kpca.h5" --x "$f/tokens.txt" -o "$f/z.csv"
-    dk fit kde --x "$f/train_x.txt" --y "$f/tokens.txt" --kx "$input" --ky "$output" \
-        --components all --gamma 1 -o "$f/kde.h5"
-    dk predict "$f/kde.h5" --x "$f/test_x.txt" --preimage coordinates -o "$f/z_test.csv"
-    letters "$f/train_y.txt" >"$f/train_labels.csv"
-    positions "$f/train_x.txt" "$f/z.csv" >"$f/train.csv"
-    positions "$f/test_x.txt" "$f/z_test.csv" >"$f/test.csv"
-    decode_letters kde "$f"
+    paste "$f/train_x.txt" "$f/train_y.txt" >"$f/pairs.txt"
+    dk fit kde --x "$f/train_x.txt" --y "$f/pairs.txt" --ky 'normalize(strings(p=3))' \
+        --kx 'rbf(normalize(spectrum(p=3)), sigma=0.70710678)' --components all --gamma 1 -o "$f/kde.h5"
+    dk predict "$f/kde.h5" --x "$f/test_x.txt" --preimage strings --window 3 --neighbours 5 \
+        --seed "$seed" -o "$f/kde.txt"
+    letters "$f/kde.txt" >>"$dir/kde.csv"
 }
 
 one_switching() {

@@ -14,7 +14,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 data=${DKMAP_DATA:-} proteins=60 ranks=2 out=$root/out/secondary
-window=13 weight=4
+window=13 weight=16
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -49,16 +49,11 @@ told() {
     awk -v name="$1" '$1 == name { print $2; exit }' "$last"
 }
 
-# positions X [Z]: a row for each letter: the window around it, one number an amino acid and place,
-# and the coordinates of its protein, times a weight
+# positions X: a row for each letter: the window around it, one number an amino acid and place
 positions() {
-    paste -d '|' "$1" "${2:-/dev/null}" | awk -F'|' -v window=$window -v weight=$weight '
+    awk -v window=$window '
         BEGIN { letters = "ACDEFGHIKLMNPQRSTVWY-" }
         {
-            n = split($2, z, ",")
-            global = ""
-            for (k = 1; k <= n; k++)
-                global = global "," weight * z[k]
             for (q = 1; q <= length($1); q++) {
                 line = ""
                 for (k = q - (window - 1) / 2; k <= q + (window - 1) / 2; k++) {
@@ -66,9 +61,9 @@ positions() {
                     for (c = 1; c <= 21; c++)
                         line = line (line == "" ? "" : ",") (substr(letters, c, 1) == letter)
                 }
-                print line global
+                print line
             }
-        }'
+        }' "$1"
 }
 
 # classes Y: one a line, as a number
@@ -76,14 +71,28 @@ classes() {
     fold -w 1 "$1" | sed -n 's/H/1/p; s/E/2/p; s/C/3/p'
 }
 
-# judge TITLE METHOD OPTIONS...: learn letters, predict them, tell the share that is wrong
+# judge TITLE METHOD OPTIONS...: learn letters from windows, predict them, tell the share that is wrong
 judge() {
     local title=$1
     shift
     dk fit fit "$@" --x "$out/train.csv" --y "$out/train_y.csv" --y-type labels -o "$out/letters.h5"
     dk predict predict "$out/letters.h5" --x "$out/test.csv" -o "$out/letters.csv"
+    tell "$title"
+}
+
+# judge_strings TITLE OPTIONS...: the same by the windows of the pre-image of kde
+judge_strings() {
+    local title=$1
+    shift
+    dk predict predict "$out/kde.h5" --x "$out/test_x.txt" --preimage strings --window $window "$@" \
+        -o "$out/found.txt"
+    classes "$out/found.txt" >"$out/letters.csv"
+    tell "$title"
+}
+
+tell() {
     dk score score --truth "$out/test_y.csv" --pred "$out/letters.csv" --y-type labels --loss zero-one
-    printf '| %s | %.4f ± %.4f |\n' "$title" "$(told zero-one)" "$(told zero-one_stderr)"
+    printf '| %s | %.4f ± %.4f |\n' "$1" "$(told zero-one)" "$(told zero-one_stderr)"
 }
 
 # shellcheck disable=SC2086
@@ -108,13 +117,8 @@ positions "$out/test_x.txt" >"$out/test.csv"
 judge "15 nearest windows" knn --kx linear --k 15
 judge "ridge regression on windows" krr --kx 'rbf(sigma=3)' --gamma 1
 
-# The structure as a whole: how often each three letters of H, E, C follow each other.
-dk fit fit kpca --x "$out/train_y.txt" --kx 'normalize(spectrum(p=3))' --components 10 -o "$out/kpca.h5"
-dk encode encode "$out/kpca.h5" --x "$out/train_y.txt" -o "$out/z.csv"
+# The structure as a whole: how often each three letters of H, E, C follow each other, beside windows.
 dk fit fit kde --x "$out/train_x.txt" --y "$out/train_y.txt" --kx 'normalize(mismatch(p=3, k=1))' \
-    --ky 'normalize(spectrum(p=3))' --components 10 --gamma 0.1 -o "$out/kde.h5"
-dk predict predict "$out/kde.h5" --x "$out/test_x.txt" --preimage coordinates -o "$out/z_test.csv"
-positions "$out/train_x.txt" "$out/z.csv" >"$out/train.csv"
-positions "$out/test_x.txt" "$out/z_test.csv" >"$out/test.csv"
-judge "15 nearest, windows and kde" knn --kx linear --k 15
-judge "ridge regression, windows and kde" krr --kx 'rbf(sigma=3)' --gamma 1
+    --ky "scale(normalize(spectrum(p=3)), by=$weight)" --components 10 --gamma 0.1 -o "$out/kde.h5"
+judge_strings "15 nearest, windows and kde" --neighbours 15
+judge_strings "ridge classifier, windows and kde" --kz 'rbf(sigma=3)' --gamma-z 1

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "model/windows.h"
+#include "oracle_linalg.h"
 #include "oracle_objects.h"
 
 enum { M = 23, NEW = 7, LONGEST = 16, WIDTH = 3 };
@@ -211,6 +212,86 @@ static void letters_are_those_of_the_nearest_place(dkm_ctx *ctx)
     dkm_model_destroy(&model);
 }
 
+/* A place of a string: its coordinates and its letters. */
+typedef struct place {
+    const double *z;
+    char x[LONGEST];
+    dkm_idx n, p;
+} place;
+
+static double alike(const place *a, const place *b, dkm_idx d, double sigma)
+{
+    double far = 2.0 * differ(a->x, a->n, a->p, b->x, b->n, b->p);
+
+    for (dkm_idx k = 0; k < d; k++)
+        far += pow(a->z[k] - b->z[k], 2);
+    return exp(-far / (2 * sigma * sigma));
+}
+
+/* What ridge regression of the signs of letters 2 (above 0) and 1 says of a place, by definition.
+ */
+typedef struct classifier {
+    dkm_idx count, d;
+    place at[M * LONGEST];
+    double B[M * LONGEST];
+} classifier;
+
+static void learn_letters(classifier *c, const double *training, dkm_idx d, double gamma)
+{
+    static double K[M * LONGEST * M * LONGEST];
+
+    c->d = d;
+    c->count = 0;
+    for (dkm_idx i = 0; i < M; i++) {
+        char y[LONGEST];
+        place now = {.z = training + i * d};
+        now.n = input(i, now.x, LONGEST);
+        output(i, y, LONGEST);
+        for (now.p = 0; now.p < now.n; now.p++) {
+            c->B[c->count] = y[now.p] == '2' ? 1 : -1;
+            c->at[c->count++] = now;
+        }
+    }
+    for (dkm_idx a = 0; a < c->count; a++)
+        for (dkm_idx b = 0; b < c->count; b++)
+            K[a * c->count + b] = alike(&c->at[a], &c->at[b], d, 1.5) + (a == b ? gamma : 0.0);
+    oracle_solve((int)c->count, 1, K, c->B);
+}
+
+/* Letters that a ridge classifier tells are those that its definition does. */
+static void letters_are_those_of_a_classifier(dkm_ctx *ctx)
+{
+    static double z[NEW * M], training[M * M];
+    static classifier c;
+    const char kernel[] = "normalize(spectrum(p=2))";
+    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_STRINGS, .gamma_z = 0.1};
+    dkm_model *model = fit(ctx, output, kernel, 0.5);
+    dkm_idx d = training_coordinates(ctx, kernel, training);
+    dkm_data *Y, *Z = predict(ctx, model, (dkm_preimage_settings){.method = DKM_PREIMAGE_NONE}, NEW,
+                              input_new);
+
+    gather(ctx, Z, z);
+    learn_letters(&c, training, d, 0.1);
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &pre.kz));
+    Y = predict(ctx, model, pre, NEW, input_new);
+    for (dkm_idx i = 0; i < dkm_data_local_rows(Y); i++) {
+        place now = {.z = z + (dkm_data_local_first(Y) + i) * d};
+        dkm_idx length;
+        const char *y = dkm_data_string_const(Y, i, &length);
+        now.n = input_new(dkm_data_local_first(Y) + i, now.x, LONGEST);
+        CHECK(length == now.n);
+        for (now.p = 0; now.p < now.n && length == now.n; now.p++) {
+            double f = 0;
+            for (dkm_idx a = 0; a < c.count; a++)
+                f += c.B[a] * alike(&now, &c.at[a], d, 1.5);
+            CHECK(fabs(f) < 1e-8 || y[now.p] == (f > 0 ? '2' : '1'));
+        }
+    }
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&Z);
+    dkm_model_destroy(&model);
+}
+
 /* Outputs that are two letters longer than their inputs are so for new inputs too. */
 static void lengths_are_those_of_the_nearest_strings(dkm_ctx *ctx)
 {
@@ -343,6 +424,7 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(training_strings_come_back),
     CASE(letters_are_those_of_the_nearest_place),
+    CASE(letters_are_those_of_a_classifier),
     CASE(lengths_are_those_of_the_nearest_strings),
     CASE(windows_that_differ_are_counted),
     CASE(pairs_of_strings_are_counted),

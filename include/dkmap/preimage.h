@@ -33,7 +33,9 @@ typedef struct dkm_preimage_settings {
     dkm_idx neighbours;   /**< DKM_PREIMAGE_MDS: objects to measure by, 0 takes 10;
                              DKM_PREIMAGE_STRINGS: letters that vote on one, 0 takes 5 */
     dkm_idx window; /**< DKM_PREIMAGE_STRINGS: letters of the input to look at, odd; 0 takes 3 */
-    dkm_kernel *kz; /**< taken over; on coordinates, for DKM_PREIMAGE_LEARNED, which needs it */
+    dkm_kernel *kz; /**< taken over; on coordinates, for DKM_PREIMAGE_LEARNED, which needs it.
+                       DKM_PREIMAGE_STRINGS: on coordinates and windows, of a ridge classifier of
+                       letters; NULL lets the nearest letters vote */
     double gamma_z; /**< its ridge > 0 */
 } dkm_preimage_settings;
 

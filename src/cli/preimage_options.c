@@ -38,12 +38,13 @@ const option preimage_options[] = {
     {.name = "kz",
      .kind = OPT_TEXT,
      .hint = "KERNEL",
-     .help = "kernel on coordinates, of a learned pre-image"},
+     .help = "kernel on coordinates, of a learned pre-image; with strings, of a classifier of "
+             "letters by coordinates and windows, in place of neighbours"},
     {.name = "gamma-z",
      .kind = OPT_REAL,
      .preset = "1e-3",
      .hint = "G",
-     .help = "ridge of a learned pre-image"},
+     .help = "ridge of a learned pre-image, or of a classifier of letters"},
     {0}};
 
 static int64_t given(const run *r, const char *name)

@@ -108,7 +108,8 @@ static dkm_local check_candidates(const dkm_preimage *pre)
 static dkm_local check_learned(const dkm_preimage *pre)
 {
     dkm_ctx *ctx = pre->e->base.ctx;
-    int learns = pre->kind == &dkm_preimage_learned;
+    int strings = pre->kind == &dkm_preimage_strings && pre->settings.kz;
+    int learns = pre->kind == &dkm_preimage_learned || strings;
 
     if (learns && !pre->settings.kz)
         return dkm_fail(ctx, DKM_ERR_ARG,
@@ -119,7 +120,8 @@ static dkm_local check_learned(const dkm_preimage *pre)
                         pre->settings.gamma_z);
     if (!learns && pre->settings.kz)
         return dkm_fail(ctx, DKM_ERR_ARG,
-                        "a kernel on coordinates goes with the pre-image method learned");
+                        "a kernel on coordinates goes with the pre-image methods learned and "
+                        "strings");
     return DKM_LOCAL_OK;
 }
 

@@ -39,7 +39,9 @@ struct dkm_preimage {
     dkm_dmat *U;               /**< linear: W'Y, p x d; exact: f(X), m x d */
     double *mean; /**< linear: mean of the objects, d; mds: <v, mu>, p; strings: what outputs are
                      longer, m */
-    dkm_model *learned; /**< from coordinates to objects */
+    dkm_model *learned; /**< from coordinates to objects; strings: to letters */
+    int code[256];      /**< strings: number of each letter of the inputs, or -1 */
+    dkm_idx alphabet;   /**< how many of them */
 };
 
 extern const dkm_preimage_kind dkm_preimage_candidates, dkm_preimage_linear, dkm_preimage_exact,

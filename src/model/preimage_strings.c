@@ -14,6 +14,7 @@
 #include "core/alloc.h"
 #include "kernel/identity.h"
 #include "model/preimage.h"
+#include "model/preimage_letters.h"
 #include "model/windows.h"
 #include "scalapack/blas.h"
 
@@ -58,6 +59,11 @@ static int suits(const dkm_embedding *e)
 static dkm_idx voters_of(const dkm_preimage *pre)
 {
     return pre->settings.neighbours > 0 ? pre->settings.neighbours : VOTERS;
+}
+
+static dkm_idx window_of(const dkm_preimage *pre)
+{
+    return pre->settings.window > 0 ? pre->settings.window : WIDTH;
 }
 
 /* How much longer each training output is than its input, on every rank. */
@@ -106,6 +112,8 @@ static dkm_status prepare(dkm_preimage *pre)
         pre->candidates.norms[i] =
             square(dkm_data_values_const(pre->candidates.Z) + i * pre->e->p, pre->e->p);
     DKM_TRY(find_gaps(pre));
+    if (pre->settings.kz)
+        DKM_TRY(dkm_letters_learn(pre, window_of(pre)));
 out:
     return status;
 }
@@ -147,8 +155,7 @@ static dkm_local open_decoding(decoding *s, dkm_preimage *pre, const dkm_data *Z
     s->pre = pre;
     s->Z = Z;
     s->k = voters_of(pre);
-    DKM_STEP(dkm_windows_open(&s->windows, X, NULL, lengths,
-                              pre->settings.window > 0 ? pre->settings.window : WIDTH));
+    DKM_STEP(dkm_windows_open(&s->windows, X, NULL, lengths, window_of(pre)));
     letters = s->windows.start[s->windows.n];
     DKM_STEP(dkm_alloc(ctx, X->n, &s->id));
     DKM_STEP(dkm_alloc(ctx, letters * s->k, &s->voters));
@@ -230,8 +237,7 @@ static dkm_status fetch_examples(decoding *s, dkm_idx first, dkm_idx count, exam
     DKM_TRY(dkm_data_fetch(pre->candidates.Z, count, wanted, &c->z));
     DKM_TRY(dkm_data_fetch(pre->e->inputs, count, wanted, &c->x));
     DKM_TRY(dkm_data_fetch(pre->e->base.X, count, wanted, &c->y));
-    DKM_AGREE(ctx, dkm_windows_open(&c->windows, &c->x, &c->y, NULL,
-                                    pre->settings.window > 0 ? pre->settings.window : WIDTH));
+    DKM_AGREE(ctx, dkm_windows_open(&c->windows, &c->x, &c->y, NULL, window_of(pre)));
     DKM_AGREE(ctx, dkm_alloc(ctx, count * dkm_data_local_rows(s->Z), &c->distance));
 out:
     return status;
@@ -323,8 +329,12 @@ static dkm_status solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(Z), &lengths));
     DKM_TRY(find_lengths(pre, Z, lengths));
     DKM_TRY(dkm_data_create_strings(ctx, dkm_data_rows(Z), lengths, &found));
-    DKM_AGREE(ctx, open_decoding(&s, pre, Z, lengths));
-    DKM_TRY(decode_all(&s, found));
+    if (pre->settings.kz) {
+        DKM_TRY(dkm_letters_fill(pre, window_of(pre), Z, found));
+    } else {
+        DKM_AGREE(ctx, open_decoding(&s, pre, Z, lengths));
+        DKM_TRY(decode_all(&s, found));
+    }
     *Y = found;
     found = NULL;
 out:
