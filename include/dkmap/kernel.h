@@ -61,6 +61,10 @@ dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel)
 /** The expression in canonical form, every parameter written out. Local. */
 const char *dkm_kernel_text(const dkm_kernel *kernel);
 
+/** Whether values between two objects depend on all training objects: rownorm, distance and
+ *  diffusion. Local. */
+int dkm_kernel_looks_around(const dkm_kernel *kernel);
+
 void dkm_kernel_destroy(dkm_kernel **kernel);
 
 /** Work out what @p kernel needs of each object of @p X, which is borrowed until the prepared

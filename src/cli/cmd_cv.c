@@ -168,6 +168,36 @@ static dkm_status read_loss(validation *v)
                               "give it by --loss-kernel"));
 }
 
+static int looks_around(const validation *v)
+{
+    for (int64_t k = 0; k < v->sweep.kernels; k++)
+        if ((v->kx[k] && dkm_kernel_looks_around(v->kx[k])) ||
+            (v->ky[k] && dkm_kernel_looks_around(v->ky[k])))
+            return 1;
+    return 0;
+}
+
+/* A kernel that looks at all training objects must not see those held out: fits work it out anew
+ * in each fold. Of a matrix of distances, or a graph, no part stands alone. */
+static void keep_apart(validation *v)
+{
+    dkm_type x = dkm_data_type(v->X), y = dkm_data_type(v->Y);
+
+    if (!looks_around(v))
+        return;
+    if (x == DKM_DISTANCE || x == DKM_GRAPH || y == DKM_DISTANCE || y == DKM_GRAPH) {
+        dkm_say(v->r->ctx, DKM_WARN,
+                "kernels on distances and graphs look at all objects, those held out as well: "
+                "losses may be a little too good");
+        return;
+    }
+    v->fits.gram = 0;
+    v->problem.method = &dkm_cv_refit;
+    v->problem.options = &v->fits;
+    dkm_say(v->r->ctx, DKM_INFO,
+            "a kernel looks at all training objects: it is computed anew for each fold");
+}
+
 static dkm_status open_validation(validation *v)
 {
     const args *a = v->r->args;
@@ -178,6 +208,7 @@ static dkm_status open_validation(validation *v)
     DKM_TRY(sweep_open(&v->sweep, v->r, v->method->lists));
     DKM_TRY(read_points(v));
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
+    keep_apart(v);
     DKM_TRY(read_loss(v));
     v->problem.X = v->X;
     v->problem.Y = v->Y;

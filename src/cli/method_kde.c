@@ -160,7 +160,8 @@ static const option options[] = {
 static int ridge_point_of(const method_settings *s, ridge_point *point)
 {
     *point = (ridge_point){.gamma = s->kde.ridge.gamma, .eigen = s->kde.eigen};
-    return s->kde.learner == DKM_LEARN_RIDGE && !s->extra && s->kde.shrink == 0;
+    return s->kde.learner == DKM_LEARN_RIDGE && !s->kde.landmarks && !s->extra &&
+           s->kde.shrink == 0;
 }
 
 static const char *const lists[] = {"components", "shrink", "C", "tube", "gamma", NULL};

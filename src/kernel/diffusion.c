@@ -246,6 +246,7 @@ out:
 const dkm_kind dkm_kind_diffusion = {.name = "diffusion",
                                      .types = DKM_TYPE_BIT(DKM_GRAPH),
                                      .params = {{"tau", DKM_POSITIVE, 1}},
+                                     .looks_around = 1,
                                      .train = diffusion_train,
                                      .self = dkm_rows_self,
                                      .tile = dkm_rows_tile};

@@ -330,6 +330,14 @@ const char *dkm_kernel_text(const dkm_kernel *kernel)
     return kernel->text;
 }
 
+int dkm_kernel_looks_around(const dkm_kernel *kernel)
+{
+    for (dkm_idx k = 0; k < kernel->nodes; k++)
+        if (kernel->node[k].kind->looks_around)
+            return 1;
+    return 0;
+}
+
 void dkm_kernel_destroy(dkm_kernel **kernel)
 {
     dkm_kernel *k = *kernel;

@@ -116,6 +116,7 @@ struct dkm_kind {
         inner_most; /**< kernels inside it; both 0 for a leaf, most -1 for any number */
     unsigned types; /**< DKM_TYPE_BIT()s of the objects a leaf is for */
     dkm_need needs_self;
+    int looks_around;  /**< values depend on all training objects */
     int takes_file;    /**< names the file that it comes from */
     int digest_params; /**< how many parameters the digest depends on, from the first */
     dkm_param params[DKM_PARAMS];

@@ -203,6 +203,7 @@ const dkm_kind dkm_kind_gram = {.name = "gram",
 
 const dkm_kind dkm_kind_distance = {.name = "distance",
                                     .types = DKM_TYPE_BIT(DKM_DISTANCE),
+                                    .looks_around = 1,
                                     .train = distance_train,
                                     .self = dkm_rows_self,
                                     .tile = distance_tile};

@@ -135,6 +135,7 @@ static dkm_local rownorm_tile(const dkm_node *node, const dkm_job *job, const dk
 const dkm_kind dkm_kind_rownorm = {.name = "rownorm",
                                    .inner_least = 1,
                                    .inner_most = 1,
+                                   .looks_around = 1,
                                    .train = rownorm_train,
                                    .self = rownorm_self,
                                    .tile = rownorm_tile};
