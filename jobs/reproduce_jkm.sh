@@ -41,7 +41,7 @@ baselines() {
     local v
     declare -A best=()
     for v in $gammas; do
-        dk fit krr --x "$1" --y "$2" --kx linear --gamma "$v" --center -o "$5/krr.h5"
+        dk fit krr --x "$1" --y "$2" --kx 'poly(degree=1, c=1000)' --gamma "$v" -o "$5/krr.h5"
         dk predict "$5/krr.h5" --x "$3" -o "$5/krr.new.npy"
         keep_less krr "$(distance "$4" "$5/krr.new.npy")" "$5/krr.new.npy"
     done
@@ -86,6 +86,18 @@ rank() {
     dk score --truth "$spectra/test_peptide.npy" --pred "$1.npy" --loss rank
 }
 
+# rank_by ROWS FOLDER: the same where candidates are ranked by their products with rows
+rank_by() {
+    "$python" - "$spectra/candidates.npy" "$1" "$2/list.npy" <<'END'
+import sys, numpy as np
+score = np.load(sys.argv[2]).astype(float) @ np.load(sys.argv[1]).astype(float).T
+order = np.argsort(-score, axis=1, kind="stable")
+both = np.stack([order, np.take_along_axis(score, order, 1)], axis=2)
+np.save(sys.argv[3], both.reshape(len(score), -1).astype(float))
+END
+    dk score --truth "$spectra/test_peptide.npy" --pred "$2/list.npy" --loss rank
+}
+
 # There is one training set, and the first seed stands for all.
 one_spectra() {
     local dir=$2 lambda
@@ -100,10 +112,6 @@ import sys, numpy as np
 data, out = sys.argv[1:]
 c = np.load(data + "/candidates.npy").astype(float)
 np.save(out + "/y.npy", c[np.load(data + "/train_peptide.npy")])
-score = np.load(data + "/test_x.npy").astype(float) @ c.T
-order = np.argsort(-score, axis=1, kind="stable")
-both = np.stack([order, np.take_along_axis(score, order, 1)], axis=2)
-np.save(out + "/itself.npy", both.reshape(len(score), -1).astype(float))
 END
     for lambda in 0.95 1 0; do
         dk fit jkm --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --outputs candidates \
@@ -111,23 +119,23 @@ END
         rank "$dir/jkm$lambda.h5"
         result "jkm$lambda" "$(told rank)"
     done
-    local v best=
+    local v least=
     for v in 1e-4 1e-3 1e-2 1e-1 1 10; do
         dk fit kde --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --ky linear \
             --components all --gamma "$v" -o "$dir/ridge.h5"
         rank "$dir/ridge.h5"
-        best=$(less "$best" "$(told rank)")
+        least=$(less "$least" "$(told rank)")
     done
-    result ridge "$best"
-    best=
+    result ridge "$least"
+    least=
     for v in 1 2 3 5 8 12 20; do
-        dk fit knn --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --ky linear --k "$v" \
-            -o "$dir/knn.h5"
-        rank "$dir/knn.h5"
-        best=$(less "$best" "$(told rank)")
+        dk fit knn --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --k "$v" -o "$dir/knn.h5"
+        dk predict "$dir/knn.h5" --x "$spectra/test_x.npy" -o "$dir/knn.npy"
+        rank_by "$dir/knn.npy" "$dir"
+        least=$(less "$least" "$(told rank)")
     done
-    result knn "$best"
-    dk score --truth "$spectra/test_peptide.npy" --pred "$dir/itself.npy" --loss rank
+    result knn "$least"
+    rank_by "$spectra/test_x.npy" "$dir"
     result itself "$(told rank)"
 }
 
