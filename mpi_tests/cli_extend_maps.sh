@@ -58,7 +58,12 @@ same joint.npy joint4.npy "completed on 1 and 4 ranks"
 # What is refused.
 on 2 extend complete --gram k.npy --observed 'mask.csv[0:20]' --by k2.npy --lambda 0.4 -o none.npy
 expect 1 "a mask of the wrong length"
-says err "mask" "a mask of the wrong length"
+says err "mask.csv[0:20]: a mask of 20 rows" "a mask of the wrong length"
+paste -d, mask.csv mask.csv >masks.csv
+on 2 extend complete --gram k.npy --observed masks.csv --by k2.npy --lambda 0.4 -o none.npy
+expect 1 "two masks in a file"
+says err "masks.csv: a mask of 40 rows and 2 columns" "two masks in a file"
+good 2 extend complete --gram k.npy --observed 'masks.csv[:, 1:2]' --by k2.npy --lambda 0.4 -o one.npy
 on 2 extend complete --gram k.npy --observed mask.csv --by k2.npy --lambda 2 -o none.npy
 expect 1 "lambda above 1"
 says err "lambda is from 0 to 1, not 2" "lambda above 1"

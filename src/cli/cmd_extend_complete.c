@@ -34,6 +34,32 @@ static dkm_local check_options(run *r)
     return DKM_LOCAL_OK;
 }
 
+/* Masks often come several to a file, one a column. */
+static dkm_local check_mask(run *r, const char *path, const dkm_data *K, const dkm_data *mask)
+{
+    if (dkm_data_rows(mask) == dkm_data_rows(K) && dkm_data_cols(mask) == 1)
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "%s: a mask of %lld rows and %lld columns, and the %lld objects of %s want one "
+                    "number each, 1 where the matrix is known, else 0; FILE[:, 0:1] takes a column",
+                    path, (long long)dkm_data_rows(mask), (long long)dkm_data_cols(mask),
+                    (long long)dkm_data_rows(K), args_text(r->args, "gram"));
+}
+
+static dkm_status read_masks(run *r, const dkm_data *K, completion_input *in)
+{
+    dkm_status status = DKM_OK;
+
+    for (; in->masks < args_count(r->args, "observed"); in->masks++) {
+        const char *path = args_value(r->args, "observed", in->masks)->text;
+        dkm_data **mask = &in->observed[in->masks];
+        DKM_TRY(dkm_data_read(r->ctx, path, DKM_INPUTS, "dense", mask));
+        DKM_AGREE(r->ctx, check_mask(r, path, K, *mask));
+    }
+out:
+    return status;
+}
+
 static dkm_status read_all(run *r, dkm_data **K, dkm_data **S, completion_input *in)
 {
     const args *a = r->args;
@@ -42,9 +68,7 @@ static dkm_status read_all(run *r, dkm_data **K, dkm_data **S, completion_input 
     dkm_phase_begin(r->ctx, "read");
     DKM_TRY(dkm_data_read(r->ctx, args_text(a, "gram"), DKM_INPUTS, "gram", K));
     DKM_TRY(dkm_data_read(r->ctx, args_text(a, "by"), DKM_INPUTS, "gram", S));
-    for (; in->masks < args_count(a, "observed"); in->masks++)
-        DKM_TRY(dkm_data_read(r->ctx, args_value(a, "observed", in->masks)->text, DKM_INPUTS,
-                              "dense", &in->observed[in->masks]));
+    DKM_TRY(read_masks(r, *K, in));
     in->K = *K;
     in->S = *S;
 out:
