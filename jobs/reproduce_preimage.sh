@@ -226,7 +226,9 @@ report() {
         heads switching kde knn "kde is below neighbours"
     fi
     pictures
-    printf '\nPictures: %s, %s\n' "$(short "$out")/denoise.png" "$(short "$out")/film.png"
+    for picture in "$out"/*.png; do
+        [ ! -e "$picture" ] || printf '\nPicture: %s\n' "$(short "$picture")"
+    done
 }
 
 reproduce "$@"
