@@ -1,8 +1,4 @@
-/* A point is a row of numbers, so that points can move between ranks:
- *   x (d)          the best so far
- *   trial (d)      where to look next, x + step direction
- *   direction (d)
- *   a few scalars, the indices of its starts, and its coordinates z (p) */
+/* The rows of points of descent_step.h, on all ranks at once. */
 #include "model/descent.h"
 
 #include <math.h>
@@ -10,102 +6,16 @@
 
 #include "core/alloc.h"
 #include "kernel/slopes.h"
+#include "model/descent_step.h"
 
-#define ROUNDS    2000
-#define TOLERANCE 1e-8  /* of a step, relative to the size of the objects */
-#define NOISE     1e-14 /* of a value, relative to its parts */
-
-enum { STARTS = 5 };
-enum { VALUE, STEP, STATE, TRIED, START, SCALARS = START + STARTS };
-enum { FRESH, WALKING, LOST, SETTLED, FAILED };
+#define ROUNDS 2000
 
 typedef struct descent {
+    dkm_descent_walk walk;
     dkm_preimage *pre;
-    const dkm_descent_rule *rule;
-    dkm_idx d, width, starts;
+    dkm_idx width, starts;
     int rounds; /* left */
 } descent;
-
-static double *scalars(const descent *s, double *row)
-{
-    return row + 3 * s->d;
-}
-
-static int at_work(const descent *s, double *row)
-{
-    return scalars(s, row)[STATE] < SETTLED;
-}
-
-static double dot(const double *a, const double *b, dkm_idx d)
-{
-    double sum = 0;
-
-    for (dkm_idx k = 0; k < d; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
-/* Look next at x + step direction; a step too small to matter settles the point. */
-static void set_trial(const descent *s, double *row)
-{
-    double *x = row, *trial = row + s->d, *direction = row + 2 * s->d, *c = scalars(s, row);
-    double length = c[STEP] * sqrt(dot(direction, direction, s->d));
-
-    for (dkm_idx k = 0; k < s->d; k++)
-        trial[k] = x[k] + c[STEP] * direction[k];
-    if (!(length > TOLERANCE * s->pre->expansion.size))
-        c[STATE] = SETTLED;
-}
-
-/* The step that would have been right for the last one (Barzilai and Borwein). */
-static double learn_step(const descent *s, const double *old, const double *new, double step)
-{
-    double along = dot(old, old, s->d), change = along - dot(old, new, s->d);
-
-    return change > 0 ? step * along / change : 2.0 * step;
-}
-
-static double first_step(const descent *s, const double *direction)
-{
-    double length = sqrt(dot(direction, direction, s->d));
-
-    return s->rule->whole_steps ? 1.0 : length > 0 ? 0.1 * s->pre->expansion.size / length : 0.0;
-}
-
-/* The trial is the best so far: turn to where to go from there. */
-static void accept(const descent *s, const dkm_descent_point *point, double value, double *row,
-                   double *next)
-{
-    double *direction = row + 2 * s->d, *c = scalars(s, row);
-
-    memcpy(row, point->t, (size_t)s->d * sizeof *row);
-    c[VALUE] = value;
-    if (s->rule->direction(point, next)) {
-        c[STATE] = LOST;
-        return;
-    }
-    c[STEP] = s->rule->whole_steps || c[STATE] == FRESH ? first_step(s, next)
-                                                        : learn_step(s, direction, next, c[STEP]);
-    c[STATE] = WALKING;
-    memcpy(direction, next, (size_t)s->d * sizeof *next);
-    set_trial(s, row);
-}
-
-/* What to do with a point, now that its trial is known. */
-static void advance(const descent *s, const dkm_descent_point *point, double *row, double *next)
-{
-    double *c = scalars(s, row), value = point->self - 2.0 * point->inner;
-    double noise = NOISE * (fabs(point->self) + 2.0 * fabs(point->inner));
-
-    if (c[STATE] == FRESH ? isfinite(value) : value <= c[VALUE] + noise) {
-        accept(s, point, value, row, next);
-    } else if (c[STATE] == FRESH) {
-        c[STATE] = LOST;
-    } else {
-        c[STEP] *= 0.5;
-        set_trial(s, row);
-    }
-}
 
 static dkm_local open_pull(dkm_ctx *ctx, dkm_idx n, dkm_idx d, dkm_pull *pull)
 {
@@ -128,25 +38,28 @@ static void close_pull(dkm_pull *pull)
 /* T is room for the next directions, now that its trials are known. */
 static void advance_all(const descent *s, dkm_data *T, dkm_data *points, dkm_pull *pull)
 {
+    dkm_idx d = s->walk.d;
+
     for (dkm_idx i = 0; i < dkm_data_local_rows(T); i++) {
-        double *row = dkm_data_values(points) + i * s->width, *next = dkm_data_values(T) + i * s->d;
-        double by_s, by_a = 0, self = 0, aa = dot(row + s->d, row + s->d, s->d);
+        double *row = dkm_data_values(points) + i * s->width, *next = dkm_data_values(T) + i * d;
+        double by_s, by_a = 0, self = 0, aa = dkm_descent_dot(row + d, row + d, d);
         dkm_dots same = {1, &aa, &aa, &aa};
         dkm_slopes slopes = {&self, &by_s, &by_a};
-        if (!at_work(s, row))
+        if (!dkm_descent_at_work(&s->walk, row))
             continue;
         dkm_kernel_slopes(s->pre->e->base.kernel, &same, &slopes);
-        dkm_descent_point point = {s->d,          row + s->d, pull->by_s + i * s->d, pull->inner[i],
-                                   pull->by_a[i], self,       by_s + 2.0 * by_a};
-        advance(s, &point, row, next);
+        dkm_descent_point point = {
+            d, row + d, pull->by_s + i * d, pull->inner[i], pull->by_a[i], self, by_s + 2.0 * by_a};
+        dkm_descent_advance(&s->walk, &point, row, next);
     }
 }
 
 static void take_trials(const descent *s, dkm_data *points, dkm_data *T)
 {
     for (dkm_idx i = 0; i < dkm_data_local_rows(T); i++)
-        memcpy(dkm_data_values(T) + i * s->d, dkm_data_values(points) + i * s->width + s->d,
-               (size_t)s->d * sizeof(double));
+        memcpy(dkm_data_values(T) + i * s->walk.d,
+               dkm_data_values(points) + i * s->width + s->walk.d,
+               (size_t)s->walk.d * sizeof(double));
 }
 
 /* Bring the lost points of this rank to their next starts; without one left they have failed. */
@@ -159,20 +72,23 @@ static dkm_status begin_anew(const descent *s, dkm_data *points)
 
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &wanted));
     for (dkm_idx i = 0; i < n; i++) {
-        double *c = scalars(s, dkm_data_values(points) + i * s->width);
-        if (c[STATE] == LOST)
-            wanted[count++] = (dkm_idx)c[START + (dkm_idx)fmod(c[TRIED], (double)s->starts)];
+        double *c = dkm_descent_scalars(&s->walk, dkm_data_values(points) + i * s->width);
+        if (c[DKM_POINT_STATE] == DKM_POINT_LOST)
+            wanted[count++] =
+                (dkm_idx)c[DKM_POINT_START + (dkm_idx)fmod(c[DKM_POINT_TRIED], (double)s->starts)];
     }
     DKM_TRY(dkm_data_fetch(s->pre->e->base.X, count, wanted, &got));
     count = 0;
     for (dkm_idx i = 0; i < n; i++) {
-        double *row = dkm_data_values(points) + i * s->width, *c = scalars(s, row);
-        if (c[STATE] != LOST)
+        double *row = dkm_data_values(points) + i * s->width,
+               *c = dkm_descent_scalars(&s->walk, row);
+        if (c[DKM_POINT_STATE] != DKM_POINT_LOST)
             continue;
-        memcpy(row, got.values + count * s->d, (size_t)s->d * sizeof *row);
-        memcpy(row + s->d, got.values + count++ * s->d, (size_t)s->d * sizeof *row);
-        c[STATE] = c[TRIED] < (double)s->starts ? FRESH : FAILED;
-        c[TRIED] += 1;
+        memcpy(row, got.values + count * s->walk.d, (size_t)s->walk.d * sizeof *row);
+        memcpy(row + s->walk.d, got.values + count++ * s->walk.d, (size_t)s->walk.d * sizeof *row);
+        c[DKM_POINT_STATE] =
+            c[DKM_POINT_TRIED] < (double)s->starts ? DKM_POINT_FRESH : DKM_POINT_FAILED;
+        c[DKM_POINT_TRIED] += 1;
     }
 out:
     dkm_objs_clear(&got);
@@ -186,8 +102,8 @@ static void count_points(const descent *s, dkm_data *points, dkm_idx counts[2])
     counts[0] = counts[1] = 0;
     for (dkm_idx i = 0; i < dkm_data_local_rows(points); i++) {
         double *row = dkm_data_values(points) + i * s->width;
-        counts[0] += at_work(s, row);
-        counts[1] += scalars(s, row)[STATE] == LOST;
+        counts[0] += dkm_descent_at_work(&s->walk, row);
+        counts[1] += dkm_descent_scalars(&s->walk, row)[DKM_POINT_STATE] == DKM_POINT_LOST;
     }
     MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM,
                   dkm_ctx_comm(dkm_data_ctx(points)));
@@ -202,8 +118,8 @@ static dkm_status walk(descent *s, dkm_data *points, const dkm_dmat *A, dkm_idx 
     dkm_data *T = NULL;
     dkm_pull pull = {0};
 
-    DKM_TRY(dkm_data_create_dense(ctx, n, s->d, &T));
-    DKM_AGREE(ctx, open_pull(ctx, dkm_data_local_rows(T), s->d, &pull));
+    DKM_TRY(dkm_data_create_dense(ctx, n, s->walk.d, &T));
+    DKM_AGREE(ctx, open_pull(ctx, dkm_data_local_rows(T), s->walk.d, &pull));
     for (count_points(s, points, counts); 2 * counts[0] > n && s->rounds > 0; s->rounds--) {
         if (counts[1] > 0)
             DKM_TRY(begin_anew(s, points));
@@ -226,13 +142,13 @@ static void list_at_work(const descent *s, dkm_data *points, dkm_idx *list)
     dkm_idx mine = 0, before = 0, all = 0;
 
     for (dkm_idx i = 0; i < dkm_data_local_rows(points); i++)
-        mine += at_work(s, dkm_data_values(points) + i * s->width);
+        mine += dkm_descent_at_work(&s->walk, dkm_data_values(points) + i * s->width);
     MPI_Scan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
     MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
     memset(list, 0, (size_t)all * sizeof *list);
     before -= mine;
     for (dkm_idx i = 0; i < dkm_data_local_rows(points); i++)
-        if (at_work(s, dkm_data_values(points) + i * s->width))
+        if (dkm_descent_at_work(&s->walk, dkm_data_values(points) + i * s->width))
             list[before++] = dkm_data_local_first(points) + i;
     MPI_Allreduce(MPI_IN_PLACE, list, (int)all, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
 }
@@ -315,10 +231,11 @@ static dkm_status make_points(const descent *s, const dkm_data *Z, dkm_data **po
     DKM_TRY(dkm_nearest(Z, &s->pre->candidates, s->starts, index, distance));
     DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(Z), s->width, points));
     for (dkm_idx i = 0; i < n; i++) {
-        double *row = dkm_data_values(*points) + i * s->width, *c = scalars(s, row);
-        c[STATE] = LOST;
+        double *row = dkm_data_values(*points) + i * s->width,
+               *c = dkm_descent_scalars(&s->walk, row);
+        c[DKM_POINT_STATE] = DKM_POINT_LOST;
         for (dkm_idx k = 0; k < s->starts; k++)
-            c[START + k] = (double)index[i * s->starts + k];
+            c[DKM_POINT_START + k] = (double)index[i * s->starts + k];
         memcpy(row + s->width - p, dkm_data_values_const(Z) + i * p, (size_t)p * sizeof *row);
     }
 out:
@@ -333,8 +250,8 @@ static void report(const descent *s, dkm_data *points)
 
     for (dkm_idx i = 0; i < dkm_data_local_rows(points); i++) {
         double *row = dkm_data_values(points) + i * s->width;
-        counts[0] += scalars(s, row)[STATE] == FAILED;
-        counts[1] += at_work(s, row);
+        counts[0] += dkm_descent_scalars(&s->walk, row)[DKM_POINT_STATE] == DKM_POINT_FAILED;
+        counts[1] += dkm_descent_at_work(&s->walk, row);
     }
     MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM,
                   dkm_ctx_comm(dkm_data_ctx(points)));
@@ -342,11 +259,11 @@ static void report(const descent *s, dkm_data *points)
         dkm_say(dkm_data_ctx(points), DKM_WARN,
                 "%s found no way from any start for %lld of %lld points: they get the nearest "
                 "training object",
-                s->rule->name, (long long)counts[0], (long long)dkm_data_rows(points));
+                s->walk.rule->name, (long long)counts[0], (long long)dkm_data_rows(points));
     if (counts[1] > 0)
         dkm_say(dkm_data_ctx(points), DKM_WARN,
-                "%s had not settled after %d rounds for %lld of %lld points", s->rule->name, ROUNDS,
-                (long long)counts[1], (long long)dkm_data_rows(points));
+                "%s had not settled after %d rounds for %lld of %lld points", s->walk.rule->name,
+                ROUNDS, (long long)counts[1], (long long)dkm_data_rows(points));
 }
 
 dkm_status dkm_descent_prepare(dkm_preimage *pre)
@@ -363,7 +280,7 @@ dkm_idx dkm_descent_width(const dkm_preimage *pre)
 {
     const dkm_embedding *e = pre->e;
 
-    return 2 * dkm_data_rows(e->base.X) + 6 * dkm_data_cols(e->base.X) + SCALARS + e->p;
+    return 2 * dkm_data_rows(e->base.X) + 6 * dkm_data_cols(e->base.X) + DKM_POINT_SCALARS + e->p;
 }
 
 dkm_status dkm_descent_solve(dkm_preimage *pre, const dkm_descent_rule *rule, const dkm_data *Z,
@@ -371,7 +288,11 @@ dkm_status dkm_descent_solve(dkm_preimage *pre, const dkm_descent_rule *rule, co
 {
     dkm_status status = DKM_OK;
     dkm_idx d = dkm_data_cols(pre->e->base.X), m = dkm_data_rows(pre->e->base.X);
-    descent s = {pre, rule, d, 3 * d + SCALARS + pre->e->p, m < STARTS ? m : STARTS, ROUNDS};
+    descent s = {{rule, d, pre->expansion.size},
+                 pre,
+                 3 * d + DKM_POINT_SCALARS + pre->e->p,
+                 m < DKM_POINT_STARTS ? m : DKM_POINT_STARTS,
+                 ROUNDS};
     dkm_data *points = NULL, *found = NULL;
 
     DKM_TRY(make_points(&s, Z, &points));
