@@ -55,7 +55,7 @@ END
 m=$("$python" -c 'import numpy as np; print(len(np.load("y.npy")))')
 each=$("$python" -c "print($C / $m)")
 
-for k in $(seq "$repeat"); do
+for _ in $(seq "$repeat"); do
     OPENBLAS_NUM_THREADS=1 ./peer x.npy y.npy "$C" "$epsilon" "$ranks" >>dlib.txt
     # shellcheck disable=SC2086
     $launch -np "$ranks" "$build/dkmap" fit jkm --x x1.npy --y y.npy --y-type labels --kx linear \

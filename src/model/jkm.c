@@ -3,37 +3,14 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "model/jkm_impl.h"
 #include "model/jkm_loop.h"
-#include "model/model_impl.h"
 
 #define EACH_MOST 1000 /* examples that get a slack each */
-
-typedef struct jkm {
-    dkm_ctx *ctx;
-    dkm_form form;
-    dkm_space space;
-    dkm_data *U; /* the machine: one row for each of the form's inputs */
-    char *joint, *kx, *ky;
-    double epsilon, C;
-    dkm_idx top;
-} jkm;
 
 dkm_jkm_settings dkm_jkm_settings_default(void)
 {
     return (dkm_jkm_settings){.epsilon = -1, .tolerance = 1e-3, .rounds = 1000};
-}
-
-static void destroy(void *state)
-{
-    jkm *s = state;
-
-    dkm_data_destroy(&s->U);
-    DKM_FREE(s->joint);
-    DKM_FREE(s->kx);
-    DKM_FREE(s->ky);
-    dkm_space_close(&s->space);
-    dkm_form_close(&s->form);
-    dkm_free_block(s);
 }
 
 static dkm_local check_margin(dkm_ctx *ctx, const dkm_jkm_settings *s)
@@ -71,20 +48,8 @@ out:
     return local;
 }
 
-/* Remember the expressions, and read what they come to. */
-static dkm_local keep_texts(jkm *s, const char *joint, const char *kx, const char *ky)
-{
-    dkm_local local = DKM_LOCAL_OK;
-
-    DKM_STEP(dkm_strdup(s->ctx, joint, &s->joint));
-    DKM_STEP(dkm_strdup(s->ctx, kx, &s->kx));
-    DKM_STEP(dkm_strdup(s->ctx, ky, &s->ky));
-out:
-    return local;
-}
-
 /* Examples whose row of the machine is not zero, on every rank. */
-static dkm_status find_support(const jkm *s, const double *U, dkm_idx *count, dkm_idx *rows)
+static dkm_status find_support(const dkm_jkm *s, const double *U, dkm_idx *count, dkm_idx *rows)
 {
     dkm_status status = DKM_OK;
     dkm_idx m = s->form.m, r = s->form.r, n = dkm_data_local_rows(s->form.base.X);
@@ -105,7 +70,7 @@ out:
 }
 
 /* Can inputs be dropped without changing the kernel of the others? */
-static int can_drop(const jkm *s)
+static int can_drop(const dkm_jkm *s)
 {
     dkm_type type = dkm_data_type(s->form.base.X);
 
@@ -113,7 +78,7 @@ static int can_drop(const jkm *s)
 }
 
 /* The machine as rows, and the inputs that have one. */
-static dkm_status keep_support(jkm *s, const dkm_joint *joint, const dkm_joint_kernels *kernels,
+static dkm_status keep_support(dkm_jkm *s, const dkm_joint *joint, const dkm_joint_kernels *kernels,
                                const double *U, const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
@@ -143,15 +108,8 @@ out:
     return status;
 }
 
-/* What the outputs of a model are. */
-static void describe(const jkm *s, dkm_type *type, dkm_idx *cols)
-{
-    *type = s->top > 0 ? DKM_DENSE : s->space.type;
-    *cols = s->top > 0 ? 2 * s->top : s->space.cols;
-}
-
 /* One slack for all goes with finite sets; with many examples it is the way to go. */
-static dkm_local choose_slacks(const jkm *s, dkm_jkm_settings *settings)
+static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
 {
     int able =
         s->space.count > 0 && !settings->oracle.find && settings->rescale != DKM_JKM_RESCALE_SLACK;
@@ -166,7 +124,7 @@ static dkm_local choose_slacks(const jkm *s, dkm_jkm_settings *settings)
     return DKM_LOCAL_OK;
 }
 
-static dkm_status learn(jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint *joint,
+static dkm_status learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint *joint,
                         dkm_jkm_settings *settings, dkm_jkm_info *info)
 {
     dkm_status status = DKM_OK;
@@ -209,7 +167,7 @@ dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
     dkm_jkm_info found = {0};
     dkm_type type;
     dkm_idx cols;
-    jkm *s = NULL;
+    dkm_jkm *s = NULL;
 
     *model = NULL;
     dkm_phase_begin(ctx, "jkm");
@@ -217,10 +175,10 @@ dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->ctx = s->space.ctx = ctx;
     s->C = settings->C;
-    DKM_AGREE(ctx,
-              keep_texts(s, joint->text, dkm_kernel_text(kx), ky ? dkm_kernel_text(ky) : "linear"));
+    DKM_AGREE(ctx, dkm_jkm_keep_texts(s, joint->text, dkm_kernel_text(kx),
+                                      ky ? dkm_kernel_text(ky) : "linear"));
     DKM_TRY(learn(s, X, Y, joint, settings, &found));
-    describe(s, &type, &cols);
+    dkm_jkm_describe(s, &type, &cols);
     status = dkm_model_wrap(ctx, &dkm_method_jkm, s, type, cols, model);
     s = NULL; /* taken over, whatever came of it */
     if (info)
@@ -232,142 +190,6 @@ out:
     dkm_data_destroy(X);
     dkm_data_destroy(Y);
     if (s)
-        destroy(s);
+        dkm_jkm_destroy(s);
     return status;
 }
-
-static dkm_status predict(void *state, const dkm_data *X, dkm_data **Y)
-{
-    jkm *s = state;
-    dkm_status status = DKM_OK;
-    dkm_data *G = NULL;
-
-    *Y = NULL;
-    dkm_phase_begin(s->ctx, "predict");
-    DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(X), s->form.r, &G));
-    DKM_TRY(dkm_form_apply(&s->form, X, dkm_data_values_const(s->U), dkm_data_values(G)));
-    DKM_TRY(dkm_space_decode(&s->space, s->top, &G, Y));
-out:
-    dkm_phase_end(s->ctx);
-    dkm_data_destroy(&G);
-    return status;
-}
-
-static dkm_idx stretch(const void *state)
-{
-    const jkm *s = state;
-
-    return dkm_base_stretch(&s->form.base, s->form.m + s->form.r + s->space.cols);
-}
-
-static dkm_local check_top(const jkm *s, const dkm_preimage_settings *settings)
-{
-    if (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES)
-        return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
-                        "a joint kernel map predicts in closed form, or chooses among candidates");
-    if (s->space.count == 0 && (settings->top > 0 || settings->method == DKM_PREIMAGE_CANDIDATES))
-        return dkm_fail(s->ctx, DKM_ERR_ARG,
-                        "the model predicts vectors: give candidates to choose among them");
-    if (settings->top > s->space.count && s->space.count > 0)
-        return dkm_fail(s->ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
-                        (long long)settings->top, (long long)s->space.count);
-    return DKM_LOCAL_OK;
-}
-
-static dkm_status configure(void *state, dkm_preimage_settings *settings, dkm_type *type,
-                            dkm_idx *cols)
-{
-    jkm *s = state;
-    dkm_status status = DKM_OK;
-
-    if (settings->candidates)
-        DKM_TRY(dkm_space_choose_from(&s->space, &settings->candidates));
-    DKM_AGREE(s->ctx, check_top(s, settings));
-    s->top = settings->top;
-    describe(s, type, cols);
-out:
-    return status;
-}
-
-static dkm_local name_parts(jkm *s, dkm_bundle *bundle)
-{
-    dkm_local local = DKM_LOCAL_OK;
-
-    DKM_STEP(dkm_bundle_put_text(bundle, "joint_kernel", s->joint));
-    DKM_STEP(dkm_bundle_put_text(bundle, "kx", s->kx));
-    DKM_STEP(dkm_bundle_put_text(bundle, "ky", s->ky));
-    DKM_STEP(dkm_bundle_put_real(bundle, "epsilon", s->epsilon));
-    DKM_STEP(dkm_bundle_put_real(bundle, "C", s->C));
-    DKM_STEP(dkm_bundle_lend_data(bundle, "inputs", s->form.base.X));
-    DKM_STEP(dkm_bundle_lend_data(bundle, "machine", s->U));
-out:
-    return local;
-}
-
-static dkm_status to_bundle(void *state, dkm_bundle *bundle)
-{
-    jkm *s = state;
-    dkm_status status = DKM_OK;
-
-    DKM_AGREE(s->ctx, name_parts(s, bundle));
-    DKM_TRY(dkm_space_to_bundle(&s->space, bundle));
-out:
-    return status;
-}
-
-static dkm_local read_parts(jkm *s, dkm_bundle *bundle, dkm_data **X)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const char *joint = "", *kx = "", *ky = "";
-
-    DKM_STEP(dkm_bundle_text(bundle, "joint_kernel", &joint));
-    DKM_STEP(dkm_bundle_text(bundle, "kx", &kx));
-    DKM_STEP(dkm_bundle_text(bundle, "ky", &ky));
-    DKM_STEP(keep_texts(s, joint, kx, ky));
-    DKM_STEP(dkm_bundle_real(bundle, "epsilon", &s->epsilon));
-    DKM_STEP(dkm_bundle_real(bundle, "C", &s->C));
-    DKM_STEP(dkm_bundle_take_data(bundle, "inputs", X));
-    DKM_STEP(dkm_bundle_take_data(bundle, "machine", &s->U));
-    if (dkm_data_rows(*X) != dkm_data_rows(s->U))
-        local =
-            dkm_fail(s->ctx, DKM_ERR_FORMAT, "the model has %lld inputs and %lld rows of machine",
-                     (long long)dkm_data_rows(*X), (long long)dkm_data_rows(s->U));
-out:
-    return local;
-}
-
-static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
-                              void **state)
-{
-    dkm_status status = DKM_OK;
-    dkm_joint_kernels kernels = {0};
-    dkm_joint *joint = NULL;
-    dkm_data *X = NULL;
-    jkm *s = NULL;
-
-    *state = NULL;
-    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
-    s->ctx = s->space.ctx = ctx;
-    DKM_AGREE(ctx, read_parts(s, bundle, &X));
-    DKM_TRY(dkm_joint_parse(ctx, s->joint, &joint));
-    DKM_AGREE(ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
-    DKM_TRY(dkm_space_from_bundle(&s->space, bundle, layout));
-    DKM_TRY(dkm_form_open(&s->form, &X, joint, &kernels, dkm_data_cols(s->U), layout));
-    *state = s;
-    s = NULL;
-out:
-    dkm_joint_kernels_clear(&kernels);
-    dkm_joint_destroy(&joint);
-    dkm_data_destroy(&X);
-    if (s)
-        destroy(s);
-    return status;
-}
-
-const dkm_method dkm_method_jkm = {.name = "jkm",
-                                   .predict = predict,
-                                   .stretch = stretch,
-                                   .configure = configure,
-                                   .to_bundle = to_bundle,
-                                   .from_bundle = from_bundle,
-                                   .destroy = destroy};

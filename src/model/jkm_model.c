@@ -1,0 +1,172 @@
+/* A joint kernel map as a model: predictions, what is to be predicted, and the parts of its file.
+ */
+#include <dkmap/jkm.h>
+
+#include "core/alloc.h"
+#include "model/jkm_impl.h"
+
+void dkm_jkm_destroy(void *state)
+{
+    dkm_jkm *s = state;
+
+    dkm_data_destroy(&s->U);
+    DKM_FREE(s->joint);
+    DKM_FREE(s->kx);
+    DKM_FREE(s->ky);
+    dkm_space_close(&s->space);
+    dkm_form_close(&s->form);
+    dkm_free_block(s);
+}
+
+dkm_local dkm_jkm_keep_texts(dkm_jkm *s, const char *joint, const char *kx, const char *ky)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_strdup(s->ctx, joint, &s->joint));
+    DKM_STEP(dkm_strdup(s->ctx, kx, &s->kx));
+    DKM_STEP(dkm_strdup(s->ctx, ky, &s->ky));
+out:
+    return local;
+}
+
+void dkm_jkm_describe(const dkm_jkm *s, dkm_type *type, dkm_idx *cols)
+{
+    *type = s->top > 0 ? DKM_DENSE : s->space.type;
+    *cols = s->top > 0 ? 2 * s->top : s->space.cols;
+}
+
+static dkm_status predict(void *state, const dkm_data *X, dkm_data **Y)
+{
+    dkm_jkm *s = state;
+    dkm_status status = DKM_OK;
+    dkm_data *G = NULL;
+
+    *Y = NULL;
+    dkm_phase_begin(s->ctx, "predict");
+    DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(X), s->form.r, &G));
+    DKM_TRY(dkm_form_apply(&s->form, X, dkm_data_values_const(s->U), dkm_data_values(G)));
+    DKM_TRY(dkm_space_decode(&s->space, s->top, &G, Y));
+out:
+    dkm_phase_end(s->ctx);
+    dkm_data_destroy(&G);
+    return status;
+}
+
+static dkm_idx stretch(const void *state)
+{
+    const dkm_jkm *s = state;
+
+    return dkm_base_stretch(&s->form.base, s->form.m + s->form.r + s->space.cols);
+}
+
+static dkm_local check_top(const dkm_jkm *s, const dkm_preimage_settings *settings)
+{
+    if (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES)
+        return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
+                        "a joint kernel map predicts in closed form, or chooses among candidates");
+    if (s->space.count == 0 && (settings->top > 0 || settings->method == DKM_PREIMAGE_CANDIDATES))
+        return dkm_fail(s->ctx, DKM_ERR_ARG,
+                        "the model predicts vectors: give candidates to choose among them");
+    if (settings->top > s->space.count && s->space.count > 0)
+        return dkm_fail(s->ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
+                        (long long)settings->top, (long long)s->space.count);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_status configure(void *state, dkm_preimage_settings *settings, dkm_type *type,
+                            dkm_idx *cols)
+{
+    dkm_jkm *s = state;
+    dkm_status status = DKM_OK;
+
+    if (settings->candidates)
+        DKM_TRY(dkm_space_choose_from(&s->space, &settings->candidates));
+    DKM_AGREE(s->ctx, check_top(s, settings));
+    s->top = settings->top;
+    dkm_jkm_describe(s, type, cols);
+out:
+    return status;
+}
+
+static dkm_local name_parts(dkm_jkm *s, dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_bundle_put_text(bundle, "joint_kernel", s->joint));
+    DKM_STEP(dkm_bundle_put_text(bundle, "kx", s->kx));
+    DKM_STEP(dkm_bundle_put_text(bundle, "ky", s->ky));
+    DKM_STEP(dkm_bundle_put_real(bundle, "epsilon", s->epsilon));
+    DKM_STEP(dkm_bundle_put_real(bundle, "C", s->C));
+    DKM_STEP(dkm_bundle_lend_data(bundle, "inputs", s->form.base.X));
+    DKM_STEP(dkm_bundle_lend_data(bundle, "machine", s->U));
+out:
+    return local;
+}
+
+static dkm_status to_bundle(void *state, dkm_bundle *bundle)
+{
+    dkm_jkm *s = state;
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(s->ctx, name_parts(s, bundle));
+    DKM_TRY(dkm_space_to_bundle(&s->space, bundle));
+out:
+    return status;
+}
+
+static dkm_local read_parts(dkm_jkm *s, dkm_bundle *bundle, dkm_data **X)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *joint = "", *kx = "", *ky = "";
+
+    DKM_STEP(dkm_bundle_text(bundle, "joint_kernel", &joint));
+    DKM_STEP(dkm_bundle_text(bundle, "kx", &kx));
+    DKM_STEP(dkm_bundle_text(bundle, "ky", &ky));
+    DKM_STEP(dkm_jkm_keep_texts(s, joint, kx, ky));
+    DKM_STEP(dkm_bundle_real(bundle, "epsilon", &s->epsilon));
+    DKM_STEP(dkm_bundle_real(bundle, "C", &s->C));
+    DKM_STEP(dkm_bundle_take_data(bundle, "inputs", X));
+    DKM_STEP(dkm_bundle_take_data(bundle, "machine", &s->U));
+    if (dkm_data_rows(*X) != dkm_data_rows(s->U))
+        local =
+            dkm_fail(s->ctx, DKM_ERR_FORMAT, "the model has %lld inputs and %lld rows of machine",
+                     (long long)dkm_data_rows(*X), (long long)dkm_data_rows(s->U));
+out:
+    return local;
+}
+
+static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
+                              void **state)
+{
+    dkm_status status = DKM_OK;
+    dkm_joint_kernels kernels = {0};
+    dkm_joint *joint = NULL;
+    dkm_data *X = NULL;
+    dkm_jkm *s = NULL;
+
+    *state = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
+    s->ctx = s->space.ctx = ctx;
+    DKM_AGREE(ctx, read_parts(s, bundle, &X));
+    DKM_TRY(dkm_joint_parse(ctx, s->joint, &joint));
+    DKM_AGREE(ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
+    DKM_TRY(dkm_space_from_bundle(&s->space, bundle, layout));
+    DKM_TRY(dkm_form_open(&s->form, &X, joint, &kernels, dkm_data_cols(s->U), layout));
+    *state = s;
+    s = NULL;
+out:
+    dkm_joint_kernels_clear(&kernels);
+    dkm_joint_destroy(&joint);
+    dkm_data_destroy(&X);
+    if (s)
+        dkm_jkm_destroy(s);
+    return status;
+}
+
+const dkm_method dkm_method_jkm = {.name = "jkm",
+                                   .predict = predict,
+                                   .stretch = stretch,
+                                   .configure = configure,
+                                   .to_bundle = to_bundle,
+                                   .from_bundle = from_bundle,
+                                   .destroy = dkm_jkm_destroy};
