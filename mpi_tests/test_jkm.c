@@ -87,12 +87,13 @@ static problem sphere(const char *joint, dkm_idx m, dkm_idx d, dkm_idx q, double
     return p;
 }
 
-/* Parameters: W row by row times sqrt(1 - lambda), then the diagonal times sqrt(lambda). */
-static double exact(const problem *p, double lambda)
+/* Parameters: W row by row times sqrt(1 - lambda), then the diagonal times sqrt(lambda), then a
+ * multiple of the identity times sqrt(identity). */
+static double exact(const problem *p, double lambda, double identity)
 {
     static double A[M * Q * ORACLE_CONE_MOST];
     double Y[M * Q], x[Q], theta[ORACLE_CONE_MOST];
-    int t = Q * Q + (lambda > 0 ? Q : 0);
+    int t = Q * Q + (lambda > 0 ? Q : 0) + (identity > 0);
     oracle_cone c = {M, Q, t, A, Y, p->settings.epsilon};
 
     memset(A, 0, sizeof A);
@@ -105,6 +106,8 @@ static double exact(const problem *p, double lambda)
                 row[k * Q + j] = sqrt(1 - lambda) * x[j];
             if (lambda > 0)
                 row[Q * Q + k] = sqrt(lambda) * x[k];
+            if (identity > 0)
+                row[t - 1] = sqrt(identity) * x[k];
         }
     }
     return oracle_cone_solve(&c, theta);
@@ -112,14 +115,16 @@ static double exact(const problem *p, double lambda)
 
 static void cutting_planes_reach_the_exact_cones(dkm_ctx *ctx)
 {
-    const char *joints[] = {"linear", "diag(lambda=0.5)", "diag(lambda=0.9)"};
-    const double lambdas[] = {0, 0.5, 0.9};
+    const char *joints[] = {"linear", "diag(lambda=0.5)", "diag(lambda=0.9)",
+                            "sum(linear, scale(identity, by=0.5))",
+                            "sum(scale(identity, by=0.2), diag(lambda=0.5))"};
+    const double lambdas[] = {0, 0.5, 0.9, 0, 0.5}, identities[] = {0, 0, 0, 0.5, 0.2};
 
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 5; k++) {
         problem p = sphere(joints[k], M, Q, Q, 0.3);
         dkm_model *model = NULL;
         dkm_jkm_info info = {0};
-        double optimum = exact(&p, lambdas[k]);
+        double optimum = exact(&p, lambdas[k], identities[k]);
         CHECK_OK(ctx, fit(ctx, &p, &model, &info));
         CHECK_CLOSE(info.dual, optimum, 3e-4 * optimum);
         CHECK(info.dual <= optimum * (1 + 1e-7)); /* never above */
@@ -171,12 +176,14 @@ static void rounds_do_not_depend_on_the_ranks(dkm_ctx *ctx)
     problem linear = sphere("linear", 7, 12, 12, 0.5);
     problem diagonal = sphere("diag(lambda=0.5)", 7, 12, 12, 0.5);
     problem patch = sphere("patch(lambda=0.8, shape=3x4, size=2, step=1)", 7, 12, 12, 0.5);
+    problem identity = sphere("sum(identity, scale(linear, by=0.1))", 7, 12, 12, 0.5);
     problem span = sphere("tensor", 7, 5, 30, 0.5);
 
     span.kx = "rbf(sigma=1)";
     same_as_alone(ctx, &linear);
     same_as_alone(ctx, &diagonal);
     same_as_alone(ctx, &patch);
+    same_as_alone(ctx, &identity);
     same_as_alone(ctx, &span);
 }
 
@@ -241,7 +248,7 @@ static void annealing_ends_at_the_same_optimum(dkm_ctx *ctx)
     problem p = sphere("diag(lambda=0.5)", M, Q, Q, 0.3);
     dkm_model *model = NULL;
     dkm_jkm_info info = {0};
-    double optimum = exact(&p, 0.5);
+    double optimum = exact(&p, 0.5, 0);
 
     p.settings.anneal = 1.2;
     CHECK_OK(ctx, fit(ctx, &p, &model, &info));

@@ -11,6 +11,7 @@
  *                                  over patches of size x size points, step apart, of images whose
  *                                  rows are laid end to end; shape=1000 is a signal with patches of
  *                                  `size` points
+ *    identity                      <x, y> <x', y'>: of all maps a multiple of the identity
  *    rbf(sigma=1)                  exp(-(||x - x'||^2 + ||y - y'||^2) / (2 sigma^2))
  *    sum(A, B, ...)  scale(A, by=2)
  */

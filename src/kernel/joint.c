@@ -12,7 +12,7 @@
 
 #define TERM_ROOM 200 /* bytes of a term's text */
 
-static const char *const names[] = {"tensor", "linear", "diag", "patch", "rbf"};
+static const char *const names[] = {"tensor", "linear", "diag", "patch", "rbf", "identity"};
 enum { KINDS = sizeof names / sizeof *names };
 
 typedef struct builder {
@@ -112,7 +112,7 @@ static dkm_local read_leaf(builder *b, dkm_idx term, double weight)
     if (kind == KINDS)
         return dkm_expression_fail(e, name.at,
                                    "unknown name '%.*s': a joint kernel is made of tensor, linear, "
-                                   "diag, patch, rbf, sum and scale",
+                                   "diag, patch, rbf, identity, sum and scale",
                                    (int)name.length, e->text + name.at);
     if (e->term[term].inner > 0)
         return dkm_expression_fail(e, name.at, "%s takes no kernel inside it", names[kind]);

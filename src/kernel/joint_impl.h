@@ -9,7 +9,8 @@ typedef enum dkm_joint_kind {
     DKM_JOINT_LINEAR,
     DKM_JOINT_DIAG,
     DKM_JOINT_PATCH,
-    DKM_JOINT_RBF
+    DKM_JOINT_RBF,
+    DKM_JOINT_IDENTITY
 } dkm_joint_kind;
 
 typedef struct dkm_joint_term {
@@ -47,6 +48,9 @@ void dkm_joint_kernels_clear(dkm_joint_kernels *kernels);
 
 /** The weight of sum_k x_k x'_k y_k y'_k in the sum. Local. */
 double dkm_joint_diagonal(const dkm_joint *joint);
+
+/** The weight of <x, y> <x', y'> in the sum. Local. */
+double dkm_joint_identity(const dkm_joint *joint);
 
 /** Is a term a sum over patches of positive weight? Local. */
 int dkm_joint_is_patch(const dkm_joint_term *term);

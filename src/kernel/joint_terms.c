@@ -26,6 +26,9 @@ static double term_kernels(const dkm_joint_term *t, const char **kx, const char 
     case DKM_JOINT_PATCH:
         *ky = "linear";
         return t->weight * (1 - t->lambda);
+    case DKM_JOINT_IDENTITY:
+        *ky = "linear";
+        return 0;
     case DKM_JOINT_RBF:
         dkm_expression_print(t->sigma, sigma);
         snprintf(rbf, FIXED, "rbf(sigma=%s)", sigma);
@@ -91,6 +94,16 @@ double dkm_joint_diagonal(const dkm_joint *joint)
     for (dkm_idx k = 0; k < joint->terms; k++)
         if (joint->term[k].kind == DKM_JOINT_DIAG)
             sum += joint->term[k].weight * joint->term[k].lambda;
+    return sum;
+}
+
+double dkm_joint_identity(const dkm_joint *joint)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < joint->terms; k++)
+        if (joint->term[k].kind == DKM_JOINT_IDENTITY)
+            sum += joint->term[k].weight;
     return sum;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "model/form_pairs.h"
 #include "model/form_patch.h"
 #include "model/form_primal.h"
 #include "model/panels.h"
@@ -26,6 +27,12 @@ static dkm_local check_width(const dkm_form *f, const dkm_joint *joint, dkm_idx 
     return DKM_LOCAL_OK;
 }
 
+/* Does it pair each input with the output of the same number? */
+static int pairs_up(const dkm_form *f)
+{
+    return f->diagonal > 0 || f->identity > 0 || f->patches > 0;
+}
+
 static dkm_local open_terms(dkm_form *f, const dkm_joint *joint)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -33,6 +40,9 @@ static dkm_local open_terms(dkm_form *f, const dkm_joint *joint)
     f->diagonal = dkm_joint_diagonal(joint);
     if (f->diagonal > 0)
         DKM_STEP(check_width(f, joint, f->r, "diag"));
+    f->identity = dkm_joint_identity(joint);
+    if (f->identity > 0)
+        DKM_STEP(check_width(f, joint, f->r, "identity"));
     DKM_STEP(dkm_calloc(f->base.ctx, joint->terms, &f->patch));
     for (dkm_idx k = 0; k < joint->terms; k++) {
         const dkm_joint_term *t = &joint->term[k];
@@ -136,26 +146,6 @@ out:
     return status;
 }
 
-/* G_i += diagonal x_i o d with d = sum_j x_j o u_j. */
-static dkm_status add_diagonal(const dkm_form *f, const dkm_data *A, const double *U, double *G)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx mine = dkm_data_local_rows(f->base.X), n = dkm_data_local_rows(A), r = f->r;
-    const double *x = dkm_data_values_const(f->base.X), *a = dkm_data_values_const(A);
-    dkm_sum *d = NULL;
-
-    DKM_AGREE(f->base.ctx, dkm_calloc(f->base.ctx, r, &d));
-    for (dkm_idx k = 0; k < mine * r; k++)
-        dkm_sum_add(&d[k % r], x[k] * U[k]);
-    DKM_TRY(dkm_sum_ranks(f->base.ctx, r, d));
-    for (dkm_idx i = 0; i < n; i++)
-        for (dkm_idx k = 0; k < r; k++)
-            G[i * r + k] += f->diagonal * a[i * r + k] * d[k].hi;
-out:
-    DKM_FREE(d);
-    return status;
-}
-
 static dkm_local check_new(const dkm_form *f, const dkm_data *A)
 {
     if (dkm_data_type(A) == dkm_data_type(f->base.X) &&
@@ -176,7 +166,7 @@ dkm_status dkm_form_apply(dkm_form *form, const dkm_data *A, const double *U, do
     A = A ? A : form->base.X;
     n = dkm_data_local_rows(A);
     memset(G, 0, (size_t)(n * form->r) * sizeof *G);
-    if (!training && (form->diagonal > 0 || form->patches > 0))
+    if (!training && pairs_up(form))
         DKM_AGREE(form->base.ctx, check_new(form, A));
     if (form->kernel != DKM_FORM_NONE && !training)
         DKM_TRY(add_new(form, A, U, G));
@@ -185,7 +175,9 @@ dkm_status dkm_form_apply(dkm_form *form, const dkm_data *A, const double *U, do
     else if (form->kernel == DKM_FORM_GRAM)
         DKM_TRY(add_gram(form, n, dkm_data_values_const(form->K), U, G));
     if (form->diagonal > 0)
-        DKM_TRY(add_diagonal(form, A, U, G));
+        DKM_TRY(dkm_form_add_diagonal(form, A, U, G));
+    if (form->identity > 0)
+        DKM_TRY(dkm_form_add_identity(form, A, U, G));
     for (dkm_idx k = 0; k < form->patches; k++)
         DKM_TRY(dkm_form_patch_apply(form, &form->patch[k], A, U, G));
 out:
@@ -216,36 +208,6 @@ out:
     return local;
 }
 
-/* V o x of some constraints. */
-static dkm_local scale_rows(const dkm_form *f, dkm_form_rows A, const double *X, int by_example,
-                            double **out)
-{
-    dkm_local local = dkm_alloc(f->base.ctx, A.count * f->r, out);
-
-    for (dkm_idx a = 0; local.code == DKM_OK && a < A.count; a++) {
-        const double *x = X + (by_example ? A.example[a] : a) * f->r;
-        for (dkm_idx k = 0; k < f->r; k++)
-            (*out)[a * f->r + k] = A.V[a * f->r + k] * x[k];
-    }
-    return local;
-}
-
-static dkm_local meet_diagonal(const dkm_form *f, dkm_form_rows A, const double *X, dkm_form_rows B,
-                               double *out)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    double *a = NULL, *b = NULL;
-
-    DKM_STEP(scale_rows(f, A, X, 0, &a));
-    DKM_STEP(scale_rows(f, B, dkm_data_values_const(f->base.X), 1, &b));
-    dkm_rows_meet(A.count, B.count, f->r, f->diagonal, (dkm_block){a, f->r}, (dkm_block){b, f->r},
-                  1.0, out);
-out:
-    DKM_FREE(a);
-    DKM_FREE(b);
-    return local;
-}
-
 /* X holds the inputs of A, where they are rows of numbers. */
 static dkm_local meet(const dkm_form *f, dkm_form_rows A, const double *X, dkm_form_rows B,
                       double *out)
@@ -256,7 +218,9 @@ static dkm_local meet(const dkm_form *f, dkm_form_rows A, const double *X, dkm_f
     if (f->kernel != DKM_FORM_NONE)
         DKM_STEP(meet_kernel(f, A, X, B, out));
     if (f->diagonal > 0)
-        DKM_STEP(meet_diagonal(f, A, X, B, out));
+        DKM_STEP(dkm_form_meet_diagonal(f, A, X, B, out));
+    if (f->identity > 0)
+        DKM_STEP(dkm_form_meet_identity(f, A, X, B, out));
     for (dkm_idx k = 0; k < f->patches; k++)
         DKM_STEP(dkm_form_patch_meet(f, &f->patch[k], A, X, B, out));
     dkm_phase_flops(f->base.ctx, 2.0 * (double)A.count * (double)B.count * (double)f->r);
@@ -272,7 +236,7 @@ dkm_status dkm_form_gram(dkm_form *form, dkm_form_rows A, dkm_form_rows B, doubl
     for (dkm_idx first = 0; first < A.count; first += GRAM_ROWS) {
         dkm_idx count = A.count - first < GRAM_ROWS ? A.count - first : GRAM_ROWS;
         dkm_form_rows part = {count, A.example + first, A.V + first * form->r};
-        if (form->kernel == DKM_FORM_PRIMAL || form->diagonal > 0 || form->patches > 0)
+        if (form->kernel == DKM_FORM_PRIMAL || pairs_up(form))
             DKM_TRY(dkm_data_fetch(form->base.X, count, part.example, &X));
         DKM_AGREE(form->base.ctx, meet(form, part, X.values, B, out + first * B.count));
         dkm_objs_clear(&X);

@@ -1,10 +1,11 @@
 /** @file form.h  Joint kernels that are linear in the coordinates z of outputs.
  *
  *      J((x, z), (x', z')) = sum_p m_p(x, x') z_p z'_p
+ *                                + identity <x, z> <x', z'>
  *      m_p = K(x, x') + diagonal x_p x'_p + sum over patch terms of weight s_p(x, x')
  *
  *  A machine w = sum_i Phi(x_i, u_i) is kept as one row u_i an example; its value at new inputs is
- *  W x = sum_i m(x_i, x) o u_i, without ever forming W. Where K is linear on dense rows of fewer
+ *  W x = sum_i m(x_i, x) o u_i + identity <x_i, u_i> x, without ever forming W. Where K is linear on dense rows of fewer
  *  features than there are examples, that part goes through the features instead of K.
  */
 #ifndef DKMAP_FORM_H
@@ -25,7 +26,7 @@ typedef struct dkm_form {
     dkm_base base; /**< of the inputs */
     dkm_form_kernel kernel;
     dkm_idx m, r; /**< examples, coordinates of an output */
-    double diagonal;
+    double diagonal, identity;
     dkm_idx patches;
     dkm_form_patch *patch;
     dkm_data *K;     /**< training, GRAM: rows of K in slabs */

@@ -135,7 +135,8 @@ static dkm_status learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint 
     int span;
 
     DKM_AGREE(s->ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
-    span = dkm_joint_diagonal(joint) == 0 && !settings->oracle.find;
+    span =
+        dkm_joint_diagonal(joint) == 0 && dkm_joint_identity(joint) == 0 && !settings->oracle.find;
     for (dkm_idx k = 0; k < joint->terms; k++)
         span = span && !dkm_joint_is_patch(&joint->term[k]);
     DKM_TRY(dkm_space_open(&s->space, Y, kernels.ky, span, settings));

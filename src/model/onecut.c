@@ -8,8 +8,8 @@
 
 dkm_onecut dkm_onecut_empty(dkm_form *form, const dkm_oracle *oracle)
 {
-    int primal = form->kernel == DKM_FORM_PRIMAL && form->diagonal == 0 && form->patches == 0 &&
-                 oracle->space->classes.classes;
+    int primal = form->kernel == DKM_FORM_PRIMAL && form->diagonal == 0 && form->identity == 0 &&
+                 form->patches == 0 && oracle->space->classes.classes;
 
     return (dkm_onecut){
         .form = form, .oracle = oracle, .primal = primal, .qp = dkm_qp_empty(form->base.ctx)};
