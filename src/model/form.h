@@ -5,8 +5,9 @@
  *      m_p = K(x, x') + diagonal x_p x'_p + sum over patch terms of weight s_p(x, x')
  *
  *  A machine w = sum_i Phi(x_i, u_i) is kept as one row u_i an example; its value at new inputs is
- *  W x = sum_i m(x_i, x) o u_i + identity <x_i, u_i> x, without ever forming W. Where K is linear on dense rows of fewer
- *  features than there are examples, that part goes through the features instead of K.
+ *  W x = sum_i m(x_i, x) o u_i + identity <x_i, u_i> x, without ever forming W. Where K is linear
+ * on dense rows of fewer features than there are examples, that part goes through the features
+ * instead of K.
  */
 #ifndef DKMAP_FORM_H
 #define DKMAP_FORM_H
