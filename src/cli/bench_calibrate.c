@@ -3,19 +3,21 @@
  * past caches, and past what the allocator hands out twice: fresh pages cost time as well. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <dkmap/eigen.h>
 #include <dkmap/random.h>
 #include <dkmap/ridge.h>
 
+#include "bench.h"
 #include "bench_rounds.h"
 #include "calibration.h"
 #include "commands.h"
+#include "plan.h"
 
-enum { TINY = 64, NARROW = 8, MIDDLE = 20, WIDE = 256, FEW = 2, MANY = 34, PAIRS = 32 };
-enum { PHASES = 64, TURNS = 2 };
+enum { TINY = 64, NARROW = 8, MIDDLE = 20, WIDE = 256, FEW = 2, MANY = 32 };
+enum { SOME_PAIRS = 12, PAIRS = 32, TURNS = 2 };
+#define GAMMA 0.01
 
 /* Seconds of one system, by phase. */
 typedef struct timing {
@@ -32,15 +34,10 @@ typedef struct bed {
     dkm_idx m, nb;
 } bed;
 
-static double phase_seconds(dkm_ctx *ctx, const char *name)
+/* Spread of a column: later ones vary less, as in most data, so that eigenvalues come apart. */
+static double spread(dkm_idx j)
 {
-    dkm_phase_summary phases[PHASES];
-    int count = dkm_phase_summaries(ctx, PHASES, phases);
-
-    for (int k = 0; k < count; k++)
-        if (strcmp(phases[k].name, name) == 0)
-            return phases[k].max;
-    return 0;
+    return 1.0 / sqrt(1.0 + (double)j / 10.0);
 }
 
 static void fill_rows(bed *b, dkm_idx d)
@@ -50,17 +47,21 @@ static void fill_rows(bed *b, dkm_idx d)
 
     for (dkm_idx i = 0; i < dkm_data_local_rows(b->X); i++)
         for (dkm_idx j = 0; j < d; j++)
-            values[i * d + j] = dkm_random_normal(1, 2, (uint64_t)(first + i), (uint64_t)j);
+            values[i * d + j] =
+                spread(j) * dkm_random_normal(1, 2, (uint64_t)(first + i), (uint64_t)j);
 }
 
 static dkm_status open_bed(bed *b, run *r, dkm_idx m, dkm_idx d)
 {
     dkm_status status = DKM_OK;
     dkm_layout layout = run_layout(r);
+    double variance = 0;
     char kernel[64];
 
+    for (dkm_idx j = 0; j < d; j++)
+        variance += spread(j) * spread(j);
     *b = (bed){.r = r, .ctx = r->ctx, .m = m};
-    snprintf(kernel, sizeof kernel, "rbf(sigma=%.6g)", sqrt((double)d));
+    snprintf(kernel, sizeof kernel, "rbf(sigma=%.6g)", sqrt(variance));
     DKM_TRY(dkm_grid_create(b->ctx, layout.P, layout.Q, &b->grid));
     b->nb = layout.block ? layout.block : dkm_grid_block(b->grid, m);
     DKM_TRY(dkm_kernel_parse(b->ctx, kernel, &b->kernel));
@@ -85,33 +86,35 @@ static double wave(void *user, dkm_idx ig, dkm_idx jg)
     return dkm_random_normal(3, 4, (uint64_t)ig, (uint64_t)jg);
 }
 
-/* One ridge system with @p cols outputs; the fastest of two turns. */
+/* One ridge system with @p cols outputs; a mean of two turns. */
 static dkm_status time_ridge(run *r, dkm_idx m, dkm_idx d, dkm_idx cols,
                              dkm_ridge_precision precision, timing *t)
 {
     dkm_status status = DKM_OK;
     dkm_ridge_settings s = dkm_ridge_settings_default();
     dkm_dmat *Y = NULL, *B = NULL;
+    bench clock = {.ctx = r->ctx};
     bed b;
 
+    *t = (timing){0};
+    s.gamma = GAMMA;
     s.precision = precision;
     s.keep = DKM_KEEP_MATRIX;
     DKM_TRY(open_bed(&b, r, m, d));
     DKM_TRY(dkm_dmat_create(b.grid, m, cols, b.nb, b.nb, DKM_F64, &Y));
     dkm_dmat_fill(Y, wave, NULL);
     for (int turn = 0; turn < TURNS; turn++) {
-        double begun, all, gram, factor;
+        double all, gram, factor, begun;
         dkm_dmat_destroy(&B);
         dkm_phase_clear(b.ctx);
-        MPI_Barrier(dkm_ctx_comm(b.ctx));
-        begun = MPI_Wtime();
+        begun = bench_start(&clock);
         DKM_TRY(dkm_ridge_kernel(b.kernel, b.prepared, b.nb, &s, Y, &B, NULL));
-        all = MPI_Wtime() - begun;
-        MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(b.ctx));
-        gram = phase_seconds(b.ctx, "gram");
-        factor = phase_seconds(b.ctx, "factor");
-        if (turn == 0 || all < t->gram + t->factor + t->rest)
-            *t = (timing){gram, factor, fmax(all - gram - factor, 0.0)};
+        all = bench_stop(&clock, begun);
+        gram = bench_phase(&clock, "gram", NULL);
+        factor = bench_phase(&clock, "factor", NULL);
+        t->gram += gram / TURNS;
+        t->factor += factor / TURNS;
+        t->rest += fmax(all - gram - factor, 0.0) / TURNS;
     }
 out:
     dkm_phase_clear(r->ctx);
@@ -121,23 +124,28 @@ out:
     return status;
 }
 
-static dkm_status time_eigen(run *r, dkm_idx m, dkm_eigen_solver solver, double *seconds)
+/* Eigenpairs of one matrix: seconds, and rounds of the block method. */
+static dkm_status time_eigen(run *r, dkm_idx m, dkm_eigen_solver solver, dkm_idx pairs,
+                             double *seconds, double *rounds)
 {
     dkm_status status = DKM_OK;
     dkm_eigen_settings s = dkm_eigen_settings_default();
+    bench clock = {.ctx = r->ctx};
+    dkm_eigen_info info = {0};
     double *values = NULL, begun;
     dkm_data *vectors = NULL;
     dkm_dmat *K = NULL;
     bed b;
 
     s.solver = solver;
-    s.components = PAIRS;
+    s.components = pairs;
+    s.center = 1;
     DKM_TRY(open_bed(&b, r, m, MIDDLE));
     DKM_TRY(dkm_gram(b.grid, b.kernel, b.prepared, b.nb, DKM_F64, &K));
-    begun = MPI_Wtime();
-    DKM_TRY(dkm_eigen_leading(K, &s, &values, &vectors, NULL, NULL));
-    *seconds = MPI_Wtime() - begun;
-    MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(b.ctx));
+    begun = bench_start(&clock);
+    DKM_TRY(dkm_eigen_leading(K, &s, &values, &vectors, NULL, &info));
+    *seconds = bench_stop(&clock, begun);
+    *rounds = info.rounds > 0 ? (double)info.rounds : 1.0;
 out:
     dkm_phase_clear(r->ctx);
     dkm_eigen_values_free(&values);
@@ -209,9 +217,9 @@ static dkm_status measure_ridge(run *r, dkm_ridge_precision precision, double *c
     double factor[2], rest[2];
     timing small, few, many;
 
-    DKM_TRY(time_ridge(r, z.small, NARROW, FEW, precision, &small));
-    DKM_TRY(time_ridge(r, z.large, NARROW, FEW, precision, &few));
-    DKM_TRY(time_ridge(r, z.large, NARROW, MANY, precision, &many));
+    DKM_TRY(time_ridge(r, z.small, MIDDLE, FEW, precision, &small));
+    DKM_TRY(time_ridge(r, z.large, MIDDLE, FEW, precision, &few));
+    DKM_TRY(time_ridge(r, z.large, MIDDLE, MANY, precision, &many));
     factor[0] = small.factor;
     factor[1] = fmin(few.factor, many.factor);
     rest[0] = few.rest;
@@ -226,11 +234,21 @@ static dkm_status measure_eigen(run *r, calibration *c)
 {
     dkm_status status = DKM_OK;
     const sizes z = read_sizes(r);
-    double seconds = 0;
+    const double m[2] = {(double)z.small, (double)z.large}, one[2] = {1, 1};
+    const double root[2] = {sqrt(SOME_PAIRS), sqrt(PAIRS)}, block = plan_block(PAIRS);
+    double x[2], y[2], t[2], rounds[2], seconds = 0, none;
 
-    DKM_TRY(time_eigen(r, z.large, DKM_EIGEN_BLOCK, &seconds));
-    c->block_column = seconds / (z.square[1] * PAIRS);
-    DKM_TRY(time_eigen(r, z.small, DKM_EIGEN_FULL, &seconds));
+    DKM_TRY(time_eigen(r, z.small, DKM_EIGEN_BLOCK, PAIRS, &t[0], &rounds[0]));
+    DKM_TRY(time_eigen(r, z.large, DKM_EIGEN_BLOCK, PAIRS, &t[1], &rounds[1]));
+    for (int k = 0; k < 2; k++) {
+        t[k] /= rounds[k];
+        x[k] = z.square[k] * block;
+        y[k] = m[k] * block * plan_basis(PAIRS);
+    }
+    split(x, y, t, &c->round_column, &c->round_basis);
+    DKM_TRY(time_eigen(r, z.large, DKM_EIGEN_BLOCK, SOME_PAIRS, &seconds, &rounds[0]));
+    split(root, one, rounds, &c->rounds_root, &c->rounds_base);
+    DKM_TRY(time_eigen(r, z.small, DKM_EIGEN_FULL, PAIRS, &seconds, &none));
     c->full_cube = seconds / (3.0 * z.third[0]);
 out:
     return status;
@@ -241,11 +259,16 @@ static dkm_status measure_rounds(run *r, calibration *c)
     dkm_status status = DKM_OK;
     const sizes z = read_sizes(r);
     const double x[2] = {z.square[1] * FEW, z.square[1] * MANY}, y[2] = {z.square[1], z.square[1]};
-    double t[2] = {0, 0};
+    bench_joint few, many;
+    double t[2];
 
-    DKM_TRY(bench_rounds(r, z.large, FEW, &t[0]));
-    DKM_TRY(bench_rounds(r, z.large, MANY, &t[1]));
+    DKM_TRY(bench_rounds(r, z.large, FEW, &few));
+    DKM_TRY(bench_rounds(r, z.large, MANY, &many));
+    t[0] = few.apply;
+    t[1] = many.apply;
     split(x, y, t, &c->apply_column, &c->apply_square);
+    c->rows_square =
+        fmax(0.5 * (few.start + many.start) / z.square[1] - c->gram_column * BENCH_FEATURES, 0.0);
 out:
     return status;
 }

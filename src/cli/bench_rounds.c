@@ -1,12 +1,12 @@
 #include "bench_rounds.h"
 
-#include <string.h>
-
 #include <dkmap/jkm.h>
 #include <dkmap/joint.h>
 #include <dkmap/random.h>
 
-enum { FEATURES = 8, ROUNDS = 4, PHASES = 64 };
+#include "bench.h"
+
+enum { FEATURES = BENCH_FEATURES, ROUNDS = 4 };
 
 /* Noise, whose classes no machine tells apart soon: all rounds take place. */
 static void fill(dkm_data *X, dkm_data *Y, dkm_idx classes)
@@ -21,19 +21,17 @@ static void fill(dkm_data *X, dkm_data *Y, dkm_idx classes)
     }
 }
 
-static double looked_and_taken(dkm_ctx *ctx)
+/* Each round applies the machine twice, to look for constraints and to take them in. */
+static bench_joint times(dkm_ctx *ctx, dkm_idx rounds)
 {
-    dkm_phase_summary phases[PHASES];
-    int count = dkm_phase_summaries(ctx, PHASES, phases);
-    double sum = 0;
+    bench b = {.ctx = ctx};
+    double applied = bench_phase(&b, "oracle", NULL) + bench_phase(&b, "constraints", NULL);
+    double start = bench_phase(&b, "jkm", NULL) - applied - bench_phase(&b, "program", NULL);
 
-    for (int k = 0; k < count; k++)
-        if (strcmp(phases[k].name, "oracle") == 0 || strcmp(phases[k].name, "constraints") == 0)
-            sum += phases[k].max;
-    return sum;
+    return (bench_joint){start, applied / (2.0 * (double)rounds + 1.0)};
 }
 
-dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, double *seconds)
+dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, bench_joint *seconds)
 {
     dkm_status status = DKM_OK;
     dkm_jkm_settings s = dkm_jkm_settings_default();
@@ -55,7 +53,7 @@ dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, double *seconds)
     fill(X, Y, classes);
     dkm_phase_clear(r->ctx);
     DKM_TRY(dkm_jkm_fit(r->ctx, &X, &Y, kernel, NULL, joint, &s, &model, &info));
-    *seconds = looked_and_taken(r->ctx) / (2.0 * (double)info.rounds + 1.0);
+    *seconds = times(r->ctx, info.rounds);
 out:
     dkm_phase_clear(r->ctx);
     dkm_model_destroy(&model);

@@ -4,9 +4,16 @@
 
 #include "run.h"
 
-/** Seconds in which a joint map with a Gram matrix of order @p m is applied to its examples once,
- *  its outputs having @p classes coordinates: a mean over some rounds. Collective. */
+enum { BENCH_FEATURES = 8 }; /**< columns of the inputs */
+
+/** Seconds of a joint map with a Gram matrix of order m. */
+typedef struct bench_joint {
+    double start; /**< until its rounds begin: the matrix, and the memory it takes */
+    double apply; /**< applied to its examples once, a mean over some rounds */
+} bench_joint;
+
+/** Time a joint map whose outputs have @p classes coordinates. Collective. */
 DKM_NODISCARD
-dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, double *seconds);
+dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, bench_joint *seconds);
 
 #endif

@@ -25,9 +25,13 @@
     X(solve_square)  /* by m^2 */                                                                  \
     X(refine_column) /* refining with a single factor, by m^2 and output */                        \
     X(refine_square)                                                                               \
-    X(block_column) /* a block eigensolve, by m^2 and component */                                 \
+    X(round_column) /* a round of the block eigensolver, by m^2 and column of its block */         \
+    X(round_basis)  /* by m, column of the block and column of the basis */                        \
+    X(rounds_root)  /* rounds that it takes, by the root of the components ... */                  \
+    X(rounds_base)  /* ... and whatever their number */                                            \
     X(full_cube)    /* a full eigensolve, by m^3 */                                                \
-    X(apply_column) /* a joint map's values at all examples, by m^2 and coordinate of outputs */   \
+    X(rows_square)  /* a joint map before its first round, by m^2 */                               \
+    X(apply_column) /* its values at all examples, by m^2 and coordinate of outputs */             \
     X(apply_square) /* by m^2 */
 
 typedef struct calibration {

@@ -12,7 +12,8 @@
 #define ROUND        (16.0 * MiB) /* of rows on their way to another layout, there and back */
 #define BASE_UNKNOWN (80.0 * MiB) /* of a rank before it has done anything */
 #define BUFFERS      (8.0 * MiB)  /* of messages */
-#define NARROW       24.0         /* columns of a block of the eigensolver */
+#define NARROW       16.0         /* columns of a block of the eigensolver */
+#define WIDTH        512.0        /* objects that meet a slab of rows at a time */
 
 static double least(double a, double b)
 {
@@ -63,13 +64,24 @@ static double panels(const plan_problem *p, double bytes)
     return cols + rows + 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
 }
 
+double plan_block(double components)
+{
+    return least(ceil((components + most(floor(components / 8.0), 4.0)) / 8.0) * 8.0, NARROW);
+}
+
+double plan_basis(double components)
+{
+    double block = plan_block(components);
+
+    return block > components ? 8.0 * block : 6.0 * components + 4.0 * block;
+}
+
 /* Columns of the eigensolver's basis, its products and what goes with them. */
 static double basis_columns(const plan_problem *p)
 {
-    double c = (double)p->components, wide = ceil((c + most(c / 8.0, 4.0)) / 8.0) * 8.0;
-    double block = least(wide, NARROW), basis = block > c ? 8.0 * block : 6.0 * c + 4.0 * block;
+    double c = (double)p->components;
 
-    return 2.0 * basis + 3.0 * c + 4.0 * block;
+    return 2.0 * plan_basis(c) + 3.0 * c + 4.0 * plan_block(c);
 }
 
 static int is_full(const plan_problem *p)
@@ -123,19 +135,22 @@ static void add_ridge(plan *out, const plan_problem *p, const calibration *c, do
 static void add_eigen(plan *out, const plan_problem *p, const calibration *c, double held)
 {
     double m = (double)p->m, s = c ? slowdown(p, c) : NAN, k = (double)p->components;
+    double block = plan_block(k), rounds, round;
 
     if (is_full(p)) {
         add(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
             c ? s * c->full_cube * m * m * m : NAN);
         return;
     }
+    rounds = c ? c->rounds_base + c->rounds_root * sqrt(k) : 1.0 + k;
+    round = c ? c->round_column * m * m + c->round_basis * m * plan_basis(k) : NAN;
     add(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
-        2.0 * m * m * 5.0 * k, c ? s * c->block_column * m * m * k : NAN);
+        2.0 * m * m * block * rounds, s * rounds * block * round);
 }
 
-/* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it. Each round
- * applies the machine twice, to look for constraints and to take them in; the program is rank 0's.
- */
+/* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
+ * a rank's own rows and of some columns. Each round applies the machine twice, to look for
+ * constraints and to take them in; the program is rank 0's. */
 static void add_rounds(plan *out, const plan_problem *p, const calibration *c, double held)
 {
     double m = (double)p->m, r = (double)p->outputs, n = (double)p->constraints;
@@ -144,8 +159,8 @@ static void add_rounds(plan *out, const plan_problem *p, const calibration *c, d
     double rows = p->primal ? slab(p) * p->x_bytes : 8.0 * slab(p) * m, d = (double)p->x_cols;
 
     if (!p->primal)
-        add(out, "gram", held + rows + panels(p, p->x_bytes), 2.0 * m * m * d,
-            c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->gram_element) : NAN);
+        add(out, "gram", held + rows + (slab(p) + WIDTH) * p->x_bytes, 2.0 * m * m * d,
+            c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square) : NAN);
     add(out, "rounds", held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->ranks),
         applied * 2.0 * m * across * r,
         c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);

@@ -48,6 +48,10 @@ typedef struct plan {
     double seconds; /**< NaN where unknown */
 } plan;
 
+/** Columns of a block and of the basis of the block eigensolver. Local. */
+double plan_block(double components);
+double plan_basis(double components);
+
 /** Reckon. Local.
  *  @param[in] c  NULL without a calibration */
 void plan_make(const plan_problem *problem, const calibration *c, plan *out);
