@@ -70,15 +70,17 @@ dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means)
     DKM_AGREE(ctx, dkm_calloc(ctx, K->m_loc, &own));
     for (dkm_idx jl = 0; jl < K->n_loc; jl++)
         for (dkm_idx il = 0; il < K->m_loc; il++)
-            own[il] += dkm_dmat_at(K, il, jl) / (double)K->n;
+            own[il] += dkm_dmat_at(K, il, jl);
     if (K->m_loc > 0)
         MPI_Allreduce(MPI_IN_PLACE, own, (int)K->m_loc, MPI_DOUBLE, MPI_SUM,
                       dkm_grid_row_comm(K->grid));
-    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
+    for (dkm_idx il = 0; il < K->m_loc; il++)
+        own[il] = own[il] / (double)K->n - g;
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++) {
+        double mean_of_column = means[dkm_dmat_global_col(K, jl)];
         for (dkm_idx il = 0; il < K->m_loc; il++)
-            dkm_dmat_put(K, il, jl,
-                         dkm_dmat_at(K, il, jl) - (own[il] + means[dkm_dmat_global_col(K, jl)]) +
-                             g);
+            dkm_dmat_put(K, il, jl, dkm_dmat_at(K, il, jl) - own[il] - mean_of_column);
+    }
 out:
     DKM_FREE(own);
     return status;

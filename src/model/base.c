@@ -1,7 +1,8 @@
 #include "model/base.h"
 
-#define STRETCH_BYTES 67108864.0 /* of cross-Gram a rank */
-#define STRETCH_MOST  65536.0
+#define STRETCH_BYTES                                                                              \
+    25165824.0 /* of cross-Gram a rank: little enough for the heap to give again */
+#define STRETCH_MOST 65536.0
 
 const dkm_base_names dkm_input_names = {"kernel", "inputs"};
 const dkm_base_names dkm_output_names = {"output_kernel", "outputs"};

@@ -6,22 +6,24 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
-#include "scalapack/blas.h"
+#include "model/screen.h"
 
-#define POINTS     256 /* of a tile of distances, which stays in cache */
-#define CANDIDATES 512
-#define RUN        64 /* distances that are looked at together */
+#define LANES    8
+#define FEW      16 /* more than one in so many is too many to be worked out one by one */
+#define DISTRUST 8  /* blocks that are screened in double after one where single did not help */
 
-typedef struct search {
+struct dkm_search {
     dkm_ctx *ctx;
-    const dkm_candidates *candidates;
-    dkm_idx n, p, top; /* points in all, their coordinates, and how many to keep */
-    double *points;    /* n x p, all of them */
-    double *tile;
-    double *distance; /* n x top: the best of this rank's candidates, ascending */
+    dkm_idx top;       /* how many to keep */
+    dkm_points points; /* all of them */
+    dkm_screen screen;
+    double *distance; /* points x top: the best of this rank's candidates, ascending, less q.q */
     dkm_idx *index;
+    int *found;       /* of one block */
+    dkm_idx distrust; /* blocks for which single precision is not tried */
+    dkm_idx one_by_one, by_product;
     int *counts, *starts;
-} search;
+};
 
 void dkm_candidates_clear(dkm_candidates *candidates)
 {
@@ -34,23 +36,20 @@ static dkm_idx least(dkm_idx a, dkm_idx b)
     return a < b ? a : b;
 }
 
-static dkm_local open_search(search *s, const dkm_data *Q, const dkm_candidates *c, dkm_idx top)
+static dkm_local take_room(dkm_search *s)
 {
     dkm_local local = DKM_LOCAL_OK;
-    int size;
+    int size = dkm_ctx_size(s->ctx);
+    dkm_idx n = s->points.n;
 
-    *s = (search){.ctx = dkm_data_ctx(Q), .candidates = c, .top = top};
-    s->n = dkm_data_rows(Q);
-    s->p = dkm_data_cols(Q);
-    size = dkm_ctx_size(s->ctx);
-    DKM_STEP(dkm_alloc(s->ctx, s->n * s->p, &s->points));
-    DKM_STEP(dkm_alloc(s->ctx, least(s->n, POINTS) * least(dkm_data_local_rows(c->Z), CANDIDATES),
-                       &s->tile));
-    DKM_STEP(dkm_alloc(s->ctx, s->n * top, &s->distance));
-    DKM_STEP(dkm_alloc(s->ctx, s->n * top, &s->index));
+    DKM_STEP(dkm_alloc(s->ctx, n * s->points.p, &s->points.values));
+    DKM_STEP(dkm_screen_open(&s->screen, s->ctx, s->points.p, s->top));
+    DKM_STEP(dkm_alloc(s->ctx, n * s->top, &s->distance));
+    DKM_STEP(dkm_alloc(s->ctx, n * s->top, &s->index));
+    DKM_STEP(dkm_alloc(s->ctx, DKM_SCREEN_BLOCK, &s->found));
     DKM_STEP(dkm_alloc(s->ctx, size, &s->counts));
     DKM_STEP(dkm_alloc(s->ctx, size, &s->starts));
-    for (dkm_idx k = 0; k < s->n * top; k++) {
+    for (dkm_idx k = 0; k < n * s->top; k++) {
         s->distance[k] = INFINITY;
         s->index[k] = INT64_MAX;
     }
@@ -58,32 +57,66 @@ out:
     return local;
 }
 
-static void close_search(search *s)
+void dkm_search_close(dkm_search **search)
 {
-    DKM_FREE(s->points);
-    DKM_FREE(s->tile);
+    dkm_search *s = *search;
+
+    if (!s)
+        return;
+    dkm_points_close(&s->points);
+    dkm_screen_close(&s->screen);
     DKM_FREE(s->distance);
     DKM_FREE(s->index);
+    DKM_FREE(s->found);
     DKM_FREE(s->counts);
     DKM_FREE(s->starts);
+    DKM_FREE(*search);
 }
 
 /* Counts and starts of every rank's slab of n rows, each of @p width items. */
-static void plan_slabs(search *s, dkm_idx width)
+static void plan_slabs(dkm_search *s, dkm_idx width)
 {
     int size = dkm_ctx_size(s->ctx);
 
     for (int r = 0; r < size; r++) {
-        s->counts[r] = (int)(dkm_slab_count(s->n, r, size) * width);
-        s->starts[r] = (int)(dkm_slab_first(s->n, r, size) * width);
+        s->counts[r] = (int)(dkm_slab_count(s->points.n, r, size) * width);
+        s->starts[r] = (int)(dkm_slab_first(s->points.n, r, size) * width);
     }
 }
 
-static void gather_points(search *s, const dkm_data *Q)
+static void gather_points(dkm_search *s, const dkm_data *Q)
 {
-    plan_slabs(s, s->p);
-    MPI_Allgatherv(dkm_data_values_const(Q), (int)(dkm_data_local_rows(Q) * s->p), MPI_DOUBLE,
-                   s->points, s->counts, s->starts, MPI_DOUBLE, dkm_ctx_comm(s->ctx));
+    plan_slabs(s, s->points.p);
+    MPI_Allgatherv(dkm_data_values_const(Q), (int)(dkm_data_local_rows(Q) * s->points.p),
+                   MPI_DOUBLE, s->points.values, s->counts, s->starts, MPI_DOUBLE,
+                   dkm_ctx_comm(s->ctx));
+}
+
+dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_search **search)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(Q);
+    dkm_search *s = NULL;
+
+    *search = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
+    s->ctx = ctx;
+    s->top = top;
+    s->points = (dkm_points){.n = dkm_data_rows(Q), .p = dkm_data_cols(Q)};
+    DKM_AGREE(ctx, take_room(s));
+    gather_points(s, Q);
+    DKM_AGREE(ctx, dkm_points_open(&s->points, ctx));
+    *search = s;
+    s = NULL;
+out:
+    dkm_search_close(&s);
+    return status;
+}
+
+void dkm_search_effort(const dkm_search *s, dkm_idx *one_by_one, dkm_idx *by_product)
+{
+    *one_by_one = s->one_by_one;
+    *by_product = s->by_product;
 }
 
 /* Put a candidate into an ascending list of @p top, if it belongs there. */
@@ -101,79 +134,104 @@ static void insert(double *distance, dkm_idx *index, dkm_idx top, double d, dkm_
     index[k] = c;
 }
 
-/* Turn products into distances, and tell the smallest. */
-static double finish_run(dkm_idx n, const double *norms, double *tile)
+/* x.y, always added up in the same order. */
+static double product(dkm_idx p, const double *x, const double *y)
 {
-    double smallest = INFINITY;
+    double lane[LANES] = {0}, sum = 0;
+    dkm_idx j = 0;
 
-    for (dkm_idx c = 0; c < n; c++) {
-        tile[c] += norms[c];
-        smallest = tile[c] < smallest ? tile[c] : smallest;
-    }
-    return smallest;
-}
-
-/* Put those of some candidates that belong there into the list of a point. They come in ascending
- * order: one at the distance of the last of the list stays behind it. */
-static void search_run(search *s, dkm_idx q, dkm_idx first, dkm_idx n, const double *tile)
-{
-    double *distance = s->distance + q * s->top;
-
-    for (dkm_idx c = 0; c < n; c++)
-        if (tile[c] < distance[s->top - 1])
-            insert(distance, s->index + q * s->top, s->top, tile[c], first + c);
-}
-
-/* Distances less q.q of points [q0, q0 + nq) to this rank's candidates [c0, c0 + nc). */
-static void search_tile(search *s, dkm_idx q0, dkm_idx nq, dkm_idx c0, dkm_idx nc)
-{
-    const double *Z = dkm_data_values_const(s->candidates->Z) + c0 * s->p;
-    dkm_idx first = dkm_data_local_first(s->candidates->Z) + c0;
-
-    dkm_blas_gemm(DKM_F64, 'T', 'N', nc, nq, s->p, -2.0, Z, s->p, s->points + q0 * s->p, s->p, 0.0,
-                  s->tile, nc);
-    for (dkm_idx q = 0; q < nq; q++)
-        for (dkm_idx c = 0; c < nc; c += RUN) {
-            double *run = s->tile + q * nc + c;
-            if (finish_run(least(RUN, nc - c), s->candidates->norms + c0 + c, run) <
-                s->distance[(q0 + q + 1) * s->top - 1])
-                search_run(s, q0 + q, first + c, least(RUN, nc - c), run);
-        }
-}
-
-static void search_all(search *s)
-{
-    dkm_idx mine = dkm_data_local_rows(s->candidates->Z);
-
-    for (dkm_idx q0 = 0; q0 < s->n; q0 += POINTS)
-        for (dkm_idx c0 = 0; c0 < mine; c0 += CANDIDATES)
-            search_tile(s, q0, least(s->n - q0, POINTS), c0, least(mine - c0, CANDIDATES));
-}
-
-static double square(const double *q, dkm_idx p)
-{
-    double sum = 0;
-
-    for (dkm_idx j = 0; j < p; j++)
-        sum += q[j] * q[j];
+    for (; j + LANES <= p; j += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] += x[j + k] * y[j + k];
+    for (; j < p; j++)
+        sum += x[j] * y[j];
+    for (int k = 0; k < LANES; k++)
+        sum += lane[k];
     return sum;
 }
 
-/* Merge the lists that other ranks hold for this rank's points, one rank after the other. */
-static dkm_status merge(search *s, dkm_idx *index, double *distance)
+/* Candidates of this rank that are in cache together. */
+typedef struct block {
+    dkm_idx first, n; /* index of the first, and how many */
+    const double *Z, *norms;
+} block;
+
+/* Work out distances of point @p q to those candidates that may belong to its list; returns how
+ * many. They come in ascending order: one at the distance of the last stays behind it. */
+static dkm_idx look_closely(dkm_search *s, const block *b, dkm_idx q, dkm_idx at)
 {
-    dkm_status status = DKM_OK;
+    dkm_idx p = s->points.p, top = s->top;
+    double *distance = s->distance + q * top;
+    dkm_idx count =
+        dkm_screen_find(&s->screen, at, s->points.lengths[q], distance[top - 1], top, s->found);
+
+    for (dkm_idx k = 0; k < count; k++) {
+        dkm_idx c = s->found[k];
+        double xy = product(p, s->points.values + q * p, b->Z + c * p);
+        insert(distance, s->index + q * top, top, b->norms[c] - 2.0 * xy, b->first + c);
+    }
+    s->one_by_one += count;
+    return count;
+}
+
+/* Points [first, last); ends early, and returns where, when single precision leaves too many. */
+static dkm_idx search_tile(dkm_search *s, const block *b, dkm_idx first, dkm_idx last)
+{
+    dkm_idx most = (last - first) * (b->n / FEW + 2 * s->top), count = 0, q = first;
+
+    dkm_screen_values(&s->screen, &s->points, first, last - first);
+    if (s->screen.precision == DKM_F64)
+        s->by_product += (last - first) * b->n;
+    for (; q < last && (count <= most || s->screen.precision == DKM_F64); q++)
+        count += look_closely(s, b, q, q - first);
+    return q;
+}
+
+static void use_double(dkm_search *s, const block *b)
+{
+    dkm_screen_take(&s->screen, DKM_F64, &s->points, b->n, b->Z, b->norms);
+}
+
+static void search_block(dkm_search *s, const block *b)
+{
+    int single =
+        s->distrust == 0 && dkm_screen_take(&s->screen, DKM_F32, &s->points, b->n, b->Z, b->norms);
+
+    if (!single)
+        use_double(s, b);
+    s->distrust -= s->distrust > 0;
+    for (dkm_idx q = 0; q < s->points.n;) {
+        dkm_idx last = least(s->points.n, q + DKM_SCREEN_POINTS), end = search_tile(s, b, q, last);
+        if (end < last) {
+            use_double(s, b);
+            s->distrust = DISTRUST;
+        }
+        q = end;
+    }
+}
+
+void dkm_search_look(dkm_search *s, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
+{
+    for (dkm_idx c = 0; c < n; c += DKM_SCREEN_BLOCK) {
+        block b = {.first = first + c,
+                   .n = least(n - c, DKM_SCREEN_BLOCK),
+                   .Z = Z + c * s->points.p,
+                   .norms = norms + c};
+        search_block(s, &b);
+    }
+    dkm_phase_flops(s->ctx, 2.0 * (double)s->points.n * (double)n * (double)s->points.p);
+}
+
+/* Merge the lists that other ranks hold for this rank's points, one rank after the other. */
+static void merge(dkm_search *s, dkm_idx *index, double *distance, dkm_idx *their_index,
+                  double *their_distance)
+{
     int rank = dkm_ctx_rank(s->ctx), size = dkm_ctx_size(s->ctx);
-    dkm_idx mine = dkm_slab_count(s->n, rank, size), total = mine * s->top;
-    dkm_idx first = dkm_slab_first(s->n, rank, size), *their_index = NULL;
-    double *their_distance = NULL;
+    dkm_idx total = s->counts[rank], top = s->top;
     MPI_Comm comm = dkm_ctx_comm(s->ctx);
 
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &their_index));
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &their_distance));
-    plan_slabs(s, s->top);
-    memcpy(index, s->index + first * s->top, (size_t)total * sizeof *index);
-    memcpy(distance, s->distance + first * s->top, (size_t)total * sizeof *distance);
+    memcpy(index, s->index + s->starts[rank], (size_t)total * sizeof *index);
+    memcpy(distance, s->distance + s->starts[rank], (size_t)total * sizeof *distance);
     for (int step = 1; step < size; step++) {
         int to = (rank + step) % size, from = (rank + size - step) % size;
         MPI_Sendrecv(s->index + s->starts[to], s->counts[to], MPI_INT64_T, to, 0, their_index,
@@ -181,12 +239,27 @@ static dkm_status merge(search *s, dkm_idx *index, double *distance)
         MPI_Sendrecv(s->distance + s->starts[to], s->counts[to], MPI_DOUBLE, to, 1, their_distance,
                      (int)total, MPI_DOUBLE, from, 1, comm, MPI_STATUS_IGNORE);
         for (dkm_idx k = 0; k < total; k++)
-            insert(distance + k / s->top * s->top, index + k / s->top * s->top, s->top,
-                   their_distance[k], their_index[k]);
+            insert(distance + k / top * top, index + k / top * top, top, their_distance[k],
+                   their_index[k]);
     }
-    for (dkm_idx k = 0; k < total; k++)
-        distance[k] =
-            fmax(0.0, distance[k] + square(s->points + (first + k / s->top) * s->p, s->p));
+}
+
+dkm_status dkm_search_finish(dkm_search *s, dkm_idx *index, double *distance)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = s->points.p, total, first, *their_index = NULL;
+    double *their_distance = NULL;
+
+    plan_slabs(s, s->top);
+    total = s->counts[dkm_ctx_rank(s->ctx)];
+    first = s->starts[dkm_ctx_rank(s->ctx)] / s->top;
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &their_index));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &their_distance));
+    merge(s, index, distance, their_index, their_distance);
+    for (dkm_idx k = 0; k < total; k++) {
+        const double *q = s->points.values + (first + k / s->top) * p;
+        distance[k] = fmax(0.0, distance[k] + product(p, q, q));
+    }
 out:
     DKM_FREE(their_index);
     DKM_FREE(their_distance);
@@ -196,17 +269,18 @@ out:
 dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                        dkm_idx *index, double *distance)
 {
+    const dkm_data *Z = candidates->Z;
     dkm_status status = DKM_OK;
-    search s = {0};
+    dkm_search *s = NULL;
 
-    DKM_AGREE(dkm_data_ctx(Q), open_search(&s, Q, candidates, top));
-    dkm_phase_begin(s.ctx, "nearest");
-    gather_points(&s, Q);
-    search_all(&s);
-    status = merge(&s, index, distance);
-    dkm_phase_end(s.ctx);
+    dkm_phase_begin(dkm_data_ctx(Q), "nearest");
+    DKM_TRY(dkm_search_open(Q, top, &s));
+    dkm_search_look(s, dkm_data_local_first(Z), dkm_data_local_rows(Z), dkm_data_values_const(Z),
+                    candidates->norms);
+    DKM_TRY(dkm_search_finish(s, index, distance));
 out:
-    close_search(&s);
+    dkm_search_close(&s);
+    dkm_phase_end(dkm_data_ctx(Q));
     return status;
 }
 

@@ -1,7 +1,10 @@
 /** @file nearest.h  The nearest of many candidates, for many points at once.
  *
- *  Distances come from blocked matrix products: every rank has all points of a stretch and its own
- *  slab of candidates, keeps the best of its own, and the lists are merged where the points live.
+ *  Distances come from blocked matrix products: every rank has all points of a stretch and looks at
+ *  candidates of its own, keeps the best of them, and the lists are merged where the points live.
+ *  Products are single precision and only screen: with a proven bound on their rounding errors
+ *  they tell which candidates cannot be among the best, and distances of the few others are
+ *  worked out in double (screen.h).
  */
 #ifndef DKMAP_NEAREST_H
 #define DKMAP_NEAREST_H
@@ -19,7 +22,7 @@ void dkm_candidates_clear(dkm_candidates *candidates);
 
 /** The @p top candidates c with the smallest norms_c - 2 q.z_c + q.q for each point q.
  *
- *  Collective. Ties go to the lowest index.
+ *  Collective. Ties go to the lowest index. Neither depends on the number of ranks.
  *
  *  @param[in]  Q          points, dense, in slabs, as many columns as Z
  *  @param[in]  top        at most as many as there are candidates
@@ -29,6 +32,25 @@ void dkm_candidates_clear(dkm_candidates *candidates);
 DKM_NODISCARD
 dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                        dkm_idx *index, double *distance);
+
+/** A search whose candidates come in blocks and need not stay. */
+typedef struct dkm_search dkm_search;
+
+/** Begin: every rank gets all points. Collective; dkm_search_close() frees. */
+DKM_NODISCARD
+dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_search **search);
+/** Look at candidates of this rank, @p first being the index of the first of them; indices ascend
+ *  from call to call. Local: ranks may look at different numbers of them.
+ *  @param[in] Z  n x p, row-major */
+void dkm_search_look(dkm_search *search, dkm_idx first, dkm_idx n, const double *Z,
+                     const double *norms);
+/** The best of all ranks' candidates, as of dkm_nearest(). Collective. */
+DKM_NODISCARD
+dkm_status dkm_search_finish(dkm_search *search, dkm_idx *index, double *distance);
+/** How many distances this rank worked out in double one by one, and how many by products. Local.
+ */
+void dkm_search_effort(const dkm_search *search, dkm_idx *single, dkm_idx *product);
+void dkm_search_close(dkm_search **search);
 
 /** What candidates were found, as dense rows of index, squared distance, index, distance, ...
  *
