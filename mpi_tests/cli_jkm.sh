@@ -65,12 +65,29 @@ margin 0.5
 END
 
 # Candidates that count for each example: without the one in the way, a hard margin is found.
-awk 'BEGIN { for (i = 0; i < 12; i++) { print i % 3 == 0 "," i % 3 == 1 "," i % 3 == 2 > "e.csv"
+awk 'BEGIN { for (i = 0; i < 12; i++) { print (i % 3 == 0) "," (i % 3 == 1) "," (i % 3 == 2) > "e.csv"
     print i == 5 ? 0 : i % 3 > "f.csv"; print i == 5 ? "0,1" : "0,1,2" > "lists.svm" } }'
 on 2 fit jkm --x e.csv --y f.csv --y-type labels --kx linear -o none.h5
 expect 1 "an example in the wrong class"
 says err "not separable" "an example in the wrong class"
-good 3 fit jkm --x e.csv --y f.csv --y-type labels --kx linear --C 1e4 --lists lists.svm -o lists.h5
+good 3 fit jkm --x e.csv --y f.csv --y-type labels --kx linear --lists lists.svm -o lists.h5
+below "$(value violation)" 1e-3 "a hard margin with lists"
+
+# A threshold between right outputs and others, each half a margin away; the program is spread over the
+# ranks or not.
+awk 'BEGIN { for (i = 0; i < 12; i++) print i % 3 > "t.csv" }'
+for spread in 4 1000; do
+    good 3 fit jkm --x e.csv --y t.csv --y-type labels --kx linear --threshold --spread $spread -o t.h5
+    grep -E '^(rounds|constraints|support|dual|threshold)' out >"counts$spread"
+    [ "$(value program)" = "$([ $spread = 4 ] && echo spread)" ] || fail "--spread $spread: $(cat out)"
+    good 2 predict t.h5 --x e.csv --top 3 -o top.csv
+    [ "$(awk -F, '$2 > 0.499 && $4 < -0.499 && $6 < -0.499' top.csv | wc -l)" = 12 ] ||
+        fail "--threshold --spread $spread: $(head -3 top.csv)"
+done
+cmp -s counts4 counts1000 || fail "spread: $(cat counts4), not $(cat counts1000)"
+on 2 fit jkm --x e.csv --y e.csv --kx linear --outputs free --threshold -o none.h5
+expect 1 "a threshold with free outputs"
+says err "free ones have scores above any" "a threshold with free outputs"
 
 # Ranks of the truth in lists of the best: all first where classes are told apart.
 good 2 predict c.h5 --x c.csv --top 3 -o list.npy

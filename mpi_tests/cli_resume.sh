@@ -26,12 +26,13 @@ same_model() {
     below "$(value rmse)" "$3" "$1"
 }
 
-# Constraints, multipliers and their program are taken up as they were: not a round differs.
+# Constraints, multipliers and their program are taken up as they were: not a round differs, nor where
+# the Gram matrix of constraints is spread over the ranks from some round on.
 good 0 gen identity --n 30 --dim 8 --seed 3 --out-dir sphere
 sphere=(fit jkm --x 'sphere/x.npy[0:6]' --y 'sphere/y.npy[0:6]' --kx linear --epsilon 0.3)
 good 2 "${sphere[@]}" --joint 'diag(lambda=0.8)' -o whole.h5
 rounds=$(value rounds)
-by_steps "a joint map" "${sphere[@]}" --joint 'diag(lambda=0.8)' -o stopped.h5
+by_steps "a joint map" "${sphere[@]}" --joint 'diag(lambda=0.8)' --spread 12 -o stopped.h5
 [ "$stops" = "$rounds" ] || fail "a joint map of $rounds rounds stopped $stops times"
 [ "$(value rounds)" = "$rounds" ] || fail "a joint map: $(value rounds) rounds, not $rounds"
 same_model "a joint map" 'sphere/x.npy[6:30]' 1e-12

@@ -203,6 +203,35 @@ static void classes_do_not_depend_on_the_ranks(dkm_ctx *ctx)
     }
 }
 
+/* A Gram matrix in pieces on all ranks is the one that rank 0 would have: every step is the same.
+ */
+static void a_spread_program_takes_the_same_steps(dkm_ctx *ctx)
+{
+    problem kinds[4] = {sphere("diag(lambda=0.5)", 7, 12, 12, 0.5),
+                        sphere("linear", 7, 12, 12, 0.5), sphere("tensor", 40, 5, 5, 0),
+                        sphere("diag(lambda=0.5)", 7, 12, 12, 0.5)};
+
+    kinds[2].classes = 3;
+    kinds[2].settings.C = 0.5;
+    kinds[2].settings.slacks = DKM_JKM_SLACKS_EACH;
+    kinds[3].settings.threshold = 1;
+    for (int k = 0; k < 4; k++) {
+        problem p = kinds[k];
+        dkm_jkm_info here = {0}, far = {0};
+        dkm_model *model = NULL;
+        p.settings.tolerance = 0.1;
+        CHECK_OK(ctx, fit(ctx, &p, &model, &here));
+        dkm_model_destroy(&model);
+        p.settings.spread = k == 1 ? 1 : 10; /* from the beginning, and with some on rank 0 */
+        CHECK_OK(ctx, fit(ctx, &p, &model, &far));
+        dkm_model_destroy(&model);
+        CHECK(!here.spread && far.spread && here.constraints > 10);
+        CHECK(here.rounds == far.rounds && here.constraints == far.constraints);
+        CHECK(here.support == far.support && here.dual == far.dual);
+        same_as_alone(ctx, &p);
+    }
+}
+
 /* The best of the other examples' outputs, as among candidates. */
 static int find_among_outputs(void *user, dkm_idx example, dkm_idx r, const double *g,
                               const double *y, double *found, double *margin)
@@ -299,7 +328,8 @@ static dkm_status fit_and_predict(dkm_ctx *ctx)
     dkm_model *model = NULL;
     dkm_data *X = NULL, *Y = NULL;
 
-    p.settings.rounds = 1;
+    p.settings.rounds = 2;
+    p.settings.spread = 5;
     DKM_TRY(fit(ctx, &p, &model, NULL));
     DKM_TRY(make_rows(ctx, 1, 3, 4, &X));
     DKM_TRY(dkm_model_predict(model, X, &Y));
@@ -316,10 +346,15 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(cutting_planes_reach_the_exact_cones),    CASE(identity_is_learnt_along_the_diagonal),
-    CASE(rounds_do_not_depend_on_the_ranks),       CASE(classes_do_not_depend_on_the_ranks),
-    CASE(a_users_oracle_finds_what_candidates_do), CASE(annealing_ends_at_the_same_optimum),
-    CASE(what_is_not_separable_is_said),           CASE(wrong_settings_are_refused),
+    CASE(cutting_planes_reach_the_exact_cones),
+    CASE(identity_is_learnt_along_the_diagonal),
+    CASE(rounds_do_not_depend_on_the_ranks),
+    CASE(classes_do_not_depend_on_the_ranks),
+    CASE(a_spread_program_takes_the_same_steps),
+    CASE(a_users_oracle_finds_what_candidates_do),
+    CASE(annealing_ends_at_the_same_optimum),
+    CASE(what_is_not_separable_is_said),
+    CASE(wrong_settings_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };
 

@@ -9,6 +9,9 @@
  *  with margin = epsilon^2 / 4 (1 where epsilon is 0) and, without C, xi = 0. Constraints are found
  *  as they are needed: each round looks for the most violated one of every example, adds those, and
  *  solves the quadratic program of all constraints so far from its last solution.
+ *
+ *  With a threshold t constraints are split: F(x_i, y_i) + t >= margin / 2 - xi_i and F(x_i, y) + t
+ * <= xi'_i - margin / 2. Scores F + t are then positive where input and output belong together.
  */
 #ifndef DKMAP_JKM_H
 #define DKMAP_JKM_H
@@ -63,6 +66,9 @@ typedef struct dkm_jkm_settings {
     double C;         /**< price of slack; 0 for none (hard margin) */
     double tolerance; /**< on violations relative to the margin, and on the duality gap */
     dkm_idx rounds;   /**< at most */
+    int threshold;    /**< whether constraints are split by a threshold */
+    dkm_idx spread;   /**< constraints beyond which their Gram matrix is spread over the ranks; 0
+                         chooses */
     dkm_jkm_outputs outputs;
     dkm_jkm_slacks slacks;
     dkm_jkm_rescale rescale;
@@ -79,7 +85,9 @@ typedef struct dkm_jkm_info {
     const char *outputs; /**< "sphere", "free", "classes", "candidates" or "oracle" */
     const char *slacks;  /**< "none", "each" or "one" */
     dkm_idx rounds, constraints, support;
+    int spread;          /**< whether the Gram matrix of constraints was spread over the ranks */
     double epsilon;      /**< reached */
+    double threshold;    /**< 0 where there is none */
     double primal, dual; /**< objectives */
     double gap;          /**< (primal - dual) / primal */
     double slack;        /**< sum of xi */

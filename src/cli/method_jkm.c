@@ -37,6 +37,9 @@ static dkm_status settings(run *r, method_settings *s)
     j->rescale = rescale_of(args_text(r->args, "rescale"));
     j->rounds = args_whole(r->args, "rounds");
     j->tolerance = args_real(r->args, "tolerance");
+    j->threshold = args_flag(r->args, "threshold");
+    if (args_count(r->args, "spread") > 0)
+        j->spread = args_whole(r->args, "spread");
     if (args_count(r->args, "epsilon") > 0)
         j->epsilon = args_real(r->args, "epsilon");
     if (args_count(r->args, "anneal") > 0)
@@ -85,6 +88,10 @@ static void tell(run *r, const method_settings *s, const method_info *info)
         run_tell_int(r, "candidates", j->candidates);
     run_tell_real(r, "epsilon", j->epsilon);
     run_tell_text(r, "slacks", j->slacks);
+    if (s->jkm.threshold)
+        run_tell_real(r, "threshold", j->threshold);
+    if (j->spread)
+        run_tell_text(r, "program", "spread");
     run_tell_int(r, "rounds", j->rounds);
     run_tell_int(r, "constraints", j->constraints);
     run_tell_int(r, "support", j->support);
@@ -136,6 +143,10 @@ static const option options[] = {
      .words = "none|slack|margin|",
      .preset = "none",
      .help = "let the loss ||y - y'||^2 / 2 scale the slack, or the margin, of a wrong output"},
+    {.name = "threshold",
+     .kind = OPT_FLAG,
+     .help = "split the constraints: right outputs score above a threshold by half the margin, and "
+             "all others below it"},
     {.name = "outputs",
      .kind = OPT_WORD,
      .words = "auto|sphere|free|candidates|",
@@ -161,6 +172,12 @@ static const option options[] = {
      .preset = "1000",
      .hint = "N",
      .help = "stop after so many rounds"},
+    {.name = "spread",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .hint = "N",
+     .help = "constraints beyond which their Gram matrix is spread over the ranks; 8000 where none "
+             "is given"},
     ROW_X_TYPE,
     ROW_Y_TYPE,
     {0}};

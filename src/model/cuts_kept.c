@@ -161,6 +161,7 @@ static dkm_local put_cuts(const dkm_cutset *cuts, const routes *t, const double 
     DKM_STEP(put_wholes(state, "idle", cuts->n, cuts->idle));
     DKM_STEP(dkm_bundle_put_reals(state, "b", cuts->n, cuts->b));
     DKM_STEP(dkm_bundle_put_reals(state, "a", cuts->n, cuts->a));
+    DKM_STEP(dkm_bundle_put_reals(state, "tilt", cuts->n, cuts->tilt));
     DKM_STEP(dkm_bundle_put_rows(state, "rows", &part));
 out:
     return local;
@@ -193,7 +194,8 @@ dkm_status dkm_cutset_put(const dkm_cutset *cuts, dkm_bundle *state, dkm_cuts_le
     DKM_AGREE(ctx, dkm_alloc(ctx, t.count * t.r, &lent->rows));
     to_slab(&t, cuts->V, lent->rows);
     DKM_AGREE(ctx, put_cuts(cuts, &t, lent->rows, state));
-    DKM_TRY(dkm_qp_put(&cuts->qp, cuts->n, state, &lent->program));
+    DKM_TRY(
+        dkm_qp_put(&cuts->qp, cuts->far ? &cuts->spread : NULL, cuts->n, state, &lent->program));
 out:
     close_routes(&t);
     return status;
@@ -212,6 +214,7 @@ static dkm_local get_cuts(dkm_cutset *cuts, const dkm_bundle *state)
     DKM_STEP(get_wholes(state, "idle", &n, &cuts->idle));
     DKM_STEP(get_reals(state, "b", &n, &cuts->b));
     DKM_STEP(get_reals(state, "a", &n, &cuts->a));
+    DKM_STEP(get_reals(state, "tilt", &n, &cuts->tilt));
     cuts->n = cuts->room = n;
     for (dkm_idx c = 0; c < n; c++) {
         if (cuts->example[c] < 0 || cuts->example[c] >= cuts->form->m)
@@ -258,11 +261,16 @@ dkm_status dkm_cutset_get(dkm_cutset *cuts, const dkm_bundle *state)
     DKM_AGREE(ctx, dkm_alloc(ctx, t.count * t.r, &rows));
     DKM_AGREE(ctx, read_rows(state, &t, cuts->n, rows));
     from_slab(&t, rows, cuts->V);
-    DKM_TRY(dkm_qp_get(&cuts->qp, cuts->n, state));
+    cuts->far = cuts->n > cuts->limit;
+    if (cuts->far) {
+        DKM_TRY(dkm_cutset_spread_grow(cuts, cuts->n));
+        dkm_qp_go_far(&cuts->qp, &cuts->spread.far);
+    }
+    DKM_TRY(dkm_qp_get(&cuts->qp, cuts->far ? &cuts->spread : NULL, cuts->n, state));
     for (dkm_idx c = 0; dkm_ctx_rank(ctx) == 0 && c < cuts->n; c++) {
         cuts->qp.b[c] = cuts->b[c];
         cuts->qp.a[c] = cuts->a[c];
-        cuts->qp.group[c] = cuts->example[c];
+        cuts->qp.group[c] = dkm_cutset_group(cuts, c);
     }
 out:
     DKM_FREE(rows);
@@ -295,7 +303,7 @@ dkm_status dkm_onecut_put(const dkm_onecut *cuts, dkm_bundle *state, dkm_cuts_le
     dkm_status status = DKM_OK;
 
     DKM_AGREE(state->ctx, put_choices(cuts, state, &lent->rows));
-    DKM_TRY(dkm_qp_put(&cuts->qp, cuts->n, state, &lent->program));
+    DKM_TRY(dkm_qp_put(&cuts->qp, NULL, cuts->n, state, &lent->program));
 out:
     return status;
 }
@@ -336,7 +344,7 @@ dkm_status dkm_onecut_get(dkm_onecut *cuts, const dkm_bundle *state)
     DKM_AGREE(state->ctx, get_choices(cuts, state));
     for (dkm_idx k = 0; cuts->primal && k < cuts->n; k++)
         DKM_TRY(dkm_onecut_primal_make(cuts, k));
-    DKM_TRY(dkm_qp_get(&cuts->qp, cuts->n, state));
+    DKM_TRY(dkm_qp_get(&cuts->qp, NULL, cuts->n, state));
     for (dkm_idx k = 0; dkm_ctx_rank(state->ctx) == 0 && k < cuts->n; k++) {
         cuts->qp.b[k] = cuts->b[k];
         cuts->qp.a[k] = cuts->a[k];

@@ -2,14 +2,18 @@
  *
  *  A constraint <w, Phi(x_i, v)> >= b belongs to the rank that holds its example: there its row v
  * is kept. What takes a number a constraint (example, b, multiplier) is on every rank, and the
- *  program with its Gram matrix is on rank 0. New constraints travel to all ranks once; each rank
+ *  program with its Gram matrix is on rank 0; where there are more than `limit`, rows of the matrix
+ *  are on the ranks of their constraints. New constraints travel to all ranks once; each rank
  *  multiplies them with its own.
+ *
+ *  In the split form constraints have a threshold t beside them: <w, Phi(x_i, v)> + s t >= b, with
+ *  s = 1 for v = y_i and s = -1 for v = -y.
  */
 #ifndef DKMAP_CUTSET_H
 #define DKMAP_CUTSET_H
 
 #include "model/form.h"
-#include "solve/qp.h"
+#include "solve/qp_spread.h"
 
 typedef struct dkm_cutset {
     dkm_form *form;
@@ -18,12 +22,19 @@ typedef struct dkm_cutset {
     dkm_idx *choice;  /**< n, the candidate it is about, or -1 */
     dkm_idx *idle;    /**< n, rounds since its multiplier was positive */
     double *b, *a;    /**< n */
+    double *tilt;     /**< n, s of the split form, else 0 */
     dkm_idx own;      /**< constraints of this rank's examples, in the order of all */
     dkm_idx own_room;
     dkm_idx *place; /**< own: which of all */
     dkm_idx *mine;  /**< own: the example, counted from this rank's first */
     double *V;      /**< own x r */
     dkm_qp qp;      /**< on rank 0 */
+    dkm_idx limit;  /**< constraints whose Gram matrix rank 0 has, at most */
+    int far;        /**< whether there are more: it is in `spread` */
+    dkm_spread spread;
+    int split;        /**< whether there is a threshold */
+    double threshold; /**< t */
+    double weight;    /**< of s s' in the Gram matrix, see dkm_cutset_solve() */
 } dkm_cutset;
 
 /** Constraints that a rank proposes, of its own examples in ascending order. */
@@ -31,7 +42,7 @@ typedef struct dkm_proposals {
     dkm_idx count;
     dkm_idx *example; /**< counted over all ranks */
     dkm_idx *choice;
-    double *b;
+    double *b, *tilt;
     double *V; /**< count x r */
 } dkm_proposals;
 
@@ -39,13 +50,22 @@ typedef struct dkm_proposals {
 dkm_cutset dkm_cutset_empty(dkm_form *form);
 void dkm_cutset_clear(dkm_cutset *cuts);
 
+/** The rank that has constraint c, and the slack that c shares with others. Local. */
+int dkm_cutset_owner(const dkm_cutset *cuts, dkm_idx c);
+dkm_idx dkm_cutset_group(const dkm_cutset *cuts, dkm_idx c);
+
+/** Tell the spread matrix of the last @p count constraints. Collective. */
+DKM_NODISCARD
+dkm_status dkm_cutset_spread_grow(dkm_cutset *cuts, dkm_idx count);
+
 /** Add what all ranks propose. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD
 dkm_status dkm_cutset_add(dkm_cutset *cuts, const dkm_proposals *mine);
 
-/** Solve the program from the last solution and tell all ranks the multipliers. Collective.
- *  @param[in] C  budget of an example; 0 for none */
+/** Solve the program from the last solution and tell all ranks the multipliers, and the threshold.
+ *  Collective.
+ *  @param[in] C  budget of a slack; 0 for none */
 DKM_NODISCARD
 dkm_status dkm_cutset_solve(dkm_cutset *cuts, double C, double tolerance, dkm_qp_info *info);
 

@@ -44,6 +44,9 @@ static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     if (s->C == 0 && (s->rescale != DKM_JKM_PLAIN || s->slacks == DKM_JKM_SLACKS_ONE))
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "slacks are rescaled, or shared, where there is a C only");
+    if (s->threshold && (s->rescale != DKM_JKM_PLAIN || s->slacks == DKM_JKM_SLACKS_ONE))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "with a threshold slacks are neither rescaled nor shared");
 out:
     return local;
 }
@@ -111,8 +114,8 @@ out:
 /* One slack for all goes with finite sets; with many examples it is the way to go. */
 static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
 {
-    int able =
-        s->space.count > 0 && !settings->oracle.find && settings->rescale != DKM_JKM_RESCALE_SLACK;
+    int able = s->space.count > 0 && !settings->oracle.find &&
+               settings->rescale != DKM_JKM_RESCALE_SLACK && !settings->threshold;
 
     if (settings->slacks == DKM_JKM_SLACKS_ONE && !able)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
@@ -143,9 +146,14 @@ static dkm_status learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint 
     DKM_TRY(dkm_form_open(&s->form, X, joint, &kernels, s->space.r, &settings->layout));
     DKM_TRY(dkm_form_train(&s->form));
     DKM_AGREE(s->ctx, choose_slacks(s, settings));
+    if (settings->threshold && s->space.kind == DKM_JKM_FREE && !settings->oracle.find)
+        DKM_AGREE(s->ctx, dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
+                                   "a threshold goes with outputs on the sphere and with "
+                                   "candidates: free ones have scores above any"));
     DKM_TRY(dkm_oracle_open(&oracle, &s->space, m, settings));
     DKM_TRY(dkm_jkm_loop_run(&loop, &s->form, &oracle, settings));
     s->epsilon = settings->epsilon;
+    s->threshold = loop.info.threshold;
     *info = loop.info;
     info->m = m;
     info->r = s->space.r;

@@ -12,7 +12,7 @@ typedef struct dkm_jkm {
     dkm_space space;
     dkm_data *U; /* the machine: one row for each of the form's inputs */
     char *joint, *kx, *ky;
-    double epsilon, C;
+    double epsilon, C, threshold;
     dkm_idx top;
 } dkm_jkm;
 

@@ -5,13 +5,15 @@
 #include "data/keeper.h"
 #include "model/cuts_kept.h"
 
-enum { ROUND, EPSILON, LEAST, FIRST_GAP, DUAL, NOTES };
+enum { ROUND, EPSILON, LEAST, FIRST_GAP, DUAL, THRESHOLD, WEIGHT, NOTES };
 
 static void name_stage(const dkm_jkm_loop *l, char stage[DKM_STAGE_LENGTH])
 {
     snprintf(stage, DKM_STAGE_LENGTH, "rounds m=%lld r=%lld epsilon=%.17g C=%.17g slacks=%s",
              (long long)l->form->m, (long long)l->form->r, l->settings->epsilon, l->settings->C,
-             l->one ? "one" : "each");
+             l->split ? "split"
+             : l->one ? "one"
+                      : "each");
 }
 
 static double bytes_of(const dkm_jkm_loop *l)
@@ -30,7 +32,9 @@ static dkm_local put_notes(const dkm_jkm_loop *l, double dual, dkm_bundle *state
                            [EPSILON] = l->oracle->epsilon,
                            [LEAST] = l->least,
                            [FIRST_GAP] = l->first_gap,
-                           [DUAL] = dual};
+                           [DUAL] = dual,
+                           [THRESHOLD] = l->cuts.threshold,
+                           [WEIGHT] = l->cuts.weight};
 
     DKM_STEP(dkm_bundle_put_reals(state, "notes", NOTES, notes));
     if (l->slow)
@@ -81,6 +85,8 @@ static dkm_local read_notes(dkm_jkm_loop *l, const dkm_bundle *state, double *du
     l->least = notes[LEAST];
     l->first_gap = notes[FIRST_GAP];
     *dual = notes[DUAL];
+    l->cuts.threshold = notes[THRESHOLD];
+    l->cuts.weight = notes[WEIGHT];
     dkm_oracle_set_epsilon(l->oracle, notes[EPSILON]);
 out:
     return local;

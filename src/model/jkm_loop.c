@@ -11,6 +11,7 @@
 #define SHARE  0.1  /* of the largest violation: smaller ones wait for a later round */
 #define IDLE   20   /* rounds until a constraint without a multiplier is dropped */
 #define STRICT 0.01 /* tolerance of the program, relative to that of the rounds */
+#define SPREAD 8000 /* constraints whose Gram matrix one rank has: 512 MB */
 
 void dkm_jkm_loop_close(dkm_jkm_loop *loop)
 {
@@ -30,107 +31,13 @@ static dkm_local open_loop(dkm_jkm_loop *l)
 
     DKM_STEP(dkm_calloc(l->ctx, n * r, &l->U));
     DKM_STEP(dkm_alloc(l->ctx, n * r, &l->G));
-    DKM_STEP(dkm_alloc(l->ctx, n, &l->slack));
+    DKM_STEP(dkm_alloc(l->ctx, l->split ? 2 * n : n, &l->slack));
     if (l->slow) {
         DKM_STEP(dkm_alloc(l->ctx, n * r, &l->H));
         DKM_STEP(dkm_alloc(l->ctx, n * r, &l->V));
     }
 out:
     return local;
-}
-
-/* What the constraints so far ask of the slack of each own example. */
-static void find_slacks(dkm_jkm_loop *l)
-{
-    const dkm_cutset *cuts = &l->cuts;
-    dkm_idx r = l->form->r;
-
-    memset(l->slack, 0, (size_t)l->oracle->n * sizeof *l->slack);
-    for (dkm_idx k = 0; k < cuts->own; k++) {
-        double short_of =
-            cuts->b[cuts->place[k]] - dkm_qp_dot(r, l->G + cuts->mine[k] * r, cuts->V + k * r);
-        l->slack[cuts->mine[k]] = fmax(l->slack[cuts->mine[k]], short_of);
-    }
-}
-
-/* Sums and the largest of what the oracle found, over all examples. */
-typedef struct finding {
-    double slack;     /* sum of xi at the machine's true constraints */
-    double violation; /* largest, beyond the slack so far where there are slacks */
-    double shortfall; /* largest, slack or not */
-} finding;
-
-static dkm_status look(dkm_jkm_loop *l, finding *f)
-{
-    dkm_status status = DKM_OK;
-    dkm_sum slack = {0};
-    double most[2] = {0, 0};
-
-    dkm_phase_begin(l->ctx, "oracle");
-    if (l->one) {
-        DKM_TRY(dkm_onecut_values(&l->joint, l->U, l->G));
-    } else {
-        dkm_cutset_machine(&l->cuts, l->U);
-        DKM_TRY(dkm_form_apply(l->form, NULL, l->U, l->G));
-    }
-    DKM_TRY(dkm_jkm_search(l));
-    find_slacks(l);
-    for (dkm_idx i = 0; i < l->oracle->n; i++) {
-        double h = l->oracle->violation[i];
-        dkm_sum_add(&slack, fmax(0.0, h));
-        most[0] = fmax(most[0], h - (l->settings->C > 0 ? l->slack[i] : 0));
-        most[1] = fmax(most[1], h);
-    }
-    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(l->ctx));
-    DKM_TRY(dkm_sum_ranks(l->ctx, 1, &slack));
-    *f = (finding){slack.hi, most[0], most[1]};
-out:
-    dkm_phase_end(l->ctx);
-    return status;
-}
-
-static void clear_proposals(dkm_proposals *p)
-{
-    DKM_FREE(p->example);
-    DKM_FREE(p->choice);
-    DKM_FREE(p->b);
-    DKM_FREE(p->V);
-}
-
-/* The constraints of own examples that are violated by more than @p least. */
-static dkm_local propose(dkm_jkm_loop *l, double least, dkm_proposals *p)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const dkm_oracle *o = l->oracle;
-    dkm_idx r = l->form->r;
-
-    DKM_STEP(dkm_alloc(l->ctx, o->n, &p->example));
-    DKM_STEP(dkm_alloc(l->ctx, o->n, &p->choice));
-    DKM_STEP(dkm_alloc(l->ctx, o->n, &p->b));
-    DKM_STEP(dkm_alloc(l->ctx, o->n * r, &p->V));
-    for (dkm_idx i = 0; i < o->n; i++) {
-        if (!(o->violation[i] - (l->settings->C > 0 ? l->slack[i] : 0) >= least))
-            continue;
-        p->example[p->count] = o->first + i;
-        p->choice[p->count] = o->choice[i];
-        p->b[p->count] = o->b[i];
-        memcpy(p->V + p->count * r, o->V + i * r, (size_t)r * sizeof *p->V);
-        p->count++;
-    }
-out:
-    return local;
-}
-
-static dkm_status add(dkm_jkm_loop *l, double least)
-{
-    dkm_status status = DKM_OK;
-    dkm_proposals p = {0};
-
-    DKM_AGREE(l->ctx, propose(l, least, &p));
-    DKM_TRY(dkm_cutset_add(&l->cuts, &p));
-out:
-    clear_proposals(&p);
-    return status;
 }
 
 static dkm_idx count_positive(dkm_idx n, const double *a)
@@ -144,18 +51,20 @@ static dkm_idx count_positive(dkm_idx n, const double *a)
 
 /* Where the loop stands. The dual is that of the last program; without slacks the machine scaled
  * until it meets all constraints gives the primal. */
-static void take_stock(dkm_jkm_loop *l, const finding *f, double dual, double square)
+static void take_stock(dkm_jkm_loop *l, const dkm_jkm_finding *f, double dual, double square)
 {
     dkm_jkm_info *info = &l->info;
-    double met = 1 - f->shortfall / l->oracle->margin;
+    double met = 1 - f->shortfall / dkm_jkm_asked(l);
 
     info->rounds = l->round;
     info->constraints = l->one ? l->joint.n : l->cuts.n;
     info->support = count_positive(info->constraints, l->one ? l->joint.a : l->cuts.a);
     info->epsilon = l->oracle->epsilon;
+    info->threshold = l->cuts.threshold;
+    info->spread = l->cuts.far;
     info->dual = dual;
     info->slack = l->settings->C > 0 ? f->slack : 0;
-    info->violation = fmax(0.0, f->violation) / l->oracle->margin;
+    info->violation = fmax(0.0, f->violation) / dkm_jkm_asked(l);
     if (l->settings->C > 0)
         info->primal = square / 2 + l->settings->C * f->slack;
     else
@@ -163,7 +72,7 @@ static void take_stock(dkm_jkm_loop *l, const finding *f, double dual, double sq
     info->gap = isinf(info->primal) ? 1
                 : info->primal > 0  ? (info->primal - dual) / info->primal
                                     : 0;
-    l->least = fmin(l->least, f->shortfall / l->oracle->margin);
+    l->least = fmin(l->least, f->shortfall / dkm_jkm_asked(l));
 }
 
 /* How far the loop is: violations shrink like powers. */
@@ -229,6 +138,7 @@ static double anneal(dkm_jkm_loop *l)
 
     dkm_oracle_set_epsilon(l->oracle, fmax(l->settings->epsilon, SHRINK * l->oracle->epsilon));
     ratio = l->oracle->margin / before;
+    l->cuts.threshold *= ratio;
     for (dkm_idx c = 0; c < l->cuts.n; c++) {
         l->cuts.b[c] *= ratio;
         l->cuts.a[c] *= ratio;
@@ -257,14 +167,14 @@ out:
 }
 
 /* One round after the oracle has looked: add what it found and solve. */
-static dkm_status improve(dkm_jkm_loop *l, const finding *f, dkm_qp_info *qp)
+static dkm_status improve(dkm_jkm_loop *l, const dkm_jkm_finding *f, dkm_qp_info *qp)
 {
     dkm_status status = DKM_OK;
-    double unit = l->oracle->margin * l->settings->tolerance;
+    double unit = dkm_jkm_asked(l) * l->settings->tolerance;
     double least = l->settings->C > 0 ? 1e-3 * unit : unit;
 
     DKM_TRY(dkm_cutset_prune(&l->cuts, IDLE));
-    DKM_TRY(add(l, fmax(least, SHARE * f->violation)));
+    DKM_TRY(dkm_jkm_add(l, fmax(least, SHARE * f->violation)));
     DKM_TRY(dkm_cutset_solve(&l->cuts, l->settings->C,
                              (l->settings->C > 0 ? 1e-3 : 1.0) * STRICT * unit, qp));
     if (qp->unbounded)
@@ -289,12 +199,14 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
 {
     dkm_status status = DKM_OK;
     dkm_qp_info qp = {0};
-    finding f = {0};
+    dkm_jkm_finding f = {0};
 
     *loop = (dkm_jkm_loop){.ctx = form->base.ctx, .form = form, .oracle = oracle};
     loop->settings = settings;
     loop->cuts = dkm_cutset_empty(form);
     loop->joint = dkm_onecut_empty(form, oracle);
+    loop->cuts.limit = settings->spread > 0 ? settings->spread : SPREAD;
+    loop->cuts.split = loop->split = settings->threshold;
     loop->one = settings->slacks == DKM_JKM_SLACKS_ONE;
     loop->started = MPI_Wtime();
     loop->least = INFINITY;
@@ -304,7 +216,7 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
         dkm_oracle_set_epsilon(oracle, settings->anneal);
     DKM_TRY(dkm_jkm_loop_take_up(loop, &qp.objective));
     for (;;) {
-        DKM_TRY(look(loop, &f));
+        DKM_TRY(dkm_jkm_look(loop, &f));
         take_stock(loop, &f, qp.objective, machine_square(loop, qp.objective));
         tell(loop);
         if (finished(loop) && oracle->epsilon <= settings->epsilon)

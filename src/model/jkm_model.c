@@ -46,6 +46,8 @@ static dkm_status predict(void *state, const dkm_data *X, dkm_data **Y)
     DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(X), s->form.r, &G));
     DKM_TRY(dkm_form_apply(&s->form, X, dkm_data_values_const(s->U), dkm_data_values(G)));
     DKM_TRY(dkm_space_decode(&s->space, s->top, &G, Y));
+    for (dkm_idx k = 1; s->top > 0 && k < dkm_data_local_rows(*Y) * 2 * s->top; k += 2)
+        dkm_data_values(*Y)[k] += s->threshold;
 out:
     dkm_phase_end(s->ctx);
     dkm_data_destroy(&G);
@@ -97,6 +99,7 @@ static dkm_local name_parts(dkm_jkm *s, dkm_bundle *bundle)
     DKM_STEP(dkm_bundle_put_text(bundle, "ky", s->ky));
     DKM_STEP(dkm_bundle_put_real(bundle, "epsilon", s->epsilon));
     DKM_STEP(dkm_bundle_put_real(bundle, "C", s->C));
+    DKM_STEP(dkm_bundle_put_real(bundle, "threshold", s->threshold));
     DKM_STEP(dkm_bundle_lend_data(bundle, "inputs", s->form.base.X));
     DKM_STEP(dkm_bundle_lend_data(bundle, "machine", s->U));
 out:
@@ -125,6 +128,8 @@ static dkm_local read_parts(dkm_jkm *s, dkm_bundle *bundle, dkm_data **X)
     DKM_STEP(dkm_jkm_keep_texts(s, joint, kx, ky));
     DKM_STEP(dkm_bundle_real(bundle, "epsilon", &s->epsilon));
     DKM_STEP(dkm_bundle_real(bundle, "C", &s->C));
+    if (dkm_bundle_find(bundle, "threshold"))
+        DKM_STEP(dkm_bundle_real(bundle, "threshold", &s->threshold));
     DKM_STEP(dkm_bundle_take_data(bundle, "inputs", X));
     DKM_STEP(dkm_bundle_take_data(bundle, "machine", &s->U));
     if (dkm_data_rows(*X) != dkm_data_rows(s->U))

@@ -17,21 +17,20 @@ void dkm_qp_clear(dkm_qp *qp)
     DKM_FREE(qp->group);
     DKM_FREE(qp->member);
     DKM_FREE(qp->L);
-    qp->n = qp->room = qp->active = 0;
+    qp->n = qp->room = qp->active = qp->factor_room = 0;
 }
 
-/* A square matrix of `from` used rows and leading dimension ld, in a block of leading dimension
- * room. */
-static dkm_local widen(dkm_ctx *ctx, dkm_idx used, dkm_idx ld, dkm_idx room, double **A)
+/* G in a block of another leading dimension. */
+static dkm_local widen(dkm_qp *qp, dkm_idx room)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *wide = NULL;
 
-    DKM_STEP(dkm_calloc(ctx, room * room, &wide));
-    for (dkm_idx i = 0; i < used; i++)
-        memcpy(wide + i * room, *A + i * ld, (size_t)used * sizeof *wide);
-    DKM_FREE(*A);
-    *A = wide;
+    DKM_STEP(dkm_calloc(qp->ctx, room * room, &wide));
+    for (dkm_idx i = 0; i < qp->n; i++)
+        memcpy(wide + i * room, qp->G + i * qp->room, (size_t)qp->n * sizeof *wide);
+    DKM_FREE(qp->G);
+    qp->G = wide;
 out:
     return local;
 }
@@ -39,19 +38,14 @@ out:
 static dkm_local enlarge(dkm_qp *qp, dkm_idx room)
 {
     dkm_local local = DKM_LOCAL_OK;
-    double *L = qp->L;
 
     DKM_STEP(dkm_realloc(qp->ctx, room, &qp->b));
     DKM_STEP(dkm_realloc(qp->ctx, room, &qp->a));
     DKM_STEP(dkm_realloc(qp->ctx, room, &qp->group));
     DKM_STEP(dkm_realloc(qp->ctx, room, &qp->member));
-    DKM_STEP(widen(qp->ctx, qp->active, qp->room, room, &L));
-    qp->L = L;
-    local = widen(qp->ctx, qp->n, qp->room, room, &qp->G);
-    if (local.code == DKM_OK)
-        qp->room = room;
-    else
-        qp->active = 0; /* the factor has another leading dimension already: begin it anew */
+    if (!qp->far)
+        DKM_STEP(widen(qp, room));
+    qp->room = room;
 out:
     return local;
 }
@@ -72,6 +66,30 @@ out:
     return local;
 }
 
+void dkm_qp_go_far(dkm_qp *qp, dkm_qp_far *far)
+{
+    DKM_FREE(qp->G);
+    qp->far = far;
+}
+
+double *dkm_qp_factor_row(const dkm_qp *qp, dkm_idx i)
+{
+    return qp->L + i * (i + 3) / 2;
+}
+
+dkm_local dkm_qp_widen_factor(dkm_qp *qp)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx room = qp->active + qp->active / 4 + 32;
+
+    if (qp->active < qp->factor_room)
+        return local;
+    DKM_STEP(dkm_realloc(qp->ctx, room * (room + 3) / 2, &qp->L));
+    qp->factor_room = room;
+out:
+    return local;
+}
+
 void dkm_qp_keep(dkm_qp *qp, const char *keep)
 {
     dkm_idx kept = 0, room = qp->room;
@@ -86,7 +104,7 @@ void dkm_qp_keep(dkm_qp *qp, const char *keep)
         dkm_idx col = 0;
         if (!keep[c])
             continue;
-        for (dkm_idx d = 0; d < qp->n; d++)
+        for (dkm_idx d = 0; !qp->far && d < qp->n; d++)
             if (keep[d])
                 qp->G[kept * room + col++] = qp->G[c * room + d];
         qp->a[kept] = qp->a[c];
@@ -111,12 +129,16 @@ double dkm_qp_dot(dkm_idx n, const double *x, const double *y)
     return total;
 }
 
-double dkm_qp_objective(const dkm_qp *qp)
+double dkm_qp_objective(const dkm_qp *qp, double *scratch)
 {
     double sum = 0;
 
+    if (qp->far)
+        dkm_qp_times(qp, qp->a, NULL, scratch);
     for (dkm_idx c = 0; c < qp->n; c++)
         if (qp->a[c] != 0)
-            sum += qp->a[c] * (qp->b[c] - 0.5 * dkm_qp_dot(qp->n, qp->G + c * qp->room, qp->a));
+            sum += qp->a[c] *
+                   (qp->b[c] -
+                    0.5 * (qp->far ? scratch[c] : dkm_qp_dot(qp->n, qp->G + c * qp->room, qp->a)));
     return sum;
 }

@@ -5,24 +5,40 @@
  *
  *  G is the Gram matrix of constraints <w, d_c> >= b_c, w = sum a_c d_c; a group is an example
  *  (one slack each) or all constraints (one slack). A program lives on one rank and is solved there
- *  with its last solution as the start: what comes out depends on G, b and the history alone.
+ *  with its last solution as the start: what comes out depends on G, b and the history alone. Rows
+ *  of G may be kept elsewhere (qp_spread.h); they are asked for as they are needed.
  */
 #ifndef DKMAP_QP_H
 #define DKMAP_QP_H
 
 #include <dkmap/context.h>
 
+/** How to come by rows of G that are not here. */
+typedef struct dkm_qp_far {
+    void *user;
+    void (*row)(void *user, dkm_idx c, double *row);         /**< of n numbers */
+    void (*times)(void *user, const double *a, double *out); /**< out = G a */
+    double *diagonal;                                        /**< n */
+    /* rows that were asked for lately, while a program is solved */
+    dkm_idx slots, clock;
+    dkm_idx *holds, *used; /**< slots: whose row, -1 for none, and when it was asked for */
+    dkm_idx *slot;         /**< n: where the row is, or -1 */
+    double *rows;          /**< slots x n */
+} dkm_qp_far;
+
 typedef struct dkm_qp {
     dkm_ctx *ctx;
     dkm_idx n, room;
-    double *G;      /**< symmetric n x n, both triangles, ld = room */
-    double *b;      /**< n */
-    double *a;      /**< n, >= 0 */
-    dkm_idx *group; /**< n */
+    double *G;       /**< symmetric n x n, both triangles, ld = room; NULL where they are far */
+    dkm_qp_far *far; /**< NULL where G is here; borrowed */
+    double *b;       /**< n */
+    double *a;       /**< n, >= 0 */
+    dkm_idx *group;  /**< n */
     /* of the active set of dkm_qp_solve_free(), kept between calls */
-    dkm_idx active;  /**< how many a_c are free to move */
-    dkm_idx *member; /**< which, in the order of the factor */
-    double *L;       /**< lower Cholesky factor of their G, row by row, ld = room */
+    dkm_idx active;      /**< how many a_c are free to move */
+    dkm_idx *member;     /**< which, in the order of the factor */
+    double *L;           /**< lower Cholesky factor of their G, see dkm_qp_factor_row() */
+    dkm_idx factor_room; /**< rows that L has room for */
 } dkm_qp;
 
 /** How a solve ended. */
@@ -43,6 +59,9 @@ void dkm_qp_clear(dkm_qp *qp);
 DKM_NODISCARD
 dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
 
+/** Drop G, whose rows are with @p far from now on. Local. */
+void dkm_qp_go_far(dkm_qp *qp, dkm_qp_far *far);
+
 /** Keep the constraints with keep[c] != 0, in their order; those with a > 0 must be kept. Local. */
 void dkm_qp_keep(dkm_qp *qp, const char *keep);
 
@@ -61,8 +80,29 @@ dkm_local dkm_qp_solve_free(dkm_qp *qp, double tolerance, dkm_qp_info *info);
 DKM_NODISCARD
 dkm_local dkm_qp_solve_budget(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info);
 
-/** b'a - 1/2 a'Ga. Local. */
-double dkm_qp_objective(const dkm_qp *qp);
+/** Row c of G; the last two that were asked for stay. Local. */
+const double *dkm_qp_row(dkm_qp *qp, dkm_idx c);
+/** G_cc. Local. */
+double dkm_qp_diagonal(const dkm_qp *qp, dkm_idx c);
+/** out_c = (G a)_c of all constraints, but for some with skip[c] != 0 (may be NULL). Local. */
+void dkm_qp_times(const dkm_qp *qp, const double *a, const char *skip, double *out);
+
+/** Make room for a row of the factor more. Local.
+ *  @return ok; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_local dkm_qp_widen_factor(dkm_qp *qp);
+/** Row i of the factor: i + 1 numbers, and room for one more. Local. */
+double *dkm_qp_factor_row(const dkm_qp *qp, dkm_idx i);
+
+/** Set up and drop what rows that are far are kept in during a solve. Local.
+ *  @return ok; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_local dkm_qp_open_rows(dkm_qp *qp);
+void dkm_qp_close_rows(dkm_qp *qp);
+
+/** b'a - 1/2 a'Ga. Local.
+ *  @param[out] scratch  n */
+double dkm_qp_objective(const dkm_qp *qp, double *scratch);
 
 /** x'y of n numbers, in an order that depends on n alone. Local. */
 double dkm_qp_dot(dkm_idx n, const double *x, const double *y);

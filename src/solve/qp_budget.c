@@ -74,8 +74,9 @@ static void find_gradients(solver *v)
 {
     dkm_qp *qp = v->qp;
 
+    dkm_qp_times(qp, qp->a, NULL, v->grad);
     for (dkm_idx c = 0; c < qp->n; c++)
-        v->grad[c] = qp->b[c] - dkm_qp_dot(qp->n, qp->G + c * qp->room, qp->a);
+        v->grad[c] = qp->b[c] - v->grad[c];
 }
 
 /* The best pair to trade in a group: @p to gains, @p from gives. Returns how far apart their
@@ -100,7 +101,7 @@ static double best_pair(const solver *v, dkm_idx g, dkm_idx *to, dkm_idx *from)
 
 static void shift_gradients(solver *v, dkm_idx c, double t)
 {
-    const double *g = v->qp->G + c * v->qp->room;
+    const double *g = dkm_qp_row(v->qp, c);
 
     for (dkm_idx d = 0; d < v->qp->n; d++)
         v->grad[d] -= t * g[d];
@@ -110,15 +111,14 @@ static void shift_gradients(solver *v, dkm_idx c, double t)
 static void trade(solver *v, dkm_idx g, dkm_idx to, dkm_idx from, double apart)
 {
     dkm_qp *qp = v->qp;
-    dkm_idx room = qp->room;
     double curve = 0, have = from >= 0 ? qp->a[from] : v->unspent[g], t;
 
     if (to >= 0)
-        curve += qp->G[to * room + to];
+        curve += dkm_qp_diagonal(qp, to);
     if (from >= 0)
-        curve += qp->G[from * room + from];
+        curve += dkm_qp_diagonal(qp, from);
     if (to >= 0 && from >= 0)
-        curve -= 2 * qp->G[to * room + from];
+        curve -= 2 * dkm_qp_row(qp, to)[from];
     t = curve * have > apart ? apart / curve : have;
     if (to >= 0) {
         qp->a[to] += t;
@@ -175,12 +175,14 @@ dkm_local dkm_qp_solve_budget(dkm_qp *qp, double budget, double tolerance, dkm_q
     solver v = {.qp = qp, .budget = budget, .tolerance = tolerance};
 
     *info = (dkm_qp_info){0};
+    DKM_STEP(dkm_qp_open_rows(qp));
     DKM_STEP(open_solver(&v));
     respect_budgets(&v);
     solve(&v, info);
     info->steps = v.steps;
-    info->objective = dkm_qp_objective(qp);
+    info->objective = dkm_qp_objective(qp, v.grad);
 out:
     close_solver(&v);
+    dkm_qp_close_rows(qp);
     return local;
 }

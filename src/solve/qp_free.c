@@ -20,27 +20,25 @@ typedef struct solver {
     double tolerance;
     double *grad, *s, *row;
     char *in; /* is it in P? */
+    double *Ga;
     dkm_idx steps;
     int unbounded;
+    dkm_local failed; /* for want of memory */
 } solver;
-
-static double *factor_row(const dkm_qp *qp, dkm_idx i)
-{
-    return qp->L + i * qp->room;
-}
 
 /* row <- L^-1 row, the first k of them. */
 static void forward(const dkm_qp *qp, dkm_idx k, double *row)
 {
     for (dkm_idx i = 0; i < k; i++)
-        row[i] = (row[i] - dkm_qp_dot(i, factor_row(qp, i), row)) / factor_row(qp, i)[i];
+        row[i] =
+            (row[i] - dkm_qp_dot(i, dkm_qp_factor_row(qp, i), row)) / dkm_qp_factor_row(qp, i)[i];
 }
 
 /* row <- L^-T row. */
 static void backward(const dkm_qp *qp, dkm_idx k, double *row)
 {
     for (dkm_idx i = k - 1; i >= 0; i--) {
-        const double *l = factor_row(qp, i);
+        const double *l = dkm_qp_factor_row(qp, i);
         row[i] /= l[i];
         for (dkm_idx j = 0; j < i; j++)
             row[j] -= l[j] * row[i];
@@ -55,16 +53,17 @@ static void leave(solver *v, dkm_idx i)
     v->in[qp->member[i]] = 0;
     qp->a[qp->member[i]] = 0;
     for (dkm_idx r = i + 1; r < qp->active; r++) {
-        double *to = factor_row(qp, r - 1), *from = factor_row(qp, r);
+        double *to = dkm_qp_factor_row(qp, r - 1), *from = dkm_qp_factor_row(qp, r);
         for (dkm_idx c = 0; c <= r; c++)
             to[c] = from[c];
         qp->member[r - 1] = qp->member[r];
     }
     qp->active--;
     for (dkm_idx k = i; k < qp->active; k++) {
-        double *l = factor_row(qp, k), h = hypot(l[k], l[k + 1]), c = l[k] / h, s = l[k + 1] / h;
+        double *l = dkm_qp_factor_row(qp, k), h = hypot(l[k], l[k + 1]), c = l[k] / h,
+               s = l[k + 1] / h;
         for (dkm_idx r = k; r < qp->active; r++) {
-            double *x = factor_row(qp, r), p = x[k], q = x[k + 1];
+            double *x = dkm_qp_factor_row(qp, r), p = x[k], q = x[k + 1];
             x[k] = c * p + s * q;
             x[k + 1] = c * q - s * p;
         }
@@ -75,7 +74,7 @@ static void leave(solver *v, dkm_idx i)
 static double project(solver *v, dkm_idx c)
 {
     dkm_qp *qp = v->qp;
-    const double *g = qp->G + c * qp->room;
+    const double *g = dkm_qp_row(qp, c);
 
     for (dkm_idx i = 0; i < qp->active; i++)
         v->row[i] = g[qp->member[i]];
@@ -107,20 +106,28 @@ static int trade(solver *v, dkm_idx c)
     return 1;
 }
 
+static int stopped(const solver *v)
+{
+    return v->unbounded || v->failed.code != DKM_OK;
+}
+
 /* Let c join P. */
 static void join(solver *v, dkm_idx c)
 {
     dkm_qp *qp = v->qp;
     double left = project(v, c), *l;
 
-    while (left <= DEPENDENT * qp->G[c * qp->room + c]) {
+    while (left <= DEPENDENT * dkm_qp_diagonal(qp, c)) {
         if (!trade(v, c)) {
             v->unbounded = 1;
             return;
         }
         left = project(v, c);
     }
-    l = factor_row(qp, qp->active);
+    v->failed = dkm_qp_widen_factor(qp);
+    if (v->failed.code != DKM_OK)
+        return;
+    l = dkm_qp_factor_row(qp, qp->active);
     for (dkm_idx i = 0; i < qp->active; i++)
         l[i] = v->row[i];
     l[qp->active] = sqrt(left);
@@ -163,11 +170,9 @@ static double find_gradients(solver *v)
     dkm_qp *qp = v->qp;
     double most = 0;
 
+    dkm_qp_times(qp, qp->a, v->in, v->grad);
     for (dkm_idx c = 0; c < qp->n; c++) {
-        v->grad[c] = 0;
-        if (v->in[c])
-            continue;
-        v->grad[c] = qp->b[c] - dkm_qp_dot(qp->n, qp->G + c * qp->room, qp->a);
+        v->grad[c] = v->in[c] ? 0 : qp->b[c] - v->grad[c];
         most = fmax(most, v->grad[c]);
     }
     return most;
@@ -177,7 +182,7 @@ static double find_gradients(solver *v)
  * first. */
 static void admit(solver *v, dkm_idx count, double most)
 {
-    for (dkm_idx k = 0; k < count && !v->unbounded; k++) {
+    for (dkm_idx k = 0; k < count && !stopped(v); k++) {
         dkm_idx best = -1;
         for (dkm_idx c = 0; c < v->qp->n; c++)
             if (!v->in[c] && v->grad[c] > v->tolerance && (best < 0 || v->grad[c] > v->grad[best]))
@@ -192,20 +197,20 @@ static void admit(solver *v, dkm_idx count, double most)
 static void solve(solver *v, dkm_qp_info *info)
 {
     dkm_idx count = BLOCK, limit = 50 * v->qp->n + 1000;
-    double last = dkm_qp_objective(v->qp);
+    double last = dkm_qp_objective(v->qp, v->Ga);
 
     settle(v);
     while ((info->violation = find_gradients(v)) > v->tolerance && v->steps < limit) {
         double now;
         admit(v, count, info->violation);
-        if (v->unbounded)
+        if (stopped(v))
             break;
         settle(v);
-        now = dkm_qp_objective(v->qp);
+        now = dkm_qp_objective(v->qp, v->Ga);
         count = now > last ? BLOCK : 1;
         last = now;
     }
-    info->objective = dkm_qp_objective(v->qp);
+    info->objective = dkm_qp_objective(v->qp, v->Ga);
     info->unbounded = v->unbounded;
     info->steps = v->steps;
 }
@@ -213,9 +218,11 @@ static void solve(solver *v, dkm_qp_info *info)
 dkm_local dkm_qp_solve_free(dkm_qp *qp, double tolerance, dkm_qp_info *info)
 {
     dkm_local local = DKM_LOCAL_OK;
-    solver v = {.qp = qp, .tolerance = tolerance};
+    solver v = {.qp = qp, .tolerance = tolerance, .failed = DKM_LOCAL_OK};
 
     *info = (dkm_qp_info){0};
+    DKM_STEP(dkm_qp_open_rows(qp));
+    DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.Ga));
     DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.grad));
     DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.s));
     DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v.row));
@@ -223,11 +230,15 @@ dkm_local dkm_qp_solve_free(dkm_qp *qp, double tolerance, dkm_qp_info *info)
     for (dkm_idx i = 0; i < qp->active; i++)
         v.in[qp->member[i]] = 1;
     for (dkm_idx c = 0; c < qp->n; c++)
-        if (qp->a[c] > 0 && !v.in[c] && !v.unbounded)
+        if (qp->a[c] > 0 && !v.in[c] && !stopped(&v))
             join(&v, c);
+    DKM_STEP(v.failed);
     if (qp->n > 0)
         solve(&v, info);
+    local = v.failed;
 out:
+    dkm_qp_close_rows(qp);
+    DKM_FREE(v.Ga);
     DKM_FREE(v.grad);
     DKM_FREE(v.s);
     DKM_FREE(v.row);

@@ -1,78 +1,89 @@
-/* G and, below it, the rows of the factor L make one matrix of n columns, which rank 0 deals out in
- * slabs and collects again. */
+/* G and, below it, the rows of the factor L make one matrix of n columns in slabs: its rows travel
+ * between those and the ranks that have them. */
 #include "solve/qp_kept.h"
+
+#include <string.h>
 
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
 
-/* Who has how many of the rows. */
 typedef struct deal {
     dkm_ctx *ctx;
+    const dkm_spread *spread; /* NULL where G is on rank 0 */
     dkm_idx n, active, mine;
-    int *counts, *starts;
-    MPI_Datatype row; /* n numbers, without gaps */
-    MPI_Datatype far; /* the same, as far apart as rows lie on rank 0 */
 } deal;
 
-static dkm_local open_deal(deal *d, dkm_ctx *ctx, dkm_idx n, dkm_idx active, dkm_idx room)
+static deal open_deal(dkm_ctx *ctx, const dkm_spread *spread, dkm_idx n, dkm_idx active)
 {
-    dkm_local local = DKM_LOCAL_OK;
-    int size = dkm_ctx_size(ctx);
-
-    *d = (deal){.ctx = ctx, .n = n, .active = active};
-    d->mine = dkm_slab_count(n + active, dkm_ctx_rank(ctx), size);
-    MPI_Type_contiguous((int)n, MPI_DOUBLE, &d->row);
-    MPI_Type_create_resized(d->row, 0, (MPI_Aint)room * (MPI_Aint)sizeof(double), &d->far);
-    MPI_Type_commit(&d->row);
-    MPI_Type_commit(&d->far);
-    DKM_STEP(dkm_alloc(ctx, size, &d->counts));
-    DKM_STEP(dkm_alloc(ctx, size, &d->starts));
-out:
-    return local;
+    return (deal){.ctx = ctx,
+                  .spread = spread,
+                  .n = n,
+                  .active = active,
+                  .mine = dkm_slab_count(n + active, dkm_ctx_rank(ctx), dkm_ctx_size(ctx))};
 }
 
-static void close_deal(deal *d)
+static void move(const deal *d, int from, int to, const double *source, double *target)
 {
-    MPI_Type_free(&d->far);
-    MPI_Type_free(&d->row);
-    DKM_FREE(d->starts);
-    DKM_FREE(d->counts);
+    MPI_Comm comm = dkm_ctx_comm(d->ctx);
+    int rank = dkm_ctx_rank(d->ctx);
+
+    if (rank == from && rank == to)
+        memcpy(target, source, (size_t)d->n * sizeof *target);
+    else if (rank == from)
+        MPI_Send(source, (int)d->n, MPI_DOUBLE, to, 0, comm);
+    else if (rank == to)
+        MPI_Recv(target, (int)d->n, MPI_DOUBLE, from, 0, comm, MPI_STATUS_IGNORE);
 }
 
-/* Rows [first, first + count) of the whole, as they fall to the ranks; returns this rank's first of
- * them, counted in its slab. */
-static dkm_idx share(deal *d, dkm_idx first, dkm_idx count)
+/* Where a row of the matrix is in the slab of the rank that has it. */
+static double *in_slab(const deal *d, dkm_idx row, double *slab, int *rank)
 {
-    int size = dkm_ctx_size(d->ctx), rank = dkm_ctx_rank(d->ctx);
-    dkm_idx all = d->n + d->active, own = dkm_slab_first(all, rank, size);
+    dkm_idx all = d->n + d->active;
 
-    for (int k = 0; k < size; k++) {
-        dkm_idx from = dkm_slab_first(all, k, size), to = dkm_slab_first(all, k + 1, size);
-        from = from > first ? from : first;
-        to = to < first + count ? to : first + count;
-        d->counts[k] = to > from ? (int)(to - from) : 0;
-        d->starts[k] = to > from ? (int)(from - first) : 0;
+    *rank = dkm_slab_owner(all, row, dkm_ctx_size(d->ctx));
+    return slab + (*rank == dkm_ctx_rank(d->ctx)
+                       ? (row - dkm_slab_first(all, *rank, dkm_ctx_size(d->ctx))) * d->n
+                       : 0);
+}
+
+/* Rows of G to the slabs, or from them. */
+static void move_matrix(const deal *d, const dkm_qp *qp, double *slab, int out)
+{
+    int rank = dkm_ctx_rank(d->ctx), there = 0;
+    dkm_idx own = 0;
+
+    for (dkm_idx c = 0; c < d->n; c++) {
+        int here = d->spread ? d->spread->owner[c] : 0;
+        double *row = d->spread ? d->spread->G + own * d->spread->room : qp->G + c * qp->room;
+        double *kept = in_slab(d, c, slab, &there);
+        if (out)
+            move(d, here, there, row, kept);
+        else
+            move(d, there, here, kept, row);
+        own += here == rank;
     }
-    return own > first ? 0 : first - own;
 }
 
-static void scatter(deal *d, dkm_idx first, dkm_idx count, const double *from, double *slab)
+/* Rows of the factor likewise, through one of n numbers. */
+static void move_factor(const deal *d, const dkm_qp *qp, double *slab, int out, double *row)
 {
-    dkm_idx at = share(d, first, count);
-    int mine = d->counts[dkm_ctx_rank(d->ctx)];
+    int rank = dkm_ctx_rank(d->ctx), there = 0;
 
-    MPI_Scatterv(from, d->counts, d->starts, d->far, slab + (mine ? at * d->n : 0), mine, d->row, 0,
-                 dkm_ctx_comm(d->ctx));
-}
-
-static void gather(deal *d, dkm_idx first, dkm_idx count, const double *slab, double *to)
-{
-    dkm_idx at = share(d, first, count);
-    int mine = d->counts[dkm_ctx_rank(d->ctx)];
-
-    MPI_Gatherv(slab + (mine ? at * d->n : 0), mine, d->row, to, d->counts, d->starts, d->far, 0,
-                dkm_ctx_comm(d->ctx));
+    for (dkm_idx i = 0; i < d->active; i++) {
+        size_t bytes = (size_t)(i + 1) * sizeof *row;
+        double *kept = in_slab(d, d->n + i, slab, &there);
+        if (out) {
+            memset(row, 0, (size_t)d->n * sizeof *row);
+            if (rank == 0)
+                memcpy(row, dkm_qp_factor_row(qp, i), bytes);
+            move(d, 0, there, row, kept);
+        } else {
+            move(d, there, 0, kept, row);
+            if (rank == 0)
+                memcpy(dkm_qp_factor_row(qp, i), row, bytes);
+        }
+    }
 }
 
 static dkm_local put_parts(const deal *d, const dkm_idx *member, const double *slab,
@@ -92,30 +103,30 @@ out:
     return local;
 }
 
-dkm_status dkm_qp_put(const dkm_qp *qp, dkm_idx n, dkm_bundle *state, double **rows)
+dkm_status dkm_qp_put(const dkm_qp *qp, const dkm_spread *spread, dkm_idx n, dkm_bundle *state,
+                      double **rows)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = state->ctx;
-    MPI_Comm comm = dkm_ctx_comm(ctx);
-    dkm_idx sizes[2] = {qp->active, qp->room}, *member = NULL;
-    int here = dkm_ctx_rank(ctx) == 0;
-    deal d = {.row = MPI_DATATYPE_NULL};
+    dkm_idx active = qp->active, *member = NULL;
+    double *row = NULL;
+    deal d;
 
     *rows = NULL;
-    MPI_Bcast(sizes, 2, MPI_INT64_T, 0, comm);
-    DKM_AGREE(ctx, open_deal(&d, ctx, n, sizes[0], sizes[1]));
+    MPI_Bcast(&active, 1, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
+    d = open_deal(ctx, spread, n, active);
     DKM_AGREE(ctx, dkm_calloc(ctx, d.mine * n, rows));
-    DKM_AGREE(ctx, dkm_alloc(ctx, d.active, &member));
-    for (dkm_idx k = 0; here && k < d.active; k++)
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &row));
+    DKM_AGREE(ctx, dkm_alloc(ctx, active, &member));
+    for (dkm_idx k = 0; dkm_ctx_rank(ctx) == 0 && k < active; k++)
         member[k] = qp->member[k];
-    MPI_Bcast(member, (int)d.active, MPI_INT64_T, 0, comm);
-    scatter(&d, 0, n, qp->G, *rows);
-    scatter(&d, n, d.active, qp->L, *rows);
+    MPI_Bcast(member, (int)active, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
+    move_matrix(&d, qp, *rows, 1);
+    move_factor(&d, qp, *rows, 1, row);
     DKM_AGREE(ctx, put_parts(&d, member, *rows, state));
 out:
     DKM_FREE(member);
-    if (d.row != MPI_DATATYPE_NULL)
-        close_deal(&d);
+    DKM_FREE(row);
     return status;
 }
 
@@ -138,6 +149,8 @@ static dkm_local get_active(dkm_qp *qp, const dkm_bundle *state, dkm_idx n, dkm_
             qp->member[k] = (dkm_idx)list[k];
     }
     qp->active = here ? *active : 0;
+    if (here)
+        DKM_STEP(dkm_qp_widen_factor(qp));
 out:
     return local;
 }
@@ -156,25 +169,23 @@ out:
     return local;
 }
 
-dkm_status dkm_qp_get(dkm_qp *qp, dkm_idx n, const dkm_bundle *state)
+dkm_status dkm_qp_get(dkm_qp *qp, const dkm_spread *spread, dkm_idx n, const dkm_bundle *state)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = state->ctx;
-    dkm_idx active = 0, room = 0;
-    double *slab = NULL;
-    deal d = {.row = MPI_DATATYPE_NULL};
+    dkm_idx active = 0;
+    double *slab = NULL, *row = NULL;
+    deal d;
 
     DKM_AGREE(ctx, get_active(qp, state, n, &active));
-    room = qp->room;
-    MPI_Bcast(&room, 1, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
-    DKM_AGREE(ctx, open_deal(&d, ctx, n, active, room));
+    d = open_deal(ctx, spread, n, active);
     DKM_AGREE(ctx, dkm_alloc(ctx, d.mine * n, &slab));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &row));
     DKM_AGREE(ctx, read_slab(&d, state, slab));
-    gather(&d, 0, n, slab, qp->G);
-    gather(&d, n, active, slab, qp->L);
+    move_matrix(&d, qp, slab, 0);
+    move_factor(&d, qp, slab, 0, row);
 out:
+    DKM_FREE(row);
     DKM_FREE(slab);
-    if (d.row != MPI_DATATYPE_NULL)
-        close_deal(&d);
     return status;
 }

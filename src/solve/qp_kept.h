@@ -7,19 +7,22 @@
 #define DKMAP_QP_KEPT_H
 
 #include "data/bundle.h"
-#include "solve/qp.h"
+#include "solve/qp_spread.h"
 
 /** Add the program of rank 0 to a state: G, and its active set. Collective.
  *
+ *  @param[in]  spread  who has the rows of G; NULL where rank 0 does
  *  @param[in]  n     constraints, known to every rank
  *  @param[out] rows  what the state borrows; to be freed after it was saved, also on failure
  *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD
-dkm_status dkm_qp_put(const dkm_qp *qp, dkm_idx n, dkm_bundle *state, double **rows);
+dkm_status dkm_qp_put(const dkm_qp *qp, const dkm_spread *spread, dkm_idx n, dkm_bundle *state,
+                      double **rows);
 
-/** Fill the empty program of rank 0 from a state; b, a and groups are still to be set. Collective.
+/** Fill the empty program of rank 0, or the rows of @p spread, from a state; b, a and groups are
+ * still to be set. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_IO; DKM_ERR_FORMAT */
 DKM_NODISCARD
-dkm_status dkm_qp_get(dkm_qp *qp, dkm_idx n, const dkm_bundle *state);
+dkm_status dkm_qp_get(dkm_qp *qp, const dkm_spread *spread, dkm_idx n, const dkm_bundle *state);
 
 #endif
