@@ -299,6 +299,12 @@ typedef struct interruption {
     int strips;
 } interruption;
 
+static int every_strip(void *user, dkm_idx done)
+{
+    (void)user;
+    return done > 0;
+}
+
 static dkm_status stop_after_one_strip(void *user, dkm_idx done)
 {
     interruption *i = user;
@@ -313,7 +319,7 @@ static void a_factorisation_goes_on_where_it_stopped(dkm_ctx *ctx)
     dkm_grid *grid = NULL;
     dkm_dmat *A = NULL, *whole = NULL;
     interruption seen = {0, 0};
-    dkm_la_watch watch = {&seen, stop_after_one_strip};
+    dkm_la_watch watch = {&seen, every_strip, stop_after_one_strip};
     double shift = 2.0;
     dkm_idx minor = -1;
 

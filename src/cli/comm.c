@@ -23,6 +23,9 @@ double comm_seconds(void)
 TIMED(Barrier, (MPI_Comm comm), (comm))
 TIMED(Bcast, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
       (buffer, count, type, root, comm))
+TIMED(Ibcast,
+      (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request),
+      (buffer, count, type, root, comm, request))
 TIMED(Reduce,
       (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
       (in, out, count, type, op, root, comm))
@@ -45,6 +48,10 @@ TIMED(Allgatherv,
       (const void *in, int n, MPI_Datatype ti, void *out, const int counts[], const int starts[],
        MPI_Datatype to, MPI_Comm comm),
       (in, n, ti, out, counts, starts, to, comm))
+TIMED(Iallgatherv,
+      (const void *in, int n, MPI_Datatype ti, void *out, const int counts[], const int starts[],
+       MPI_Datatype to, MPI_Comm comm, MPI_Request *request),
+      (in, n, ti, out, counts, starts, to, comm, request))
 TIMED(Alltoall,
       (const void *in, int n, MPI_Datatype ti, void *out, int m, MPI_Datatype to, MPI_Comm comm),
       (in, n, ti, out, m, to, comm))

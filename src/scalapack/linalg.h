@@ -46,6 +46,9 @@ dkm_status dkm_la_cholesky(dkm_dmat *A, dkm_idx *minor);
 /** Looks on while a matrix is factored, strip of columns by strip. */
 typedef struct dkm_la_watch {
     void *user;
+    /** Whether it wants to see the state with @p done columns. Collective, the same on all ranks.
+     */
+    int (*due)(void *user, dkm_idx done);
     /** The first @p done columns are those of the factor; the rest is what is left to be factored.
      *  Collective; what it returns, other than DKM_OK, ends the factorisation there. */
     dkm_status (*after)(void *user, dkm_idx done);

@@ -76,6 +76,14 @@ out:
     return local;
 }
 
+static int strip_due(void *user, dkm_idx done)
+{
+    const dkm_kept *k = user;
+    dkm_rowpart rows = dkm_rowpart_lower(k->A);
+
+    return dkm_keep_due(ctx_of(k), dkm_rowpart_bytes(&rows), done == rows.m);
+}
+
 static dkm_status after_strip(void *user, dkm_idx done)
 {
     dkm_kept *k = user;
@@ -84,8 +92,6 @@ static dkm_status after_strip(void *user, dkm_idx done)
     dkm_bundle state = dkm_bundle_empty(ctx);
     dkm_rowpart rows = dkm_rowpart_lower(k->A);
 
-    if (!dkm_keep_due(ctx, dkm_rowpart_bytes(&rows), done == rows.m))
-        return DKM_OK;
     DKM_AGREE(ctx, fill_state(k, &rows, done, &state));
     DKM_TRY(dkm_keep_save(ctx, k->stage, &state));
 out:
@@ -95,7 +101,7 @@ out:
 
 dkm_status dkm_kept_cholesky(dkm_kept *k, dkm_idx *minor)
 {
-    dkm_la_watch watch = {k, after_strip};
+    dkm_la_watch watch = {k, strip_due, after_strip};
     dkm_idx from = k->from;
 
     k->from = 0;
