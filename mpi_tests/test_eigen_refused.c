@@ -1,7 +1,8 @@
-/* An ELPA that cannot be set up: this program has an elpa_init() of its own, which the library
- * calls in place of the real one, and which fails where it is told to. */
+/* An ELPA that cannot be set up, or that gives up: this program has functions of its own in place
+ * of ELPA's, which the library calls, and which fail where they are told to. */
 #define _GNU_SOURCE /* for RTLD_NEXT */
 #include <dlfcn.h>
+#include <math.h>
 
 #include "check.h"
 #include "oracle_linalg.h"
@@ -11,10 +12,13 @@
 
 enum { N = 33, REFUSED = -7 };
 
-static int refusing; /* on this rank */
+typedef enum fault { NONE, REFUSES, GIVES_UP } fault;
+
+static fault met; /* on this rank */
 static int asked;
 
 int elpa_init(int api);
+void elpa_eigenvectors_double(void *handle, double *a, double *ev, double *q, int *error);
 
 int elpa_init(int api)
 {
@@ -22,7 +26,20 @@ int elpa_init(int api)
 
     asked++;
     *(void **)&real = dlsym(RTLD_NEXT, "elpa_init");
-    return refusing || !real ? REFUSED : real(api);
+    return met == REFUSES || !real ? REFUSED : real(api);
+}
+
+/* The real one does its work, so that ranks stay together; what it leaves is spoilt. */
+void elpa_eigenvectors_double(void *handle, double *a, double *ev, double *q, int *error)
+{
+    void (*real)(void *, double *, double *, double *, int *) = NULL;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "elpa_eigenvectors_double");
+    real(handle, a, ev, q, error);
+    if (met != GIVES_UP)
+        return;
+    a[0] = ev[0] = q[0] = NAN;
+    *error = REFUSED;
 }
 
 static double element(void *user, dkm_idx ig, dkm_idx jg)
@@ -44,14 +61,14 @@ static void compare(double *got)
 }
 
 /* Any one rank, or all: everyone goes on with ScaLAPACK, and the answer is right. */
-static void decompose(dkm_ctx *ctx, int everywhere)
+static void decompose(dkm_ctx *ctx, fault wanted, int everywhere)
 {
     dkm_eigen_library library = DKM_EIGEN_ELPA;
     dkm_grid *grid = NULL;
     dkm_dmat *A = NULL, *Z = NULL;
     double values[N];
 
-    refusing = everywhere || dkm_ctx_rank(ctx) == 0;
+    met = everywhere || dkm_ctx_rank(ctx) == 0 ? wanted : NONE;
     asked = 0;
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
     CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 4, 4, DKM_F64, &A));
@@ -60,22 +77,33 @@ static void decompose(dkm_ctx *ctx, int everywhere)
     CHECK(library == DKM_EIGEN_SCALAPACK);
     CHECK(asked == (dkm_grid_row(grid) >= 0));
     compare(values);
-    refusing = 0;
+    met = NONE;
     dkm_dmat_destroy(&Z);
     dkm_dmat_destroy(&A);
     dkm_grid_destroy(&grid);
 }
 
-static void scalapack_steps_in_when_elpa_refuses(dkm_ctx *ctx)
+static void check_fault(dkm_ctx *ctx, fault wanted)
 {
     if (!dkm_la_eigen_has(DKM_EIGEN_ELPA))
         return;
-    decompose(ctx, 1);
-    decompose(ctx, 0);
+    decompose(ctx, wanted, 1);
+    decompose(ctx, wanted, 0);
+}
+
+static void scalapack_steps_in_when_elpa_refuses(dkm_ctx *ctx)
+{
+    check_fault(ctx, REFUSES);
+}
+
+static void scalapack_steps_in_when_elpa_gives_up(dkm_ctx *ctx)
+{
+    check_fault(ctx, GIVES_UP);
 }
 
 static const check_case cases[] = {
     CASE(scalapack_steps_in_when_elpa_refuses),
+    CASE(scalapack_steps_in_when_elpa_gives_up),
 };
 
 CHECK_MAIN(cases)

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "dmat/dmat_impl.h"
@@ -109,22 +110,47 @@ static int suits_elpa(const dkm_dmat *A)
     return A->n > 0 && A->n > A->nb * ((P > Q ? P : Q) - 1);
 }
 
-/* By ELPA; where it refuses to begin, @p library becomes ScaLAPACK and nothing is done. */
-static dkm_status elpa_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values, dkm_dmat *Z,
-                             int *info)
+/* The lower triangle, for a second try; NULL where memory does not hold it. */
+static dkm_status keep_lower(const dkm_dmat *A, dkm_dmat **kept)
+{
+    double lower = 0.5 * (double)A->ld * (double)A->n_loc * sizeof(double);
+
+    *kept = NULL;
+    if (!dkm_memory_fits(dkm_grid_ctx(A->grid), lower + dkm_la_eigen_bytes(A, DKM_EIGEN_ELPA)))
+        return DKM_OK;
+    return dkm_dmat_convert_lower(A, DKM_F64, kept);
+}
+
+static dkm_local tell_second_try(dkm_ctx *ctx, dkm_elpa_outcome outcome, const dkm_dmat *kept)
+{
+    if (outcome == DKM_ELPA_FAILED && !kept)
+        return dkm_fail(ctx, DKM_ERR_NUMERIC,
+                        "ELPA gave up, and memory did not hold a copy of the matrix for another "
+                        "try: use more ranks, or look for infinite or undefined values in it");
+    dkm_say(ctx, DKM_WARN, "ELPA %s here: going on with ScaLAPACK's eigensolver",
+            outcome == DKM_ELPA_FAILED ? "gave up" : "cannot be set up");
+    return DKM_LOCAL_OK;
+}
+
+/* By ELPA; where that does not work out, @p library becomes ScaLAPACK, and the lower triangle of A
+ * is as it was. */
+static dkm_status elpa_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values, dkm_dmat *Z)
 {
     dkm_status status = DKM_OK;
-    dkm_elpa_outcome outcome = {0};
+    dkm_elpa_outcome outcome;
+    dkm_dmat *kept = NULL;
 
+    DKM_TRY(keep_lower(A, &kept));
     DKM_TRY(dkm_la_mirror('L', A));
-    dkm_elpa_eigen(A, values, Z, &outcome);
-    *info = outcome.info;
-    if (!outcome.refused)
+    outcome = dkm_elpa_eigen(A, values, Z);
+    if (outcome == DKM_ELPA_DONE)
         goto out;
-    dkm_say(dkm_grid_ctx(A->grid), DKM_WARN,
-            "ELPA cannot be set up here: going on with ScaLAPACK's eigensolver");
     *library = DKM_EIGEN_SCALAPACK;
+    DKM_AGREE(dkm_grid_ctx(A->grid), tell_second_try(dkm_grid_ctx(A->grid), outcome, kept));
+    if (outcome == DKM_ELPA_FAILED)
+        memcpy(A->a.f64, kept->a.f64, (size_t)(A->ld * A->n_loc) * sizeof *A->a.f64);
 out:
+    dkm_dmat_destroy(&kept);
     return status;
 }
 
@@ -141,7 +167,7 @@ dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values,
     if (!suits_elpa(A))
         *library = DKM_EIGEN_SCALAPACK;
     if (*library == DKM_EIGEN_ELPA)
-        DKM_TRY(elpa_eigen(A, library, values, V, &info));
+        DKM_TRY(elpa_eigen(A, library, values, V));
     if (A->n > 0 && *library == DKM_EIGEN_SCALAPACK)
         DKM_TRY(scalapack_eigen(A, values, V, &info));
     DKM_AGREE(ctx, check_outcome(ctx, info));

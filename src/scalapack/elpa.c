@@ -63,28 +63,30 @@ static elpa_t open_handle(const dkm_dmat *A, MPI_Comm comm)
     return NULL;
 }
 
-static void solve(dkm_dmat *A, double *values, dkm_dmat *Z, MPI_Comm comm, dkm_elpa_outcome *o)
+static dkm_elpa_outcome solve(dkm_dmat *A, double *values, dkm_dmat *Z, MPI_Comm comm)
 {
     elpa_t handle = open_handle(A, comm);
+    int error = ELPA_OK;
 
-    o->refused = handle == NULL;
-    if (o->refused)
-        return;
-    elpa_eigenvectors_double(handle, A->a.f64, values, Z->a.f64, &o->info);
+    if (!handle)
+        return DKM_ELPA_REFUSED;
+    elpa_eigenvectors_double(handle, A->a.f64, values, Z->a.f64, &error);
     elpa_deallocate(handle, &(int){0});
+    return error == ELPA_OK ? DKM_ELPA_DONE : DKM_ELPA_FAILED;
 }
 
-void dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, dkm_elpa_outcome *o)
+dkm_elpa_outcome dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z)
 {
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
+    int outcome = DKM_ELPA_DONE;
     MPI_Comm inside;
 
-    *o = (dkm_elpa_outcome){0};
     MPI_Comm_split(dkm_ctx_comm(ctx), dkm_in_grid(A->grid), dkm_ctx_rank(ctx), &inside);
     if (dkm_in_grid(A->grid))
-        solve(A, values, Z, inside, o);
+        outcome = (int)solve(A, values, Z, inside);
     MPI_Comm_free(&inside);
-    MPI_Allreduce(MPI_IN_PLACE, &o->refused, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(ctx));
+    MPI_Allreduce(MPI_IN_PLACE, &outcome, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(ctx));
+    return (dkm_elpa_outcome)outcome;
 }
 
 #else
@@ -94,12 +96,12 @@ int dkm_elpa_built_in(void)
     return 0;
 }
 
-void dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, dkm_elpa_outcome *o)
+dkm_elpa_outcome dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z)
 {
     (void)A;
     (void)values;
     (void)Z;
-    *o = (dkm_elpa_outcome){.refused = 1};
+    return DKM_ELPA_REFUSED;
 }
 
 #endif

@@ -7,17 +7,18 @@
 /** Whether ELPA is there. Local. */
 int dkm_elpa_built_in(void);
 
-/** What came of a call of ELPA. */
-typedef struct dkm_elpa_outcome {
-    int refused; /**< it could not be set up on some rank: A is as it was. The same on every rank */
-    int info;    /**< ELPA's own code on ranks in the grid, 0 elsewhere */
+/** What came of a call of ELPA; the same on every rank. */
+typedef enum dkm_elpa_outcome {
+    DKM_ELPA_DONE,
+    DKM_ELPA_REFUSED, /**< it could not be set up on some rank: A is as it was */
+    DKM_ELPA_FAILED   /**< it gave up on some rank: A is destroyed */
 } dkm_elpa_outcome;
 
 /** A = Z diag(values) Z' by the one-stage solver; both triangles of A are read, and destroyed
- * unless it refused.
+ *  unless it refused.
  *
  *  Collective on all ranks of the grid's context.
  */
-void dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, dkm_elpa_outcome *outcome);
+dkm_elpa_outcome dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z);
 
 #endif
