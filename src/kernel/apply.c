@@ -1,18 +1,26 @@
 /* W = K V with K never stored as a matrix: its tiles are handed to a sweep as they are computed, or
- * as they were kept. Tiles in single precision are turned into double ones a few columns at a time.
- */
+ * as they were kept. Tiles in single precision are turned into double ones a few columns at a time,
+ * or multiplied as they are where that is near enough. */
 #include "core/alloc.h"
 #include "dmat/dmat_impl.h"
 #include "kernel/tiles.h"
-#include "scalapack/sweep.h"
+#include "scalapack/sweep_rough.h"
 
 #define ROOM 65536 /* numbers turned at a time */
 
 typedef struct product {
     dkm_visitor visitor;
     dkm_sweep sweep;
+    dkm_sweep_rough rough; /* where single precision will do */
     double *room;
 } product;
+
+/* Whether a tile lies below the diagonal. */
+static int is_below(const dkm_dmat *shape, dkm_idx il, dkm_idx jl, const dkm_tile *C)
+{
+    return C->na > 0 && C->nb > 0 &&
+           dkm_dmat_global_row(shape, il) > dkm_dmat_global_col(shape, jl + C->nb - 1);
+}
 
 static void use_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
                      const dkm_tile *C)
@@ -20,9 +28,13 @@ static void use_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_i
     product *w = (product *)self;
     dkm_idx each = ROOM / (C->na > 0 ? C->na : 1);
 
-    (void)shape;
     if (C->precision == DKM_F64) {
         dkm_sweep_tile(&w->sweep, il, jl, C->na, C->nb, C->c, C->ld);
+        return;
+    }
+    if (w->rough.sweep && is_below(shape, il, jl, C)) {
+        const dkm_narrow t = {DKM_F32, C->na, C->nb, C->ld, C->c};
+        dkm_sweep_rough_tile(&w->rough, il, jl, &t);
         return;
     }
     for (dkm_idx j = 0; j < C->nb; j += each) {
@@ -37,6 +49,7 @@ typedef struct supply {
     const dkm_tiles *tiles; /* NULL: computed from X */
     const dkm_prepared *X;
     dkm_precision precision;
+    int rough; /* tiles in single precision are multiplied in it */
 } supply;
 
 /* p columns of rows of width d: V on entry, W on return. */
@@ -50,13 +63,18 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
 
     DKM_AGREE(ctx, dkm_alloc(ctx, ROOM, &w.room));
     DKM_TRY(dkm_sweep_open(&w.sweep, shape, p, rows, d));
+    if (from->rough)
+        DKM_AGREE(ctx, dkm_sweep_rough_open(&w.rough, &w.sweep));
     if (from->tiles)
         dkm_tiles_show(from->tiles, &w.visitor);
     else
         DKM_TRY(
             dkm_gram_visit(grid, from->X, dkm_dmat_row_block(shape), from->precision, &w.visitor));
+    if (from->rough)
+        dkm_sweep_rough_end(&w.rough);
     dkm_sweep_take(&w.sweep, rows, d);
 out:
+    dkm_sweep_rough_close(&w.rough);
     dkm_sweep_close(&w.sweep);
     DKM_FREE(w.room);
     return status;
@@ -80,11 +98,18 @@ dkm_status dkm_tiles_sweep(const dkm_tiles *tiles, dkm_idx d, double *rows)
     return multiply(&from, tiles->shape, d, rows);
 }
 
+dkm_status dkm_tiles_sweep_rough(const dkm_tiles *tiles, dkm_idx d, double *rows)
+{
+    const supply from = {.tiles = tiles, .rough = 1};
+
+    return multiply(&from, tiles->shape, d, rows);
+}
+
 dkm_status dkm_gram_sweep(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
                           dkm_precision precision, dkm_idx d, double *rows)
 {
     dkm_status status = DKM_OK;
-    const supply from = {NULL, X, precision};
+    const supply from = {.X = X, .precision = precision};
     dkm_idx m = dkm_prepared_rows(X);
     dkm_dmat *shape = NULL;
 

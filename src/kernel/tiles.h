@@ -41,5 +41,10 @@ void dkm_tiles_close(dkm_tiles *tiles);
 /** rows <- k(X, X) rows, as dkm_gram_sweep() would; sums are double. Collective. */
 DKM_NODISCARD
 dkm_status dkm_tiles_sweep(const dkm_tiles *tiles, dkm_idx d, double *rows);
+/** The same with products, and sums of a few of them, in the precision of the tiles: in single
+ *  precision it takes a third of the time, and loses 1e-7 of the sizes of what is added.
+ *  Collective. */
+DKM_NODISCARD
+dkm_status dkm_tiles_sweep_rough(const dkm_tiles *tiles, dkm_idx d, double *rows);
 
 #endif

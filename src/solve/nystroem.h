@@ -69,6 +69,11 @@ dkm_status dkm_nystroem_sketch(dkm_nystroem *s, double gamma, dkm_dmat **P);
  *  @param[out] G  new double n x n matrix, owned by the caller; NULL on failure */
 DKM_NODISCARD
 dkm_status dkm_nystroem_gram(dkm_nystroem *s, dkm_dmat **G);
+/** The same in half the time where strips are single precision, and less exact. Collective.
+ *  @param[out] off  what G is off by: the root of the mean square of the eigenvalues of the
+ *                   difference, measured; 0 where strips are double precision */
+DKM_NODISCARD
+dkm_status dkm_nystroem_gram_rough(dkm_nystroem *s, dkm_dmat **G, double *off);
 
 /** What the landmarks leave of k(x, x), a mean over some inputs. Collective. */
 DKM_NODISCARD

@@ -23,6 +23,9 @@
 #define STEPS     200
 #define PATIENCE  30
 #define LEAST     1e-12 /* of the largest eigenvalue of K: no smaller g */
+#define EASY      1e-3  /* tolerance from which residuals may be measured roughly, too */
+#define SAFE      4.0   /* times the mean error of moments: eigenvalues of a random one reach 2 */
+#define SPOILED   10.0  /* times g: larger eigenvalues of K must not be */
 
 typedef struct full {
     dkm_nystroem *N;
@@ -35,23 +38,22 @@ typedef struct full {
 } full;
 
 /* rows <- K rows */
-static dkm_status multiply(const full *s, dkm_idx p, double *rows)
+static dkm_status multiply(const full *s, int rough, dkm_idx p, double *rows)
 {
-    if (s->kept)
-        return dkm_tiles_sweep(&s->K, p, rows);
-    return dkm_gram_sweep(s->N->grid, s->X, s->nb, s->N->strips.precision, p, rows);
+    if (!s->kept)
+        return dkm_gram_sweep(s->N->grid, s->X, s->nb, s->N->strips.precision, p, rows);
+    return rough ? dkm_tiles_sweep_rough(&s->K, p, rows) : dkm_tiles_sweep(&s->K, p, rows);
 }
 
 /* out = (K + gamma I) in */
-static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
+static dkm_status apply_as(const full *s, int rough, const dkm_slab *in, dkm_slab *out)
 {
-    full *s = user;
     dkm_status status = DKM_OK;
     double *rows = NULL;
 
     DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * in->cols, &rows));
     dkm_slab_pack(in, rows);
-    DKM_TRY(multiply(s, in->cols, rows));
+    DKM_TRY(multiply(s, rough, in->cols, rows));
     out->cols = in->cols;
     dkm_slab_unpack(rows, out);
     for (dkm_idx i = 0; i < in->n; i++)
@@ -60,6 +62,16 @@ static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
 out:
     DKM_FREE(rows);
     return status;
+}
+
+static dkm_status apply(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    return apply_as(user, 0, in, out);
+}
+
+static dkm_status apply_roughly(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    return apply_as(user, 1, in, out);
 }
 
 /* out = P^-1 in */
@@ -110,6 +122,30 @@ out:
     return status;
 }
 
+/* M = K_nm K_mn, and what is to be added to its diagonal so that P^-1 stays positive where M is too
+ * small by rounding. Single precision will do unless that would spoil directions that matter: those
+ * in which eigenvalues of K are above g. Landmarks see an eigenvalue l of K as n / m l^2. */
+static dkm_status make_moments(full *s, dkm_dmat **M)
+{
+    dkm_status status = DKM_OK;
+    dkm_nystroem *N = s->N;
+    double off = 0, spoiled;
+
+    DKM_TRY(dkm_nystroem_gram_rough(N, M, &off));
+    spoiled = sqrt(SAFE * off * (double)N->m / (double)N->n);
+    dkm_say(N->ctx, DKM_DEBUG,
+            "moments are off by %.1e: eigenvalues up to %.2g, of a ridge of %.2g", off, spoiled,
+            s->g);
+    if (spoiled > SPOILED * s->g) {
+        dkm_dmat_destroy(M);
+        DKM_TRY(dkm_nystroem_gram(N, M));
+        off = 0;
+    }
+    dkm_dmat_shift_diagonal(*M, SAFE * off);
+out:
+    return status;
+}
+
 /* Factor K_nm K_mn + g K_nn, in @p M. */
 static dkm_status make_preconditioner(full *s, dkm_dmat **M)
 {
@@ -117,10 +153,11 @@ static dkm_status make_preconditioner(full *s, dkm_dmat **M)
     dkm_nystroem *N = s->N;
     double largest = 0, rest = 0;
 
-    DKM_TRY(dkm_nystroem_gram(N, M));
     DKM_TRY(dkm_nystroem_rest(N, &rest));
+    s->g = s->gamma + rest;
+    DKM_TRY(make_moments(s, M));
     DKM_TRY(dkm_largest_eigenvalue(*M, &largest)); /* about (n / m) times that of K, squared */
-    s->g = fmax(s->gamma + rest, LEAST * sqrt(largest * (double)N->m / (double)N->n));
+    s->g = fmax(s->g, LEAST * sqrt(largest * (double)N->m / (double)N->n));
     dkm_nystroem_add(N, s->g, *M);
     DKM_TRY(dkm_nystroem_factor(N, *M, &s->factor));
 out:
@@ -147,7 +184,8 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
     char stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
-                            .apply = apply,
+                            .apply = settings->tolerance >= EASY ? apply_roughly : apply,
+                            .rough = s->kept ? apply_roughly : NULL,
                             .precondition = precondition,
                             .user = s,
                             .patience = PATIENCE,

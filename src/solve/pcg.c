@@ -89,9 +89,10 @@ out:
 static dkm_status move(dkm_pcg_run *c)
 {
     dkm_status status = DKM_OK;
+    dkm_slab_map map = c->settings->rough ? c->settings->rough : c->settings->apply;
     double *alpha = c->dq;
 
-    DKM_TRY(c->settings->apply(c->settings->user, &c->D, &c->Q));
+    DKM_TRY(map(c->settings->user, &c->D, &c->Q));
     dots(&c->D, &c->Q, c->dq);
     for (dkm_idx j = 0; j < c->p; j++)
         alpha[j] = c->dq[j] > 0 ? c->rz[j] / c->dq[j] : 0.0;

@@ -16,6 +16,9 @@ typedef struct dkm_pcg_settings {
     double tolerance; /**< on ||Y - A X|| / ||Y||, Frobenius, measured and not carried along */
     int max_steps;
     dkm_slab_map apply, precondition;
+    dkm_slab_map rough; /**< may be NULL; as apply, faster and less exact, for steps: residuals are
+                             measured by apply, and a run that ends above the tolerance because of
+                             it goes on from what was measured */
     void *user;
     int patience;      /**< steps without a smaller residual before a run is given up; 0 is 6 */
     dkm_slab *left;    /**< may be NULL; takes Y - A X as measured at the end */
