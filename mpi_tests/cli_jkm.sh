@@ -44,6 +44,32 @@ good 2 fit jkm --x c.csv --y s.txt --candidates cand.txt --kx 'rbf(sigma=2)' --C
     --ky 'normalize(spectrum(p=2))' -o s.h5
 good 3 predict s.h5 --x c.csv -o s_found.txt
 [ "$(paste s.txt s_found.txt | awk '$1 != $2' | wc -l)" -lt 3 ] || fail "strings: $(head -3 s_found.txt)"
+
+# Letters of outputs by the stretches of inputs around them: x and y swap at every b, and candidates
+# that differ in one letter are told apart, also of strings that were not learnt from.
+awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { x = y = w = ""
+    for (k = 0; k < 12; k++) x = x substr("abc", 1 + int(3 * rand()), 1)
+    for (k = 1; k <= 12; k++) { b = substr(x, k - 1, 3) ~ /b/; y = y (b ? "x" : "y")
+        w = w ((k == 6) != b ? "x" : "y") }
+    print x > "px.txt"; print y > "py.txt"; print y > "pc.txt"; print w > "pc.txt"
+    print 2 * i > "place.csv" } }'
+for ranks in 1 3; do
+    good $ranks fit jkm --x 'px.txt[0:40]' --y 'py.txt[0:40]' --candidates pc.txt --kx 'spectrum(p=1)' \
+        --joint 'strings(p=3)' --C 1 -o "p$ranks.h5"
+    grep -E '^(rounds|constraints|support|dual)' out >"counts$ranks"
+    good $ranks predict "p$ranks.h5" --x 'px.txt[40:60]' --top 5 -o "p$ranks.npy"
+done
+cmp -s counts1 counts3 || fail "strings(p=3): $(cat counts1) is not $(cat counts3)"
+cmp -s p1.npy p3.npy || fail "strings(p=3): 1 and 3 ranks predict otherwise"
+good 2 score --truth 'place.csv[40:60]' --y-type labels --pred p1.npy --loss rank
+below "$(value rank)" 2 "the mean rank of the right string of 120"
+on 2 fit jkm --x c.csv --y s.txt --kx linear --joint 'strings(p=3)' -o none.h5
+expect 1 "strings(p=3) with numbers"
+says err "is for inputs that are strings, these are dense" "strings(p=3) with numbers"
+echo abcabcabcabcabc >long.txt
+on 2 predict p1.h5 --x px.txt --candidates long.txt -o none.txt
+expect 1 "a candidate that is too long"
+says err "candidate 0 has 15 letters" "a candidate that is too long"
 printf 'aabab\nbccbc\n' >few.txt
 on 2 fit jkm --x c.csv --y s.txt --candidates few.txt --kx linear --ky 'spectrum(p=2)' -o none.h5
 expect 1 "candidates without the truth"

@@ -116,7 +116,7 @@ static const option options[] = {
      .preset = "tensor",
      .hint = "JOINT",
      .help = "joint kernel: tensor, linear, diag(lambda=0.5), patch(lambda=0.95, shape=64x64, "
-             "size=10, step=5), identity, rbf(sigma=1), and of those sum and scale"},
+             "size=10, step=5), identity, strings(p=3), rbf(sigma=1), and of those sum and scale"},
     {.name = "epsilon",
      .kind = OPT_REAL,
      .flags = OPT_SWEEP,

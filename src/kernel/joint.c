@@ -12,7 +12,8 @@
 
 #define TERM_ROOM 200 /* bytes of a term's text */
 
-static const char *const names[] = {"tensor", "linear", "diag", "patch", "rbf", "identity"};
+static const char *const names[] = {"tensor", "linear",   "diag",   "patch",
+                                    "rbf",    "identity", "strings"};
 enum { KINDS = sizeof names / sizeof *names };
 
 typedef struct builder {
@@ -80,6 +81,8 @@ static dkm_local set_param(const dkm_expression *e, const dkm_setting *s, dkm_jo
         return read_count(e, s->value, &t->size);
     if (patch && dkm_expression_is(e, s->name, "step"))
         return read_count(e, s->value, &t->step);
+    if (t->kind == DKM_JOINT_STRINGS && dkm_expression_is(e, s->name, "p"))
+        return read_count(e, s->value, &t->size);
     if (t->kind == DKM_JOINT_RBF && dkm_expression_is(e, s->name, "sigma"))
         return read_positive(e, s->value, &t->sigma);
     return dkm_expression_fail(e, s->name.at, "%s has no parameter '%.*s'", names[t->kind],
@@ -112,12 +115,13 @@ static dkm_local read_leaf(builder *b, dkm_idx term, double weight)
     if (kind == KINDS)
         return dkm_expression_fail(e, name.at,
                                    "unknown name '%.*s': a joint kernel is made of tensor, linear, "
-                                   "diag, patch, rbf, identity, sum and scale",
+                                   "diag, patch, rbf, identity, strings, sum and scale",
                                    (int)name.length, e->text + name.at);
     if (e->term[term].inner > 0)
         return dkm_expression_fail(e, name.at, "%s takes no kernel inside it", names[kind]);
     t.kind = (dkm_joint_kind)kind;
     t.lambda = t.kind == DKM_JOINT_PATCH ? 0.95 : 0.5;
+    t.size = t.kind == DKM_JOINT_STRINGS ? 3 : t.size;
     for (dkm_idx s = 0; s < e->settings; s++)
         if (e->setting[s].term == term)
             DKM_STEP(set_param(e, &e->setting[s], &t));
@@ -177,6 +181,8 @@ static void print_term(const dkm_joint_term *t, char text[TERM_ROOM])
         snprintf(body, sizeof body, "(lambda=%s)", a);
     else if (t->kind == DKM_JOINT_RBF)
         snprintf(body, sizeof body, "(sigma=%s)", a);
+    else if (t->kind == DKM_JOINT_STRINGS)
+        snprintf(body, sizeof body, "(p=%lld)", (long long)t->size);
     else if (t->kind == DKM_JOINT_PATCH)
         snprintf(body, sizeof body, "(lambda=%s, shape=%lldx%lld, size=%lld, step=%lld)", a,
                  (long long)t->height, (long long)t->width, (long long)t->size, (long long)t->step);

@@ -10,7 +10,8 @@ typedef enum dkm_joint_kind {
     DKM_JOINT_DIAG,
     DKM_JOINT_PATCH,
     DKM_JOINT_RBF,
-    DKM_JOINT_IDENTITY
+    DKM_JOINT_IDENTITY,
+    DKM_JOINT_STRINGS
 } dkm_joint_kind;
 
 typedef struct dkm_joint_term {
@@ -19,7 +20,7 @@ typedef struct dkm_joint_term {
     double lambda;         /**< diag, patch */
     double sigma;          /**< rbf */
     dkm_idx height, width; /**< patch; height 1 is a signal */
-    dkm_idx size, step;    /**< patch */
+    dkm_idx size, step;    /**< patch; size is p of strings */
 } dkm_joint_term;
 
 struct dkm_joint {
@@ -29,11 +30,14 @@ struct dkm_joint {
     dkm_joint_term *term;
 };
 
+/** What terms `strings` want of the outputs: coordinates by place and letter. */
+#define DKM_JOINT_LETTERS "letters"
+
 /** One kernel of inputs that stands for all terms K(x, x') l(y, y') of the sum, and the l that they
  *  share. */
 typedef struct dkm_joint_kernels {
     char *kx; /**< an expression; NULL when no term has an input kernel */
-    char *ky; /**< an expression */
+    char *ky; /**< an expression, or DKM_JOINT_LETTERS */
 } dkm_joint_kernels;
 
 /** Work out the kernels of inputs and outputs. Local; dkm_joint_kernels_clear() frees, also after a

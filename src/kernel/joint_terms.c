@@ -29,6 +29,9 @@ static double term_kernels(const dkm_joint_term *t, const char **kx, const char 
     case DKM_JOINT_IDENTITY:
         *ky = "linear";
         return 0;
+    case DKM_JOINT_STRINGS:
+        *ky = DKM_JOINT_LETTERS;
+        return 0;
     case DKM_JOINT_RBF:
         dkm_expression_print(t->sigma, sigma);
         snprintf(rbf, FIXED, "rbf(sigma=%s)", sigma);

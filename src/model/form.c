@@ -6,6 +6,7 @@
 #include "model/form_pairs.h"
 #include "model/form_patch.h"
 #include "model/form_primal.h"
+#include "model/form_strings.h"
 #include "model/panels.h"
 
 #define GRAM_ROWS 256 /* constraints whose products are made at once */
@@ -58,19 +59,23 @@ out:
 }
 
 dkm_status dkm_form_open(dkm_form *form, dkm_data **X, const dkm_joint *joint,
-                         const dkm_joint_kernels *kernels, dkm_idx r, const dkm_layout *layout)
+                         const dkm_joint_kernels *kernels, dkm_idx places, dkm_idx r,
+                         const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(*X);
     int dense = dkm_data_type(*X) == DKM_DENSE;
 
-    *form = (dkm_form){.m = dkm_data_rows(*X), .r = r};
+    const char *none = dkm_data_type(*X) == DKM_STRINGS ? "spectrum(p=1)" : "linear";
+
+    *form = (dkm_form){.m = dkm_data_rows(*X), .r = r, .places = places};
     if (kernels->kx)
         form->kernel = strcmp(kernels->kx, "linear") == 0 && dense && dkm_data_cols(*X) < form->m
                            ? DKM_FORM_PRIMAL
                            : DKM_FORM_GRAM;
-    DKM_TRY(dkm_base_open(&form->base, ctx, X, kernels->kx ? kernels->kx : "linear", layout));
+    DKM_TRY(dkm_base_open(&form->base, ctx, X, kernels->kx ? kernels->kx : none, layout));
     DKM_AGREE(ctx, open_terms(form, joint));
+    DKM_TRY(dkm_form_strings_open(form, joint));
 out:
     return status;
 }
@@ -80,6 +85,7 @@ void dkm_form_close(dkm_form *form)
     for (dkm_idx k = 0; k < form->patches; k++)
         dkm_partition_clear(&form->patch[k].cells);
     DKM_FREE(form->patch);
+    dkm_form_strings_close(form);
     dkm_data_destroy(&form->K);
     DKM_FREE(form->columns);
     DKM_FREE(form->W);
@@ -180,6 +186,8 @@ dkm_status dkm_form_apply(dkm_form *form, const dkm_data *A, const double *U, do
         DKM_TRY(dkm_form_add_identity(form, A, U, G));
     for (dkm_idx k = 0; k < form->patches; k++)
         DKM_TRY(dkm_form_patch_apply(form, &form->patch[k], A, U, G));
+    for (dkm_idx k = 0; k < form->stretches; k++)
+        DKM_TRY(dkm_form_strings_apply(form, &form->strings[k], A, U, G));
 out:
     return status;
 }
@@ -208,11 +216,12 @@ out:
     return local;
 }
 
-/* X holds the inputs of A, where they are rows of numbers. */
-static dkm_local meet(const dkm_form *f, dkm_form_rows A, const double *X, dkm_form_rows B,
+/* @p inputs are those of A, where they are looked at. */
+static dkm_local meet(const dkm_form *f, dkm_form_rows A, const dkm_objs *inputs, dkm_form_rows B,
                       double *out)
 {
     dkm_local local = DKM_LOCAL_OK;
+    const double *X = inputs->values;
 
     memset(out, 0, (size_t)(A.count * B.count) * sizeof *out);
     if (f->kernel != DKM_FORM_NONE)
@@ -223,6 +232,8 @@ static dkm_local meet(const dkm_form *f, dkm_form_rows A, const double *X, dkm_f
         DKM_STEP(dkm_form_meet_identity(f, A, X, B, out));
     for (dkm_idx k = 0; k < f->patches; k++)
         DKM_STEP(dkm_form_patch_meet(f, &f->patch[k], A, X, B, out));
+    for (dkm_idx k = 0; k < f->stretches; k++)
+        DKM_STEP(dkm_form_strings_meet(f, &f->strings[k], A, inputs, B, out));
     dkm_phase_flops(f->base.ctx, 2.0 * (double)A.count * (double)B.count * (double)f->r);
 out:
     return local;
@@ -236,9 +247,9 @@ dkm_status dkm_form_gram(dkm_form *form, dkm_form_rows A, dkm_form_rows B, doubl
     for (dkm_idx first = 0; first < A.count; first += GRAM_ROWS) {
         dkm_idx count = A.count - first < GRAM_ROWS ? A.count - first : GRAM_ROWS;
         dkm_form_rows part = {count, A.example + first, A.V + first * form->r};
-        if (form->kernel == DKM_FORM_PRIMAL || pairs_up(form))
+        if (form->kernel == DKM_FORM_PRIMAL || form->stretches > 0 || pairs_up(form))
             DKM_TRY(dkm_data_fetch(form->base.X, count, part.example, &X));
-        DKM_AGREE(form->base.ctx, meet(form, part, X.values, B, out + first * B.count));
+        DKM_AGREE(form->base.ctx, meet(form, part, &X, B, out + first * B.count));
         dkm_objs_clear(&X);
     }
 out:

@@ -23,6 +23,15 @@ typedef struct dkm_form_patch {
     dkm_partition cells;
 } dkm_form_patch;
 
+/** Stretches of p letters of inputs, each with the place of the output at its middle. */
+typedef struct dkm_form_strings {
+    double weight;
+    dkm_idx p;
+    dkm_idx count;   /**< different stretches of the training inputs */
+    uint64_t *code;  /**< count, ascending */
+    int32_t *window; /**< training inputs of this rank x places: which one, or -1 */
+} dkm_form_strings;
+
 typedef struct dkm_form {
     dkm_base base; /**< of the inputs */
     dkm_form_kernel kernel;
@@ -30,6 +39,9 @@ typedef struct dkm_form {
     double diagonal, identity;
     dkm_idx patches;
     dkm_form_patch *patch;
+    dkm_idx stretches; /**< terms of strings */
+    dkm_form_strings *strings;
+    dkm_idx places;  /**< of strings: r = places x letters */
     dkm_data *K;     /**< training, GRAM: rows of K in slabs */
     double *columns; /**< training, PRIMAL: this rank's share of the features of all examples */
     double *W;       /**< PRIMAL: features x r, of the last machine applied */
@@ -46,11 +58,13 @@ typedef struct dkm_form_rows {
  *  dkm_form_close() frees, also after a failure.
  *
  *  @param[in] kernels  as dkm_joint_resolve() worked them out
+ *  @param[in] places   0, or by how many places of strings coordinates are sorted
  *  @param[in] r        coordinates of an output
  *  @return DKM_OK; DKM_ERR_ARG when the shape of patches, or the width of inputs, is not r */
 DKM_NODISCARD
 dkm_status dkm_form_open(dkm_form *form, dkm_data **X, const dkm_joint *joint,
-                         const dkm_joint_kernels *kernels, dkm_idx r, const dkm_layout *layout);
+                         const dkm_joint_kernels *kernels, dkm_idx places, dkm_idx r,
+                         const dkm_layout *layout);
 void dkm_form_close(dkm_form *form);
 
 /** Make ready to apply machines to the training inputs themselves. Collective.

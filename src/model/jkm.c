@@ -102,7 +102,7 @@ static dkm_status keep_support(dkm_jkm *s, const dkm_joint *joint, const dkm_joi
     DKM_TRY(dkm_data_select(all, count, rows, &s->U));
     DKM_TRY(dkm_data_select(s->form.base.X, count, rows, &X));
     dkm_form_close(&s->form);
-    status = dkm_form_open(&small, &X, joint, kernels, r, layout);
+    status = dkm_form_open(&small, &X, joint, kernels, s->space.places, r, layout);
     s->form = small;
 out:
     DKM_FREE(rows);
@@ -143,7 +143,8 @@ static dkm_status learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint 
     for (dkm_idx k = 0; k < joint->terms; k++)
         span = span && !dkm_joint_is_patch(&joint->term[k]);
     DKM_TRY(dkm_space_open(&s->space, Y, kernels.ky, span, settings));
-    DKM_TRY(dkm_form_open(&s->form, X, joint, &kernels, s->space.r, &settings->layout));
+    DKM_TRY(dkm_form_open(&s->form, X, joint, &kernels, s->space.places, s->space.r,
+                          &settings->layout));
     DKM_TRY(dkm_form_train(&s->form));
     DKM_AGREE(s->ctx, choose_slacks(s, settings));
     if (settings->threshold && s->space.kind == DKM_JKM_FREE && !settings->oracle.find)

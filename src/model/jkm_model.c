@@ -156,7 +156,8 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
     DKM_TRY(dkm_joint_parse(ctx, s->joint, &joint));
     DKM_AGREE(ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
     DKM_TRY(dkm_space_from_bundle(&s->space, bundle, layout));
-    DKM_TRY(dkm_form_open(&s->form, &X, joint, &kernels, dkm_data_cols(s->U), layout));
+    DKM_TRY(
+        dkm_form_open(&s->form, &X, joint, &kernels, s->space.places, dkm_data_cols(s->U), layout));
     *state = s;
     s = NULL;
 out:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernel/joint_impl.h"
 #include "model/panels.h"
 #include "model/space_parts.h"
 
@@ -13,6 +14,7 @@ void dkm_space_close(dkm_space *space)
 {
     DKM_FREE(space->Z);
     DKM_FREE(space->truth);
+    DKM_FREE(space->alphabet);
     dkm_data_destroy(&space->basis);
     dkm_data_destroy(&space->lists);
     dkm_data_destroy(&space->C);
@@ -45,6 +47,10 @@ static dkm_local decide(dkm_space *s, const char *ky, const dkm_jkm_settings *se
         s->kind = settings->oracle.find           ? DKM_JKM_FREE
                   : rows && !settings->candidates ? DKM_JKM_SPHERE
                                                   : DKM_JKM_CANDIDATES;
+    if (strcmp(ky, DKM_JOINT_LETTERS) == 0 && s->type != DKM_STRINGS)
+        return dkm_fail(s->ctx, DKM_ERR_ARG,
+                        "the joint kernel strings is for outputs that are strings, these are %s",
+                        dkm_type_name(s->type));
     if (s->kind != DKM_JKM_CANDIDATES && !rows)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
                         "outputs on the sphere, or free, are dense rows under a linear kernel, not "

@@ -1,8 +1,9 @@
 /** @file space.h  Outputs as coordinates, and the set in which better ones are looked for.
  *
  *  Every output is a row z of r numbers with <z, z'> = l(y, y'): dense outputs under a linear
- * kernel as they are (or in a basis of their span), labels as one column a class, others as
- * coordinates along all directions that the candidates span in feature space.
+ * kernel as they are (or in a basis of their span), labels as one column a class, strings by place
+ * and letter where the joint kernel looks at those, others as coordinates along all directions that
+ * the candidates span in feature space.
  */
 #ifndef DKMAP_SPACE_H
 #define DKMAP_SPACE_H
@@ -25,6 +26,8 @@ typedef struct dkm_space {
     dkm_idx count;            /**< candidates; 0 where they are not a finite set */
     dkm_targets classes;      /**< of labels */
     double unit;              /**< of labels: the coordinate of a class */
+    dkm_idx places, letters;  /**< of strings by place and letter: r = places x letters */
+    char *alphabet;           /**< the letters, in ascending order */
     dkm_data *objects;        /**< candidates as they were given; NULL for classes */
     dkm_data *C;              /**< their coordinates, count x r in slabs; NULL for classes */
     dkm_embedding *embedding; /**< of objects that are not dense rows under a linear kernel; it owns

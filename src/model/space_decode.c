@@ -224,6 +224,10 @@ static dkm_local name_parts(dkm_space *s, dkm_bundle *bundle)
     DKM_STEP(dkm_bundle_put_real(bundle, "space_cols", (double)s->cols));
     DKM_STEP(dkm_bundle_put_real(bundle, "coordinates", (double)s->r));
     DKM_STEP(dkm_bundle_put_real(bundle, "class_unit", s->unit));
+    if (s->alphabet) {
+        DKM_STEP(dkm_bundle_put_text(bundle, "alphabet", s->alphabet));
+        DKM_STEP(dkm_bundle_put_real(bundle, "places", (double)s->places));
+    }
     if (s->basis)
         DKM_STEP(dkm_bundle_lend_data(bundle, "basis", s->basis));
     if (s->classes.classes)
@@ -243,6 +247,24 @@ dkm_status dkm_space_to_bundle(dkm_space *space, dkm_bundle *bundle)
         DKM_TRY(dkm_embedding_to_bundle(space->embedding, dkm_output_names, bundle));
 out:
     return status;
+}
+
+static dkm_local read_letters(dkm_space *s, const dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *alphabet = "";
+    double places = 0;
+
+    DKM_STEP(dkm_bundle_text(bundle, "alphabet", &alphabet));
+    DKM_STEP(dkm_bundle_real(bundle, "places", &places));
+    DKM_STEP(dkm_strdup(s->ctx, alphabet, &s->alphabet));
+    s->letters = (dkm_idx)strlen(alphabet);
+    s->places = (dkm_idx)places;
+    if (s->places * s->letters != s->r)
+        local = dkm_fail(s->ctx, DKM_ERR_FORMAT, "%lld coordinates of %lld letters at %lld places",
+                         (long long)s->r, (long long)s->letters, (long long)s->places);
+out:
+    return local;
 }
 
 static dkm_local read_parts(dkm_space *s, dkm_bundle *bundle)
@@ -266,6 +288,8 @@ static dkm_local read_parts(dkm_space *s, dkm_bundle *bundle)
     if (s->kind == DKM_JKM_AUTO || s->type == DKM_TYPE_COUNT || s->r < 1)
         local =
             dkm_fail(s->ctx, DKM_ERR_FORMAT, "outputs of the kind '%s', %s, cannot be", kind, type);
+    if (dkm_bundle_find(bundle, "alphabet"))
+        DKM_STEP(read_letters(s, bundle));
     if (dkm_bundle_find(bundle, "basis"))
         DKM_STEP(dkm_bundle_take_data(bundle, "basis", &s->basis));
     if (dkm_bundle_find(bundle, "classes"))

@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "kernel/identity.h"
+#include "kernel/joint_impl.h"
 #include "model/panels.h"
 #include "model/space_parts.h"
 
@@ -103,6 +104,8 @@ dkm_status dkm_space_embed(dkm_space *space, const char *ky, const dkm_layout *l
     dkm_eigen_settings all = dkm_eigen_settings_default();
     dkm_eigen_info info = {0};
 
+    if (space->alphabet || (ky && strcmp(ky, DKM_JOINT_LETTERS) == 0))
+        return dkm_space_spell(space);
     if (!ky)
         return copy_rows(space->objects, &space->C);
     all.share = 1;

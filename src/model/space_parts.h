@@ -14,6 +14,13 @@ dkm_status dkm_space_find_truth(dkm_space *space, const dkm_data *Y, const dkm_d
 DKM_NODISCARD
 dkm_status dkm_space_embed(dkm_space *space, const char *ky, const dkm_layout *layout);
 
+/** Coordinates of candidates that are strings by place and letter: 1 where the string has the
+ *  letter at the place. Letters and places are those of the candidates, or those of the model.
+ *  Collective.
+ *  @return DKM_OK; DKM_ERR_ARG when a candidate is longer than those of the model */
+DKM_NODISCARD
+dkm_status dkm_space_spell(dkm_space *space);
+
 /** Coordinates of the candidates from which the embedding was made. Collective. */
 DKM_NODISCARD
 dkm_status dkm_space_training_rows(dkm_space *space);
