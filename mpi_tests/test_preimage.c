@@ -5,54 +5,9 @@
 #include <dkmap/random.h>
 
 #include "check.h"
-#include "oracle_objects.h"
+#include "oracle_points.h"
 
-enum { M = 34, NEW = 11, D = 2 };
-
-static double element(dkm_idx i, dkm_idx k)
-{
-    return dkm_random_normal(12, 0, (uint64_t)i, (uint64_t)k) + 0.4;
-}
-
-static double element_new(dkm_idx i, dkm_idx k)
-{
-    return dkm_random_normal(12, 1, (uint64_t)i, (uint64_t)k) + 0.4;
-}
-
-static dkm_status fit(dkm_ctx *ctx, dkm_data **X, const char *expression, dkm_idx components,
-                      dkm_model **model)
-{
-    dkm_status status = DKM_OK;
-    dkm_kpca_settings s = dkm_kpca_settings_default();
-    dkm_kernel *kernel = NULL;
-
-    *model = NULL;
-    s.eigen.components = components;
-    DKM_TRY(dkm_kernel_parse(ctx, expression, &kernel));
-    DKM_TRY(dkm_kpca_fit(ctx, X, kernel, &s, model, NULL));
-out:
-    dkm_kernel_destroy(&kernel);
-    return status;
-}
-
-static dkm_model *fit_points(dkm_ctx *ctx, const char *expression, dkm_idx components)
-{
-    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, element);
-    dkm_model *model = NULL;
-
-    CHECK_OK(ctx, fit(ctx, &X, expression, components, &model));
-    dkm_data_destroy(&X);
-    return model;
-}
-
-static dkm_data *encode(dkm_ctx *ctx, dkm_model *model, dkm_idx n, object_value value)
-{
-    dkm_data *X = objects_values(ctx, DKM_DENSE, n, D, value), *Z = NULL;
-
-    CHECK_OK(ctx, dkm_model_predict(model, X, &Z));
-    dkm_data_destroy(&X);
-    return Z;
-}
+enum { M = POINTS, NEW = POINTS_NEW, D = POINTS_D };
 
 static dkm_data *decode(dkm_ctx *ctx, dkm_model *model, dkm_preimage_method method,
                         const dkm_data *Z)
@@ -101,10 +56,10 @@ static void closed_forms_are_exact(dkm_ctx *ctx)
                 {"power(linear, degree=2)", DKM_PREIMAGE_EXACT, 1, 1e-7}};
 
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        dkm_model *model = fit_points(ctx, rows[r].kernel, M);
-        dkm_data *Z = encode(ctx, model, NEW, element_new);
+        dkm_model *model = points_fit(ctx, rows[r].kernel, M);
+        dkm_data *Z = points_encode(ctx, model, NEW, points_new);
         dkm_data *Y = decode(ctx, model, rows[r].method, Z);
-        CHECK_CLOSE(gap(Y, element_new, rows[r].sign), 0.0, rows[r].tolerance);
+        CHECK_CLOSE(gap(Y, points_new, rows[r].sign), 0.0, rows[r].tolerance);
         dkm_data_destroy(&Y);
         dkm_data_destroy(&Z);
         dkm_model_destroy(&model);
@@ -119,10 +74,10 @@ static void descent_finds_points_that_are_there(dkm_ctx *ctx)
                              "product(linear, poly(degree=2, c=1))"};
 
     for (size_t r = 0; r < sizeof kernels / sizeof *kernels; r++) {
-        dkm_model *model = fit_points(ctx, kernels[r], M);
-        dkm_data *Z = encode(ctx, model, NEW, element_new);
+        dkm_model *model = points_fit(ctx, kernels[r], M);
+        dkm_data *Z = points_encode(ctx, model, NEW, points_new);
         dkm_data *Y = decode(ctx, model, DKM_PREIMAGE_GRADIENT, Z);
-        CHECK_CLOSE(gap(Y, element_new, 0), 0.0, 1e-4);
+        CHECK_CLOSE(gap(Y, points_new, 0), 0.0, 1e-4);
         dkm_data_destroy(&Y);
         dkm_data_destroy(&Z);
         dkm_model_destroy(&model);
@@ -142,7 +97,7 @@ static void objective(dkm_ctx *ctx, dkm_model *model, double sigma, const dkm_da
         for (dkm_idx j = 0; j < M; j++) {
             double square = 0;
             for (dkm_idx k = 0; k < D; k++)
-                square += pow(dkm_data_values(X)[i * D + k] - element(j, k), 2);
+                square += pow(dkm_data_values(X)[i * D + k] - points_element(j, k), 2);
             values[i] -= 2.0 / M * exp(-square / (2 * sigma * sigma));
         }
         for (dkm_idx k = 0; k < p; k++)
@@ -157,8 +112,8 @@ static void objective(dkm_ctx *ctx, dkm_model *model, double sigma, const dkm_da
 static void both_iterations_find_the_same_minimum(dkm_ctx *ctx)
 {
     const double sigma = 1.5;
-    dkm_model *model = fit_points(ctx, "rbf(sigma=1.5)", 4);
-    dkm_data *Z = encode(ctx, model, NEW, element_new);
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 4);
+    dkm_data *Z = points_encode(ctx, model, NEW, points_new);
     dkm_data *F = decode(ctx, model, DKM_PREIMAGE_FIXED_POINT, Z);
     dkm_data *G = decode(ctx, model, DKM_PREIMAGE_GRADIENT, Z);
     double best[NEW], other[NEW];
@@ -191,13 +146,13 @@ static void distances_to_neighbours_place_points(dkm_ctx *ctx)
         object_value value;
         dkm_idx n;
         double tolerance; /* roots and logarithms of small differences */
-    } rows[] = {{"linear", element_new, NEW, 1e-9},
-                {"poly(degree=3, c=1)", element_new, NEW, 1e-6},
-                {"rbf(sigma=1)", element, M, 1e-5}};
+    } rows[] = {{"linear", points_new, NEW, 1e-9},
+                {"poly(degree=3, c=1)", points_new, NEW, 1e-6},
+                {"rbf(sigma=1)", points_element, M, 1e-5}};
 
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        dkm_model *model = fit_points(ctx, rows[r].kernel, M);
-        dkm_data *Z = encode(ctx, model, rows[r].n, rows[r].value);
+        dkm_model *model = points_fit(ctx, rows[r].kernel, M);
+        dkm_data *Z = points_encode(ctx, model, rows[r].n, rows[r].value);
         dkm_data *Y = decode(ctx, model, DKM_PREIMAGE_MDS, Z);
         CHECK_CLOSE(gap(Y, rows[r].value, 0), 0.0, rows[r].tolerance);
         dkm_data_destroy(&Y);
@@ -208,7 +163,7 @@ static void distances_to_neighbours_place_points(dkm_ctx *ctx)
 
 static void neighbours_that_are_not_there_are_refused(dkm_ctx *ctx)
 {
-    dkm_model *model = fit_points(ctx, "rbf(sigma=1)", 3);
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1)", 3);
     dkm_preimage_settings pre = {.method = DKM_PREIMAGE_MDS, .neighbours = M + 1};
 
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
@@ -230,8 +185,8 @@ static int count_training(dkm_ctx *ctx, const dkm_data *Y)
 
     for (dkm_idx i = 0; i < dkm_data_local_rows(Y); i++)
         for (dkm_idx j = 0; j < M; j++)
-            found += dkm_data_values_const(Y)[i * D] == element(j, 0) &&
-                     dkm_data_values_const(Y)[i * D + 1] == element(j, 1);
+            found += dkm_data_values_const(Y)[i * D] == points_element(j, 0) &&
+                     dkm_data_values_const(Y)[i * D + 1] == points_element(j, 1);
     MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_SUM, dkm_ctx_comm(ctx));
     return found;
 }
@@ -244,7 +199,7 @@ static double axis(dkm_idx i, dkm_idx k)
 /* Minus the sum of two points: among squares, -100 I and three times their mean. */
 static dkm_data *opposite(dkm_ctx *ctx, dkm_model *model)
 {
-    dkm_data *E = encode(ctx, model, D, axis), *Z = NULL;
+    dkm_data *E = points_encode(ctx, model, D, axis), *Z = NULL;
     dkm_idx p = dkm_data_cols(E);
     double sum[8] = {0};
 
@@ -267,8 +222,8 @@ static double far_out(dkm_idx i, dkm_idx k)
 /* A matrix with no positive eigenvalue is no square, and no exponential is negative. */
 static void points_out_of_reach_get_training_objects(dkm_ctx *ctx)
 {
-    dkm_model *squared = fit_points(ctx, "poly(degree=2, c=0)", 3);
-    dkm_model *exponential = fit_points(ctx, "expdot(sigma=1.5)", 1);
+    dkm_model *squared = points_fit(ctx, "poly(degree=2, c=0)", 3);
+    dkm_model *exponential = points_fit(ctx, "expdot(sigma=1.5)", 1);
     dkm_data *Z = opposite(ctx, squared), *sides = objects_values(ctx, DKM_DENSE, 2, 1, far_out);
     int told = 0;
 
@@ -293,8 +248,8 @@ static void no_points_are_no_objects(dkm_ctx *ctx)
 {
     const dkm_preimage_method methods[] = {DKM_PREIMAGE_CANDIDATES, DKM_PREIMAGE_FIXED_POINT,
                                            DKM_PREIMAGE_GRADIENT};
-    dkm_model *model = fit_points(ctx, "rbf(sigma=2)", 3);
-    dkm_data *Z = encode(ctx, model, 0, element);
+    dkm_model *model = points_fit(ctx, "rbf(sigma=2)", 3);
+    dkm_data *Z = points_encode(ctx, model, 0, points_element);
 
     for (int k = 0; k < 3; k++) {
         dkm_data *Y = decode(ctx, model, methods[k], Z);
@@ -316,8 +271,8 @@ static void auto_takes_what_suits(dkm_ctx *ctx)
                 {"laplace(sigma=2)", DKM_PREIMAGE_CANDIDATES}};
 
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        dkm_model *model = fit_points(ctx, rows[r].kernel, 3);
-        dkm_data *Z = encode(ctx, model, NEW, element_new);
+        dkm_model *model = points_fit(ctx, rows[r].kernel, 3);
+        dkm_data *Z = points_encode(ctx, model, NEW, points_new);
         dkm_data *Y = decode(ctx, model, rows[r].method, Z);
         dkm_data *A = decode(ctx, model, DKM_PREIMAGE_AUTO, Z);
         CHECK(memcmp(dkm_data_values(A), dkm_data_values(Y),
@@ -342,7 +297,7 @@ static void methods_that_do_not_suit_name_those_that_do(dkm_ctx *ctx)
                 {"laplace(sigma=1)", DKM_PREIMAGE_GRADIENT, "use candidates"}};
 
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        dkm_model *model = fit_points(ctx, rows[r].kernel, 2);
+        dkm_model *model = points_fit(ctx, rows[r].kernel, 2);
         dkm_preimage_settings pre = {.method = rows[r].method};
         CHECK(dkm_model_configure(model, &pre) == DKM_ERR_UNSUPPORTED);
         CHECK(strstr(dkm_ctx_message(ctx), rows[r].remedy) != NULL);
@@ -352,94 +307,12 @@ static void methods_that_do_not_suit_name_those_that_do(dkm_ctx *ctx)
 
 static void coordinates_of_another_width_are_refused(dkm_ctx *ctx)
 {
-    dkm_model *model = fit_points(ctx, "rbf(sigma=1)", 3);
-    dkm_data *Z = objects_values(ctx, DKM_DENSE, 4, 2, element), *Y = NULL;
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1)", 3);
+    dkm_data *Z = objects_values(ctx, DKM_DENSE, 4, 2, points_element), *Y = NULL;
 
     CHECK(dkm_model_decode(model, Z, &Y) == DKM_ERR_ARG && !Y);
     CHECK(strstr(dkm_ctx_message(ctx), "3 components") != NULL);
     dkm_data_destroy(&Z);
-    dkm_model_destroy(&model);
-}
-
-/* B = (L + gamma I)^-1 X over the coordinates of the training points, by elimination. */
-static void solve_oracle(double *A, double *B)
-{
-    for (int c = 0; c < M; c++)
-        for (int i = 0; i < M; i++) {
-            double f = A[i * M + c] / A[c * M + c];
-            if (i == c)
-                continue;
-            for (int k = c; k < M; k++)
-                A[i * M + k] -= f * A[c * M + k];
-            for (int k = 0; k < D; k++)
-                B[i * D + k] -= f * B[c * D + k];
-        }
-    for (int i = 0; i < M; i++)
-        for (int k = 0; k < D; k++)
-            B[i * D + k] /= A[i * M + i];
-}
-
-static double squared_gap(const double *a, const double *b, int p)
-{
-    double sum = 0;
-
-    for (int k = 0; k < p; k++)
-        sum += (a[k] - b[k]) * (a[k] - b[k]);
-    return sum;
-}
-
-static void a_learned_map_is_a_ridge_on_coordinates(dkm_ctx *ctx)
-{
-    enum { P = 3 };
-    const double sigma = 0.7, gamma = 0.2;
-    dkm_model *model = fit_points(ctx, "rbf(sigma=1.5)", P);
-    dkm_data *Z = encode(ctx, model, M, element), *N = encode(ctx, model, NEW, element_new);
-    dkm_data *Y = NULL;
-    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_LEARNED, .gamma_z = gamma};
-    double z[M * P] = {0}, A[M * M], B[M * D];
-
-    for (dkm_idx i = 0; i < dkm_data_local_rows(Z) * P; i++)
-        z[dkm_data_local_first(Z) * P + i] = dkm_data_values_const(Z)[i];
-    MPI_Allreduce(MPI_IN_PLACE, z, M * P, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
-    for (int i = 0; i < M; i++) {
-        for (int j = 0; j < M; j++)
-            A[i * M + j] = exp(-squared_gap(z + i * P, z + j * P, P) / (2 * sigma * sigma)) +
-                           (i == j ? gamma : 0);
-        for (int k = 0; k < D; k++)
-            B[i * D + k] = element(i, k);
-    }
-    solve_oracle(A, B);
-    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=0.7)", &pre.kz));
-    CHECK_OK(ctx, dkm_model_configure(model, &pre));
-    CHECK_OK(ctx, dkm_model_decode(model, N, &Y));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(N); i++)
-        for (int k = 0; k < D; k++) {
-            double want = 0;
-            for (int j = 0; j < M; j++)
-                want += B[j * D + k] *
-                        exp(-squared_gap(dkm_data_values_const(N) + i * P, z + j * P, P) /
-                            (2 * sigma * sigma));
-            CHECK_CLOSE(dkm_data_values_const(Y)[i * D + k], want, 1e-10);
-        }
-    dkm_data_destroy(&Y);
-    dkm_data_destroy(&N);
-    dkm_data_destroy(&Z);
-    dkm_model_destroy(&model);
-}
-
-static void a_learned_map_needs_its_kernel_and_ridge(dkm_ctx *ctx)
-{
-    dkm_model *model = fit_points(ctx, "rbf(sigma=1)", 2);
-    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_LEARNED, .gamma_z = 1};
-
-    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
-    CHECK(strstr(dkm_ctx_message(ctx), "give kz") != NULL);
-    pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_LEARNED};
-    CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &pre.kz));
-    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
-    pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_GRADIENT};
-    CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &pre.kz));
-    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
     dkm_model_destroy(&model);
 }
 
@@ -455,7 +328,7 @@ static dkm_status decode_a_few(dkm_ctx *ctx)
 
     DKM_TRY(dkm_data_create_dense(ctx, 3, D, &X));
     for (dkm_idx k = 0; k < dkm_data_local_rows(X) * D; k++)
-        dkm_data_values(X)[k] = element(dkm_data_local_first(X) + k / D, k % D);
+        dkm_data_values(X)[k] = points_element(dkm_data_local_first(X) + k / D, k % D);
     DKM_TRY(dkm_model_configure(brutal_model, &pre));
     DKM_TRY(dkm_model_predict(brutal_model, X, &Z));
     DKM_TRY(dkm_model_decode(brutal_model, Z, &Y));
@@ -479,8 +352,9 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 
     for (int r = 0; r < 3; r++) {
         brutal_method = rows[r].method;
-        brutal_model = fit_points(ctx, rows[r].kernel, M);
-        dkm_data *Z = encode(ctx, brutal_model, 1, element); /* the model keeps its panels */
+        brutal_model = points_fit(ctx, rows[r].kernel, M);
+        dkm_data *Z =
+            points_encode(ctx, brutal_model, 1, points_element); /* the model keeps its panels */
         dkm_data_destroy(&Z);
         check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, decode_a_few);
         dkm_model_destroy(&brutal_model);
@@ -498,8 +372,6 @@ static const check_case cases[] = {
     CASE(auto_takes_what_suits),
     CASE(methods_that_do_not_suit_name_those_that_do),
     CASE(coordinates_of_another_width_are_refused),
-    CASE(a_learned_map_is_a_ridge_on_coordinates),
-    CASE(a_learned_map_needs_its_kernel_and_ridge),
     CASE(failing_allocations_are_agreed_on),
 };
 

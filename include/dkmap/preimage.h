@@ -6,6 +6,7 @@
 #ifndef DKMAP_PREIMAGE_H
 #define DKMAP_PREIMAGE_H
 
+#include <dkmap/data.h>
 #include <dkmap/kernel.h>
 
 /** Every method with the name users type. */
@@ -28,6 +29,8 @@ typedef enum dkm_preimage_method { DKM_PREIMAGE_LIST(DKM_PREIMAGE_ENUM) } dkm_pr
 typedef struct dkm_preimage_settings {
     dkm_preimage_method method;
     dkm_data *candidates; /**< taken over; NULL takes the training objects */
+    dkm_source *stream;   /**< taken over; in place of `candidates` a file of any length, read in
+                             blocks that do not stay */
     dkm_idx top;          /**< 0, or: predict the indices of so many nearest candidates and their
                              squared distances, alternating, instead of the nearest itself */
     dkm_idx neighbours;   /**< DKM_PREIMAGE_MDS: objects to measure by, 0 takes 10;

@@ -47,9 +47,33 @@ const option preimage_options[] = {
      .help = "ridge of a learned pre-image, or of a classifier of letters"},
     {0}};
 
+#define STREAMED 134217728.0 /* bytes a rank from which on candidates are not held at once */
+
 static int64_t given(const run *r, const char *name)
 {
     return args_text(r->args, name) ? args_whole(r->args, name) : 0;
+}
+
+/* Candidates that would take many bytes of a rank stay in their file. */
+static dkm_status open_candidates(run *r, const char *path, dkm_preimage_settings *settings)
+{
+    const char *type = args_text(r->args, "y-type");
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+    double numbers;
+
+    DKM_TRY(dkm_source_open(r->ctx, path, DKM_OUTPUTS, type, &source));
+    numbers = (double)dkm_source_rows(source) * (double)dkm_source_cols(source);
+    if (dkm_source_type(source) == DKM_DENSE &&
+        numbers * sizeof(double) > STREAMED * dkm_ctx_size(r->ctx)) {
+        settings->stream = source;
+        source = NULL;
+    } else {
+        DKM_TRY(dkm_source_read(source, 0, dkm_source_rows(source), &settings->candidates));
+    }
+out:
+    dkm_source_close(&source);
+    return status;
 }
 
 dkm_status preimage_choose(run *r, dkm_model *model)
@@ -69,8 +93,7 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     if (kz)
         DKM_TRY(dkm_kernel_parse(r->ctx, kz, &settings.kz));
     if (candidates)
-        DKM_TRY(dkm_data_read(r->ctx, candidates, DKM_OUTPUTS, args_text(r->args, "y-type"),
-                              &settings.candidates));
+        DKM_TRY(open_candidates(r, candidates, &settings));
     DKM_TRY(run_blame(r, candidates ? candidates : r->args->operands[0],
                       dkm_model_configure(model, &settings)));
 out:

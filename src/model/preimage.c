@@ -33,6 +33,7 @@ static const dkm_preimage_kind *find_kind(dkm_preimage_method method)
 void dkm_preimage_settings_clear(dkm_preimage_settings *settings)
 {
     dkm_data_destroy(&settings->candidates);
+    dkm_source_close(&settings->stream);
     dkm_kernel_destroy(&settings->kz);
 }
 
@@ -48,7 +49,7 @@ static dkm_preimage_method choose(const dkm_preimage *pre, int make)
     static const dkm_preimage_method order[] = {DKM_PREIMAGE_LINEAR, DKM_PREIMAGE_FIXED_POINT,
                                                 DKM_PREIMAGE_GRADIENT};
 
-    if (pre->settings.candidates || pre->settings.top > 0)
+    if (pre->settings.candidates || pre->settings.stream || pre->settings.top > 0)
         return DKM_PREIMAGE_CANDIDATES;
     for (size_t k = 0; k < (make ? sizeof order / sizeof *order : 1); k++)
         if (find_kind(order[k])->suits(pre->e))
@@ -82,26 +83,44 @@ static dkm_local check_method(const dkm_preimage *pre)
                     dkm_type_name(dkm_data_type(base->X)), suitable);
 }
 
+/* What candidates were given, or the training objects. */
+typedef struct given {
+    dkm_type type;
+    dkm_idx rows, cols;
+} given;
+
+static given look_at(const dkm_data *objects)
+{
+    return (given){dkm_data_type(objects), dkm_data_rows(objects), dkm_data_cols(objects)};
+}
+
+static given find_given(const dkm_preimage *pre)
+{
+    const dkm_source *stream = pre->settings.stream;
+
+    if (stream)
+        return (given){dkm_source_type(stream), dkm_source_rows(stream), dkm_source_cols(stream)};
+    return look_at(pre->settings.candidates ? pre->settings.candidates : pre->e->base.X);
+}
+
 static dkm_local check_candidates(const dkm_preimage *pre)
 {
     dkm_ctx *ctx = pre->e->base.ctx;
-    const dkm_data *given = pre->settings.candidates, *training = pre->e->base.X;
-    dkm_idx count = dkm_data_rows(given ? given : training);
+    given it = find_given(pre), training = look_at(pre->e->base.X);
+    int any = pre->settings.candidates || pre->settings.stream;
 
-    if ((given || pre->settings.top > 0) && pre->kind != &dkm_preimage_candidates)
+    if ((any || pre->settings.top > 0) && pre->kind != &dkm_preimage_candidates)
         return dkm_fail(
             ctx, DKM_ERR_ARG,
             "candidates and a list of the best go with the pre-image method candidates");
-    if (given &&
-        (dkm_data_type(given) != dkm_data_type(training) ||
-         (dkm_data_type(given) == DKM_DENSE && dkm_data_cols(given) != dkm_data_cols(training))))
+    if (it.type != training.type || (it.type == DKM_DENSE && it.cols != training.cols))
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "candidates are %s of %lld columns, and the model's outputs are %s of %lld",
-                        dkm_type_name(dkm_data_type(given)), (long long)dkm_data_cols(given),
-                        dkm_type_name(dkm_data_type(training)), (long long)dkm_data_cols(training));
-    if (count < (pre->settings.top > 0 ? pre->settings.top : 1))
+                        dkm_type_name(it.type), (long long)it.cols, dkm_type_name(training.type),
+                        (long long)training.cols);
+    if (it.rows < (pre->settings.top > 0 ? pre->settings.top : 1))
         return dkm_fail(ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
-                        (long long)pre->settings.top, (long long)count);
+                        (long long)pre->settings.top, (long long)it.rows);
     return DKM_LOCAL_OK;
 }
 

@@ -1,7 +1,15 @@
 /* Candidates are compared by their whole distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
- * also counts what of phi(c) lies outside the span. */
+ * also counts what of phi(c) lies outside the span. Those of a file of any length pass by in
+ * blocks: of a block coordinates and norms are worked out and searched, and kept for the next
+ * points where memory allows; the objects that were chosen are read once more. */
+#include <string.h>
+
+#include <dkmap/grid.h>
+
 #include "core/alloc.h"
 #include "model/preimage.h"
+
+#define SHARE 4.0 /* coordinates are kept where so many times their bytes are free */
 
 static int suits(const dkm_embedding *e)
 {
@@ -24,30 +32,138 @@ out:
 
 static dkm_status prepare(dkm_preimage *pre)
 {
+    if (pre->settings.stream)
+        return DKM_OK;
     return pre->settings.candidates ? use_given(pre) : dkm_preimage_use_training(pre);
+}
+
+/* Room for what is kept of a file, or none. */
+static dkm_status open_kept(dkm_preimage *pre, dkm_candidates *kept)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->base.ctx;
+    dkm_idx m = dkm_source_rows(pre->settings.stream), longest = m / dkm_ctx_size(ctx) + 1;
+
+    if (!dkm_memory_fits(ctx, SHARE * (double)longest * (double)(pre->e->p + 1) * sizeof(double)))
+        return DKM_OK;
+    DKM_TRY(dkm_data_create_dense(ctx, m, pre->e->p, &kept->Z));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(kept->Z), &kept->norms));
+out:
+    return status;
+}
+
+/* Rows of every rank's share of the file from its own @p first on. */
+static dkm_status look_at_block(dkm_preimage *pre, dkm_idx first, dkm_idx each, dkm_search *search,
+                                dkm_candidates *kept)
+{
+    dkm_ctx *ctx = pre->e->base.ctx;
+    dkm_idx m = dkm_source_rows(pre->settings.stream), p = pre->e->p, n;
+    dkm_idx start = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx)) + first;
+    dkm_status status = DKM_OK;
+    dkm_candidates block = {0};
+    dkm_data *objects = NULL;
+
+    DKM_TRY(dkm_source_read_share(pre->settings.stream, first, each, &objects));
+    n = dkm_data_local_rows(objects);
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &block.norms));
+    DKM_TRY(dkm_embedding_encode(pre->e, objects, &block.Z, block.norms));
+    dkm_search_look(search, start, n, dkm_data_values_const(block.Z), block.norms);
+    for (dkm_idx i = 0; kept->Z && i < n; i++) {
+        const double *row = dkm_data_values_const(block.Z) + i * p;
+        memcpy(dkm_data_values(kept->Z) + (first + i) * p, row, (size_t)p * sizeof *row);
+        kept->norms[first + i] = block.norms[i];
+    }
+out:
+    dkm_candidates_clear(&block);
+    dkm_data_destroy(&objects);
+    return status;
+}
+
+/* One pass over the file. */
+static dkm_status search_stream(dkm_preimage *pre, const dkm_data *Z, dkm_idx top, dkm_idx *index,
+                                double *distance)
+{
+    dkm_ctx *ctx = pre->e->base.ctx;
+    int size = dkm_ctx_size(ctx);
+    dkm_idx longest = dkm_slab_count(dkm_source_rows(pre->settings.stream), 0, size);
+    dkm_idx width = dkm_source_cols(pre->settings.stream) + pre->e->p;
+    dkm_idx each = dkm_base_stretch(&pre->e->base, width) / size + 1;
+    dkm_status status = DKM_OK;
+    dkm_candidates kept = {0};
+    dkm_search *search = NULL;
+
+    DKM_TRY(open_kept(pre, &kept));
+    DKM_TRY(dkm_search_open(Z, top, &search));
+    for (dkm_idx first = 0; first < longest; first += each)
+        DKM_TRY(look_at_block(pre, first, each, search, &kept));
+    DKM_TRY(dkm_search_finish(search, index, distance));
+    pre->candidates = kept;
+    kept = (dkm_candidates){0};
+out:
+    dkm_search_close(&search);
+    dkm_candidates_clear(&kept);
+    return status;
+}
+
+/* The objects chosen, of all ranks' points, from their file. */
+static dkm_status read_chosen(dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
+                              dkm_data **Y)
+{
+    dkm_ctx *ctx = pre->e->base.ctx;
+    int size = dkm_ctx_size(ctx), *counts = NULL, *starts = NULL;
+    dkm_status status = DKM_OK;
+    dkm_idx *all = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &all));
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &counts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &starts));
+    for (int r = 0; r < size; r++) {
+        counts[r] = (int)dkm_slab_count(n, r, size);
+        starts[r] = (int)dkm_slab_first(n, r, size);
+    }
+    MPI_Allgatherv(index, (int)own, MPI_INT64_T, all, counts, starts, MPI_INT64_T,
+                   dkm_ctx_comm(ctx));
+    DKM_TRY(dkm_source_select(pre->settings.stream, n, all, Y));
+out:
+    DKM_FREE(starts);
+    DKM_FREE(counts);
+    DKM_FREE(all);
+    return status;
+}
+
+static dkm_status fetch_chosen(dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
+                               dkm_data **Y)
+{
+    const dkm_data *objects = pre->settings.candidates ? pre->settings.candidates : pre->e->base.X;
+    dkm_status status = DKM_OK;
+    dkm_objs got = {0};
+
+    DKM_TRY(dkm_data_fetch(objects, own, index, &got));
+    DKM_TRY(dkm_data_wrap(pre->e->base.ctx, n, &got, Y));
+out:
+    dkm_objs_clear(&got);
+    return status;
 }
 
 static dkm_status solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->base.ctx;
-    const dkm_data *objects = pre->settings.candidates ? pre->settings.candidates : pre->e->base.X;
-    dkm_idx top = pre->settings.top > 0 ? pre->settings.top : 1, n = dkm_data_local_rows(Z);
-    dkm_idx *index = NULL;
+    dkm_idx top = pre->settings.top > 0 ? pre->settings.top : 1;
+    dkm_idx n = dkm_data_rows(Z), own = dkm_data_local_rows(Z), *index = NULL;
     double *distance = NULL;
-    dkm_objs got = {0};
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &index));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &distance));
-    DKM_TRY(dkm_nearest(Z, &pre->candidates, top, index, distance));
-    if (pre->settings.top > 0) {
-        DKM_TRY(dkm_candidates_list(ctx, dkm_data_rows(Z), top, index, distance, Y));
-    } else {
-        DKM_TRY(dkm_data_fetch(objects, n, index, &got));
-        DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(Z), &got, Y));
-    }
+    DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
+    DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
+    if (pre->candidates.Z)
+        DKM_TRY(dkm_nearest(Z, &pre->candidates, top, index, distance));
+    else
+        DKM_TRY(search_stream(pre, Z, top, index, distance));
+    if (pre->settings.top > 0)
+        DKM_TRY(dkm_candidates_list(ctx, n, top, index, distance, Y));
+    else
+        DKM_TRY((pre->settings.stream ? read_chosen : fetch_chosen)(pre, n, own, index, Y));
 out:
-    dkm_objs_clear(&got);
     DKM_FREE(distance);
     DKM_FREE(index);
     return status;

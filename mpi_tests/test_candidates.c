@@ -1,0 +1,130 @@
+/* Pre-images among candidates that stay in their file, against those held in memory. */
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/random.h>
+
+#include "check.h"
+#include "oracle_points.h"
+#include "scratch.h"
+
+enum { D = POINTS_D, NEW = POINTS_NEW, MANY = 140000, FEW = 50 };
+
+static double candidate(dkm_idx i, dkm_idx k)
+{
+    return 1.5 * dkm_random_normal(13, 1, (uint64_t)i, (uint64_t)k);
+}
+
+static void write_candidates(dkm_ctx *ctx, dkm_idx n, char path[SCRATCH_LENGTH])
+{
+    dkm_data *C = objects_values(ctx, DKM_DENSE, n, D, candidate);
+
+    scratch_path(ctx, "candidates.npy", path);
+    CHECK_OK(ctx, dkm_data_write(C, path));
+    dkm_data_destroy(&C);
+}
+
+/* What is found for coordinates, with candidates in a file or in memory. */
+static dkm_data *search(dkm_ctx *ctx, dkm_model *model, const char *path, int stream, dkm_idx top,
+                        const dkm_data *Z)
+{
+    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES, .top = top};
+    dkm_data *Y = NULL;
+
+    if (stream)
+        CHECK_OK(ctx, dkm_source_open(ctx, path, DKM_OUTPUTS, NULL, &pre.stream));
+    else
+        CHECK_OK(ctx, dkm_data_read(ctx, path, DKM_OUTPUTS, NULL, &pre.candidates));
+    CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    CHECK_OK(ctx, dkm_model_decode(model, Z, &Y));
+    return Y;
+}
+
+static void check_same(const dkm_data *A, const dkm_data *B)
+{
+    dkm_idx count = dkm_data_local_rows(A) * dkm_data_cols(A);
+
+    CHECK(dkm_data_local_rows(A) == dkm_data_local_rows(B));
+    CHECK(dkm_data_cols(A) == dkm_data_cols(B));
+    for (dkm_idx k = 0; k < count; k++) {
+        double a = dkm_data_values_const(A)[k];
+        CHECK_CLOSE(dkm_data_values_const(B)[k], a, 1e-12 * fabs(a));
+    }
+}
+
+static void compare(dkm_ctx *ctx, dkm_idx candidates)
+{
+    static const dkm_idx tops[] = {0, 1, 7};
+    char path[SCRATCH_LENGTH];
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
+    dkm_data *Z = points_encode(ctx, model, NEW, points_new);
+
+    write_candidates(ctx, candidates, path);
+    for (int t = 0; t < 3; t++) {
+        dkm_data *held = search(ctx, model, path, 0, tops[t], Z);
+        dkm_data *passed = search(ctx, model, path, 1, tops[t], Z), *again = NULL;
+        CHECK_OK(ctx, dkm_model_decode(model, Z, &again)); /* from coordinates that were kept */
+        check_same(held, passed);
+        check_same(passed, again);
+        dkm_data_destroy(&again);
+        dkm_data_destroy(&passed);
+        dkm_data_destroy(&held);
+    }
+    dkm_data_destroy(&Z);
+    dkm_model_destroy(&model);
+    scratch_remove(ctx, path);
+}
+
+static void those_in_a_file_are_found_as_those_in_memory(dkm_ctx *ctx)
+{
+    compare(ctx, FEW);
+}
+
+static void a_file_of_several_blocks_passes_by(dkm_ctx *ctx)
+{
+    compare(ctx, MANY);
+}
+
+/* With little memory allowed coordinates do not stay, and the file is read for every stretch. */
+static void nothing_stays_where_memory_is_short(dkm_ctx *ctx)
+{
+    char path[SCRATCH_LENGTH];
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
+    dkm_data *Z = points_encode(ctx, model, NEW, points_new), *held, *passed, *again = NULL;
+
+    write_candidates(ctx, FEW, path);
+    held = search(ctx, model, path, 0, 2, Z);
+    dkm_ctx_set_memory(ctx, 1);
+    passed = search(ctx, model, path, 1, 2, Z);
+    CHECK_OK(ctx, dkm_model_decode(model, Z, &again));
+    dkm_ctx_set_memory(ctx, 0);
+    check_same(held, passed);
+    check_same(held, again);
+    dkm_data_destroy(&again);
+    dkm_data_destroy(&passed);
+    dkm_data_destroy(&held);
+    dkm_data_destroy(&Z);
+    dkm_model_destroy(&model);
+    scratch_remove(ctx, path);
+}
+
+static void a_file_of_another_width_is_refused(dkm_ctx *ctx)
+{
+    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES};
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
+    char path[SCRATCH_LENGTH];
+
+    scratch_path(ctx, "narrow.csv", path);
+    scratch_text(ctx, path, "1\n2\n3\n");
+    CHECK_OK(ctx, dkm_source_open(ctx, path, DKM_OUTPUTS, NULL, &pre.stream));
+    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    CHECK(strstr(dkm_ctx_message(ctx), "dense of 1 columns") != NULL);
+    dkm_model_destroy(&model);
+    scratch_remove(ctx, path);
+}
+
+static const check_case cases[] = {
+    CASE(those_in_a_file_are_found_as_those_in_memory), CASE(a_file_of_several_blocks_passes_by),
+    CASE(nothing_stays_where_memory_is_short), CASE(a_file_of_another_width_is_refused)};
+
+CHECK_MAIN(cases)
