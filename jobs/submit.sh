@@ -27,6 +27,7 @@ arguments=("$@")
 for ((k = 0; k < ${#arguments[@]}; k++)); do
     case ${arguments[k]} in
     -o | --output) k=$((k + 1)) ;;
+    --output=*) ;;
     *) planned+=("${arguments[k]}") ;;
     esac
 done
@@ -34,6 +35,11 @@ plan=$("$DKMAP" plan "${planned[@]}" --memory "$MEMORY" --ranks-per-node "$RANKS
     --ranks "${RANKS:-0}") || exit 1
 told() { awk -v name="$1" '$1 == name { print $2; exit }' <<<"$plan"; }
 ranks=$(told ranks) nodes=$(told nodes)
+there=$(sinfo -h -o %D 2>/dev/null | awk '{ n = $1 > n ? $1 : n } END { print n + 0 }')
+if [ "$there" -gt 0 ] && [ "$nodes" -gt "$there" ]; then
+    echo "submit.sh: this takes $nodes nodes of $MEMORY, and the cluster has $there: use --landmarks, or fewer rows" >&2
+    exit 1
+fi
 seconds=$(told expected_seconds)
 minutes=$(awk -v s="$seconds" 'BEGIN { m = s == "unknown" ? 1440 : 2 * s / 60; print int(m < 10 ? 10 : m + 1) }')
 memory=$(awk -v g="$(told node_memory)" 'BEGIN { print int(g * 1024 * 1.2 + 256) }')

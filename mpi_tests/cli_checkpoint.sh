@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Checkpoints from the command line: runs that are killed at any moment, told to stop, out of time or
-# out of disk go on to the same model. DKMAP_KILLS says how many moments each method is killed at.
+# out of disk go on to the same model. DKMAP_KILLS says at how many random moments each method is killed,
+# DKMAP_KILL_ROWS on how many rows.
 # shellcheck source=mpi_tests/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
-kills=${DKMAP_KILLS:-1}
+kills=${DKMAP_KILLS:-1} rows=${DKMAP_KILL_ROWS:-1100}
 
-normal 1100 4 1 >x.csv
+normal "$rows" 4 1 >x.csv
 awk -F, '{ print $1 * $2 "," $3 - $4 * $4 }' x.csv >y.csv
 data=(--x x.csv --y y.csv --kx 'rbf(sigma=1.5)' --gamma 0.01)
 
@@ -14,14 +15,24 @@ arguments() {
     case $1 in
     krr) echo fit krr --precision double ;;
     mixed) echo fit krr --precision mixed ;;
+    kpca) echo fit kpca --components 12 ;;
     kde) echo fit kde --ky 'rbf(sigma=2)' --components 20 ;;
     jkm) echo fit jkm --joint 'diag(lambda=0.5)' --epsilon 0.125 ;;
     esac
 }
 
+# applied MODEL FILE: what it makes of the points.
+applied() {
+    if [ "$method" = kpca ]; then
+        good 1 encode "$1" --x "$points" -o "$2" --quiet
+    else
+        good 1 predict "$1" --x "$points" -o "$2" --quiet "${coordinates[@]}"
+    fi
+}
+
 # same MODEL WHAT: it predicts what the model of the same method that never stopped does.
 same() {
-    good 1 predict "$1" --x "$points" -o p.npy --quiet "${coordinates[@]}"
+    applied "$1" p.npy
     good 1 score --truth "$method.npy" --pred p.npy --loss mse
     below "$(value rmse)" 1e-12 "$2"
 }
@@ -41,30 +52,33 @@ ended() {
 }
 
 good 1 gen identity --n 60 --dim 24 --seed 3 --out-dir sphere
-for method in krr mixed kde jkm; do
+for method in krr mixed kpca kde jkm; do
     read -ra words <<<"$(arguments "$method")"
     if [ "$method" = jkm ]; then
         words+=(--x 'sphere/x.npy[0:12]' --y 'sphere/y.npy[0:12]' --kx linear)
         points='sphere/x.npy[12:60]'
+    elif [ "$method" = kpca ]; then
+        words+=(--x x.csv --kx 'rbf(sigma=1.5)')
     else
         words+=("${data[@]}")
-        points='x.csv[0:100]'
     fi
+    [ "$method" = jkm ] || points='x.csv[0:100]'
     coordinates=()
     [ "$method" = kde ] && coordinates=(--preimage coordinates)
     start=$(date +%s%N)
     good 2 "${words[@]}" -o "$method.h5"
     took=$((($(date +%s%N) - start) / 1000000))
-    good 1 predict "$method.h5" --x "$points" -o "$method.npy" "${coordinates[@]}"
+    applied "$method.h5" "$method.npy"
 
     # A rank is killed at any moment; the next run goes on, and may be killed as well.
     for ((k = 0; k < kills; k++)); do
-        [ $((k % 3)) = 0 ] && rm -rf "ck_$method"
+        [ $((k % 3)) != 2 ] && rm -rf "ck_$method"
         begin 2 "${words[@]}" --checkpoint "ck_$method" --resume --checkpoint-every 0 -o killed.h5
-        sleep "$(awk -v t="$took" -v seed="$k$$" 'BEGIN { srand(seed); print rand() * t / 1000 }')"
+        sleep "$(awk -v t="$took" -v at="$RANDOM" 'BEGIN { print at / 32768 * t / 1000 }')"
         victim=$(pgrep -P "$job" | shuf -n 1)
         [ -n "$victim" ] && kill -9 "$victim" 2>/dev/null
         ended
+        echo "$method, killed at moment $k: status $status, $(find "ck_$method" -name '*.h5' 2>/dev/null | wc -l) states"
         rm -f killed.h5
         good 2 "${words[@]}" --checkpoint "ck_$method" --resume --checkpoint-every 0 -o killed.h5
         same killed.h5 "$method, killed at moment $k"

@@ -62,6 +62,14 @@ for launcher in srun mpirun; do
     [ -e "$launcher.npy" ] || fail "no predictions by $launcher"
 done
 
+# A rank with a node for itself takes more threads than two that share one, and rounds otherwise: the
+# eigensolver's ranks go on together for all that. From a folder without the scripts, too.
+mkdir -p elsewhere
+job=$(cd elsewhere && DKMAP_JOBS='' submit --nodes=2 --ntasks=3 "$jobs/fit.sbatch" kpca --x ../x.csv \
+    --kx 'rbf(sigma=1.5)' --components 8 -o kpca.h5)
+becomes "$job" COMPLETED
+says "elsewhere/job-$job.log" "eigensolver              block" "kernel PCA on two nodes and three ranks"
+
 # Tests of the library themselves, their ranks on two nodes with a network between them.
 # DKMAP_CLUSTER_TESTS="krr kpca kde jkm" takes those of all methods, and some minutes.
 for topic in ${DKMAP_CLUSTER_TESTS:-kpca jkm}; do
@@ -163,6 +171,9 @@ on_cluster env RANKS=2 "$jobs/submit.sh" krr --x 60000x784 --y 60000x10 --kx 'rb
     --gamma 0.001 -o big.h5 >out 2>err && fail "a job too large was accepted: $(cat out)"
 says err "need" "a job too large"
 [ "$(on_cluster squeue -h | wc -l)" = "$before" ] || fail "a job too large was queued"
+on_cluster "$jobs/submit.sh" krr --x 600000x784 --y 600000x10 --kx 'rbf(sigma=8)' --gamma 0.001 \
+    --output=big.h5 >out 2>err && fail "a job for more nodes than there are was accepted: $(cat out)"
+says err "the cluster has 3" "a job for more nodes than there are"
 on_cluster "$jobs/submit.sh" krr "${data[@]}" -o small.h5 >out 2>err || fail "submit.sh: $(cat out err)"
 job=$(sed -n 's/^Submitted batch job //p' out)
 becomes "${job:-0}" COMPLETED && same small.h5 "a job that was planned"

@@ -1,13 +1,13 @@
 #include "calibration.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MOST_RANKS = 65536 };
 
 static const char *machine(void)
 {
@@ -99,13 +99,32 @@ static int read_file(int ranks, calibration *c)
     return c->ranks > 0 && c->cores > 0;
 }
 
+/* Of two rank counts the better one: no more ranks than asked for, and then the nearest. */
+static int is_nearer(int asked, int count, int best)
+{
+    if (best == 0 || (count <= asked) != (best <= asked))
+        return best == 0 || count <= asked;
+    return abs(count - asked) < abs(best - asked);
+}
+
 int calibration_find(int ranks, calibration *c)
 {
-    for (int k = ranks; k > 0; k--)
-        if (read_file(k, c))
-            return 1;
-    for (int k = ranks + 1; k <= MOST_RANKS && k < 64 * ranks; k++)
-        if (read_file(k, c))
-            return 1;
-    return 0;
+    char dir[CALIBRATION_PATH / 2], file[CALIBRATION_PATH], *end;
+    int length = snprintf(file, sizeof file, "%s-", machine()), best = 0;
+    struct dirent *entry;
+    DIR *all;
+
+    directory(dir, sizeof dir);
+    all = opendir(dir);
+    while (all && (entry = readdir(all)) != NULL) {
+        long count = 0;
+        if (strncmp(entry->d_name, file, (size_t)length) == 0)
+            count = strtol(entry->d_name + length, &end, 10);
+        if (count > 0 && count <= INT_MAX && strcmp(end, ".calibration") == 0 &&
+            is_nearer(ranks, (int)count, best))
+            best = (int)count;
+    }
+    if (all)
+        closedir(all);
+    return best > 0 && read_file(best, c);
 }

@@ -111,7 +111,8 @@ static void equilibrate(dkm_krylov_run *k, dkm_idx b, double least)
 }
 
 /* Q <- orthonormal basis of its span, leaving out columns no longer than @p least and directions
- * the others hold already. Y is overwritten. */
+ * the others hold already. Y is overwritten. Directions are rank 0's: a sign that came out
+ * otherwise elsewhere would tear the columns apart. */
 static dkm_status orthonormalise(dkm_krylov_run *k, double least)
 {
     dkm_status status = DKM_OK;
@@ -124,6 +125,8 @@ static dkm_status orthonormalise(dkm_krylov_run *k, double least)
     dkm_slab_inner(&k->Q, &k->Q, k->G);
     equilibrate(k, b, least);
     DKM_AGREE(k->ctx, dkm_small_eigen(k->ctx, b, k->G, values));
+    MPI_Bcast(values, (int)b, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
+    MPI_Bcast(k->G, (int)(b * b), MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
     for (dkm_idx j = b - 1; j >= 0; j--) {
         if (!(values[j] > PARALLEL))
             continue;
