@@ -75,7 +75,9 @@ static void run_and_compare(path_problem *p, double largest)
     CHECK_OK(p->ctx, dkm_ridge_path(p->kernel, p->prepared, NB, &p->settings, p->Y, &B, &info));
     if (!B)
         return;
-    CHECK(strcmp(info.solver, p->settings.solver == DKM_PATH_EIGEN ? "eigen" : "cholesky") == 0);
+    CHECK(strcmp(info.solver, p->settings.solver == DKM_PATH_EIGEN  ? "eigen"
+                              : p->settings.solver == DKM_PATH_BAND ? "band"
+                                                                    : "cholesky") == 0);
     compare_points(p, &info, largest);
     gamma = p->settings.gammas[info.best];
     compare_solution(p, B, gamma, tolerance(p, largest, gamma));
@@ -86,15 +88,20 @@ static void run_and_compare(path_problem *p, double largest)
     dkm_path_info_free(&info);
 }
 
+static dkm_path_solver solver_of(int way)
+{
+    return way & 8 ? DKM_PATH_BAND : way & 4 ? DKM_PATH_EIGEN : DKM_PATH_CHOLESKY;
+}
+
 static void all_ways(dkm_ctx *ctx, int kind, const char *kernel)
 {
-    for (int way = 0; way < 8; way++) {
+    for (int way = 0; way < 10; way++) {
         path_problem p;
         double largest;
         CHECK_OK(ctx, path_problem_open(&p, ctx, kind, kernel, way & 1));
         largest = path_problem_kernel(&p);
         p.settings.penalty = way & 2 ? DKM_PENALTY_COEFFICIENTS : DKM_PENALTY_WEIGHTS;
-        p.settings.solver = way & 4 ? DKM_PATH_EIGEN : DKM_PATH_CHOLESKY;
+        p.settings.solver = solver_of(way);
         run_and_compare(&p, largest);
         path_problem_close(&p);
     }
@@ -136,13 +143,13 @@ static double line_loo(const path_problem *p, double gamma)
 
 static void rank_one_matches_its_closed_form(dkm_ctx *ctx)
 {
-    for (int way = 0; way < 8; way++) {
+    for (int way = 0; way < 10; way++) {
         dkm_path_info info = {0};
         dkm_dmat *B = NULL;
         path_problem p;
         CHECK_OK(ctx, path_problem_open(&p, ctx, LINE, "linear", way & 1));
         p.settings.penalty = way & 2 ? DKM_PENALTY_COEFFICIENTS : DKM_PENALTY_WEIGHTS;
-        p.settings.solver = way & 4 ? DKM_PATH_EIGEN : DKM_PATH_CHOLESKY;
+        p.settings.solver = solver_of(way);
         CHECK_OK(ctx, dkm_ridge_path(p.kernel, p.prepared, NB, &p.settings, p.Y, &B, &info));
         for (dkm_idx g = 0; g < info.count; g++)
             CHECK_CLOSE(info.points[g].loo / line_loo(&p, path_gammas[g]), 1.0,
@@ -156,13 +163,13 @@ static void rank_one_matches_its_closed_form(dkm_ctx *ctx)
 /* Small buffers: gammas, columns and rows go in many pieces; and the matrix is not kept. */
 static void small_buffers_change_nothing(dkm_ctx *ctx)
 {
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 3; way++) {
         path_problem p;
         double largest;
         CHECK_OK(ctx, path_problem_open(&p, ctx, SCATTERED, "rbf(sigma=1.5)", 1));
         largest = path_problem_kernel(&p);
-        p.settings.penalty = way ? DKM_PENALTY_COEFFICIENTS : DKM_PENALTY_WEIGHTS;
-        p.settings.solver = DKM_PATH_EIGEN;
+        p.settings.penalty = way == 1 ? DKM_PENALTY_COEFFICIENTS : DKM_PENALTY_WEIGHTS;
+        p.settings.solver = way == 2 ? DKM_PATH_BAND : DKM_PATH_EIGEN;
         p.settings.work_bytes = way ? 1 : 8 * M * 4;
         p.settings.keep = DKM_KEEP_NOTHING;
         run_and_compare(&p, largest);
@@ -187,6 +194,8 @@ static void the_error_rate_of_classes_matches_real_refits(dkm_ctx *ctx)
 
 static void every_grid_and_block_agrees(dkm_ctx *ctx)
 {
+    static const dkm_path_solver solvers[] = {DKM_PATH_BAND, DKM_PATH_EIGEN, DKM_PATH_CHOLESKY};
+
     for (int P = 1; P <= dkm_ctx_size(ctx); P++) {
         path_problem p;
         double largest;
@@ -198,7 +207,7 @@ static void every_grid_and_block_agrees(dkm_ctx *ctx)
         CHECK_OK(ctx, path_problem_outputs(&p, SCATTERED, path_smooth, 1));
         p.settings.gammas = path_gammas + 2;
         p.settings.count = 3;
-        p.settings.solver = P % 2 ? DKM_PATH_EIGEN : DKM_PATH_CHOLESKY;
+        p.settings.solver = solvers[P % 3];
         run_and_compare(&p, largest);
         path_problem_close(&p);
     }
@@ -228,6 +237,8 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
     p.settings.gammas = path_gammas + 3;
     p.settings.count = 2;
     p.settings.solver = DKM_PATH_EIGEN;
+    check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, solve_once);
+    p.settings.solver = DKM_PATH_BAND;
     check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, solve_once);
     p.settings.solver = DKM_PATH_CHOLESKY;
     p.settings.penalty = DKM_PENALTY_COEFFICIENTS;

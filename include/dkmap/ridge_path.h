@@ -4,7 +4,8 @@
  *  The leave-one-out error is the mean of (y - f(x))^2 over all examples and outputs, f being
  *  fitted without the example; the generalised cross-validation error (GCV) is the mean square of
  *  the residuals over (1 - trace(S) / m)^2, where S maps the outputs to their fit. Both are closed
- *  forms in one eigendecomposition for all gammas, or in one Cholesky factorisation each.
+ *  forms in one eigendecomposition or one reduction to a band for all gammas, or in one Cholesky
+ *  factorisation each.
  */
 #ifndef DKMAP_RIDGE_PATH_H
 #define DKMAP_RIDGE_PATH_H
@@ -21,7 +22,9 @@ typedef enum dkm_path_solver {
     DKM_PATH_AUTO, /**< the cheaper one, measured in the run where it is not plain */
     DKM_PATH_CHOLESKY,
     DKM_PATH_EIGEN,
-    DKM_PATH_PCG /**< conjugate gradients with landmarks: of dkm_krr_fit() alone */
+    DKM_PATH_PCG, /**< conjugate gradients with landmarks: of dkm_krr_fit() alone */
+    DKM_PATH_BAND /**< one reduction to a band; of K with a penalty on the weights, else
+                       DKM_PATH_EIGEN is taken */
 } dkm_path_solver;
 
 typedef enum dkm_path_select { DKM_SELECT_LOO, DKM_SELECT_GCV } dkm_path_select;
@@ -49,7 +52,7 @@ typedef struct dkm_path_point {
 typedef struct dkm_path_info {
     dkm_idx count, best;    /**< gammas, and the place of the one taken */
     dkm_path_point *points; /**< new array; dkm_path_info_free() frees it */
-    const char *solver;     /**< "cholesky" or "eigen" */
+    const char *solver;     /**< "cholesky", "eigen" or "band" */
     dkm_ridge_info ridge;   /**< of the solution for the best gamma */
 } dkm_path_info;
 

@@ -187,9 +187,10 @@ static const option options[] = {
     {.name = "solver",
      .kind = OPT_WORD,
      .hint = "WORD",
-     .words = "auto|cholesky|eigen|pcg|",
+     .words = "auto|cholesky|eigen|pcg|band|",
      .preset = "auto",
-     .help = "a Cholesky factor for each gamma, one eigendecomposition for all, or conjugate "
+     .help = "a Cholesky factor for each gamma, one eigendecomposition or one reduction to a band "
+             "for all, or conjugate "
              "gradients with landmarks, for inputs too many for a kernel matrix; auto takes what "
              "is fastest of the exact ones where they fit memory and time, else pcg"},
     {.name = "primal",

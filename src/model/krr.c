@@ -18,7 +18,7 @@ void dkm_krr_info_free(dkm_krr_info *info)
 
 int dkm_krr_needs_path(const dkm_krr_settings *s)
 {
-    return s->count > 1 || s->loo || s->solver == DKM_PATH_EIGEN ||
+    return s->count > 1 || s->loo || s->solver == DKM_PATH_EIGEN || s->solver == DKM_PATH_BAND ||
            s->penalty == DKM_PENALTY_COEFFICIENTS;
 }
 

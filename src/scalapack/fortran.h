@@ -64,6 +64,16 @@ void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const i
              int *info);
 void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
              const int *lwork, int *info);
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
+void dlarft_(const char *direct, const char *store, const int *n, const int *k, const double *v,
+             const int *ldv, const double *tau, double *t, const int *ldt);
+void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
+            const int *n, const double *alpha, const double *a, const int *lda, double *b,
+            const int *ldb);
+void dpbtrf_(const char *uplo, const int *n, const int *kd, double *ab, const int *ldab, int *info);
+void dpbtrs_(const char *uplo, const int *n, const int *kd, const int *nrhs, const double *ab,
+             const int *ldab, double *b, const int *ldb, int *info);
 void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
              double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,
              int *integers, int *info);

@@ -1,9 +1,11 @@
-/* Cholesky or eigendecomposition: operations grow with the cube of the order in both, so a small
- * system of each on the same grid tells what large ones take. */
+/* Cholesky, eigendecomposition or band: operations grow with the cube of the order in all, so a
+ * small system of each on the same grid tells what large ones take. */
+#include <math.h>
 #include <stdio.h>
 
 #include "core/alloc.h"
 #include "data/keeper.h"
+#include "scalapack/band.h"
 #include "scalapack/eigen.h"
 #include "solve/eigen_choice.h"
 #include "solve/factor.h"
@@ -15,10 +17,10 @@
 #define TURNS         2   /* the first use of a library sets it up: the fastest counts */
 #define SPARE         1.1
 
-/* Seconds a cube of the order: Cholesky, the inverse of its factor, an eigensolve. Those that are
- * not measured were, on two ranks; only their ratios matter. */
+/* Seconds a cube of the order: Cholesky, the inverse of its factor, an eigensolve, a band. Those
+ * that are not measured were, on two ranks; only their ratios matter. */
 typedef struct rates {
-    double cholesky, inverse, eigen;
+    double cholesky, inverse, eigen, band;
 } rates;
 
 static double probe_value(void *user, dkm_idx ig, dkm_idx jg)
@@ -72,6 +74,26 @@ out:
     return status;
 }
 
+static dkm_status time_band(dkm_grid *grid, dkm_idx n, dkm_idx nb, rates *r)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(grid);
+    dkm_band band = {0};
+    dkm_dmat *A = NULL;
+    double start;
+
+    DKM_TRY(dkm_dmat_create(grid, n, n, nb, nb, DKM_F64, &A));
+    dkm_dmat_fill(A, probe_value, NULL);
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    start = MPI_Wtime();
+    DKM_TRY(dkm_band_reduce(A, &band));
+    keep_least(since(ctx, start), &r->band);
+out:
+    dkm_band_close(&band);
+    dkm_dmat_destroy(&A);
+    return status;
+}
+
 static dkm_status measure(const dkm_path_run *run, dkm_idx n, rates *r)
 {
     dkm_status status = DKM_OK;
@@ -86,52 +108,84 @@ static dkm_status measure(const dkm_path_run *run, dkm_idx n, rates *r)
         DKM_TRY(time_cholesky(run->grid, n, nb, r));
         DKM_TRY(dkm_eigen_time(run->grid, n, nb, library, &seconds));
         keep_least(seconds, &r->eigen);
+        if (dkm_path_suits_band(run))
+            DKM_TRY(time_band(run->grid, n, nb, r));
     }
     r->cholesky /= cube;
     r->inverse /= cube;
     r->eigen /= cube;
+    r->band /= cube;
 out:
     dkm_phase_end(run->ctx);
     return status;
 }
 
-/* Seconds of the whole list by either. A product is told by Cholesky's rate of k^3 / 3 operations:
+/* Seconds of the whole list by each. A product is told by Cholesky's rate of k^3 / 3 operations:
  * fits and squares in the primal are 2 m k^2 and m k^2 of them, the square of K is m^3. */
-static void predict(const dkm_path_run *run, const rates *r, double *cholesky, double *eigen)
+static double by_cholesky(const dkm_path_run *run, const rates *r)
 {
     double k = (double)run->k, cube = k * k * k, count = (double)run->settings->count;
-    double rows = 3.0 * (double)run->m * k * k * r->cholesky;
+    double rows = 3.0 * (double)run->m * k * k * r->cholesky, sum = count * r->cholesky * cube;
 
-    *eigen = r->eigen * cube;
-    *cholesky = count * r->cholesky * cube;
-    if (run->X) {
-        *eigen += run->errors ? 2.0 * rows : 0.0;
-        *cholesky += run->errors ? count * rows : 0.0;
-    } else if (dkm_path_squared(run)) {
-        *cholesky += 3.0 * r->cholesky * cube + (run->errors ? 2.0 * count * r->inverse * cube : 0);
-    } else {
-        *cholesky += run->errors ? count * r->inverse * cube : 0.0;
-    }
+    if (run->X)
+        return sum + (run->errors ? count * rows : 0.0);
+    if (dkm_path_squared(run))
+        sum += 3.0 * r->cholesky * cube + (run->errors ? count * r->inverse * cube : 0.0);
+    return sum + (run->errors ? count * r->inverse * cube : 0.0);
 }
 
-/* The one that is faster, by measure. */
+static double by_eigen(const dkm_path_run *run, const rates *r)
+{
+    double k = (double)run->k, rows = 3.0 * (double)run->m * k * k * r->cholesky;
+
+    return r->eigen * k * k * k + (run->X && run->errors ? 2.0 * rows : 0.0);
+}
+
+/* 2 b k^2 operations a gamma for the errors, in products with few columns, at half the rate. */
+static double by_band(const dkm_path_run *run, const rates *r)
+{
+    double k = (double)run->k, count = (double)run->settings->count, b = (double)run->nb;
+    double copies = 8.0 * 4.0 * k * (double)run->T.cols;
+
+    if (!dkm_path_suits_band(run) || copies > run->settings->work_bytes ||
+        !dkm_memory_fits(run->ctx, SPARE * dkm_band_bytes(run->A)))
+        return INFINITY;
+    return r->band * k * k * k + (run->errors ? 12.0 * count * b * k * k * r->cholesky : 0.0);
+}
+
+/* The one that is fastest, by measure. */
 static dkm_status choose_by_clock(const dkm_path_run *run, int *choice)
 {
     dkm_status status = DKM_OK;
     dkm_idx most = PROBE_MOST * dkm_grid_rows(run->grid), probe = run->k / WORTH_PROBING;
-    rates r = {1.0, 1.3, 20.0};
-    double cholesky, eigen;
+    rates r = {1.0, 1.3, 20.0, 12.0};
+    double cholesky, eigen, band;
 
     if (probe >= PROBE_LEAST)
         DKM_TRY(measure(run, probe < most ? probe : most, &r));
-    predict(run, &r, &cholesky, &eigen);
-    *choice = eigen < cholesky ? DKM_PATH_EIGEN : DKM_PATH_CHOLESKY;
+    cholesky = by_cholesky(run, &r);
+    eigen = by_eigen(run, &r);
+    band = by_band(run, &r);
+    *choice = band < fmin(eigen, cholesky) ? DKM_PATH_BAND
+              : eigen < cholesky           ? DKM_PATH_EIGEN
+                                           : DKM_PATH_CHOLESKY;
     dkm_say(run->ctx, DKM_DEBUG,
             "%lld gammas: one eigendecomposition would take %.2g times as long as a Cholesky "
-            "factor for each",
-            (long long)run->settings->count, eigen / cholesky);
+            "factor for each, one reduction to a band %.2g times",
+            (long long)run->settings->count, eigen / cholesky, band / cholesky);
 out:
     return status;
+}
+
+/* What was asked for and cannot be. */
+static void replace_band(const dkm_path_run *run, dkm_path_solver *solver)
+{
+    if (*solver != DKM_PATH_BAND || dkm_path_suits_band(run))
+        return;
+    dkm_say(run->ctx, DKM_INFO,
+            "a band serves a kernel matrix with the penalty on weights: taking one "
+            "eigendecomposition");
+    *solver = DKM_PATH_EIGEN;
 }
 
 dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver)
@@ -140,6 +194,7 @@ dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver)
     char stage[DKM_STAGE_LENGTH];
     int choice = DKM_PATH_CHOLESKY, found = 0;
 
+    replace_band(run, solver);
     if (*solver != DKM_PATH_AUTO)
         return DKM_OK;
     *solver = DKM_PATH_CHOLESKY;

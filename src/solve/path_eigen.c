@@ -69,13 +69,13 @@ static void close_spectrum(dkm_spectrum *s)
 }
 
 /* A copy of the matrix serves the residual; in the primal there is no other way to it. */
-static int decide_keeping(const dkm_path_run *run, double eigen_bytes)
+int dkm_path_keeps(const dkm_path_run *run, double bytes)
 {
     double local = 8.0 * (double)dkm_dmat_ld(run->A) * (double)dkm_dmat_local_cols(run->A);
 
     if (run->X || run->settings->keep != DKM_KEEP_AUTO)
         return run->X || run->settings->keep == DKM_KEEP_MATRIX;
-    return dkm_memory_fits(run->ctx, SPARE * (local + eigen_bytes));
+    return dkm_memory_fits(run->ctx, SPARE * (local + bytes));
 }
 
 static dkm_status decompose(dkm_spectrum *s)
@@ -89,7 +89,7 @@ static dkm_status decompose(dkm_spectrum *s)
     DKM_TRY(dkm_eigen_choose_library(run->A, &library));
     bytes = dkm_la_eigen_bytes(run->A, library);
     DKM_TRY(dkm_memory_check(run->ctx, SPARE * bytes, "the full eigensolve"));
-    if (decide_keeping(run, bytes))
+    if (dkm_path_keeps(run, bytes))
         DKM_TRY(dkm_dmat_convert(run->A, DKM_F64, &s->kept));
     run->product.K = s->kept;
     DKM_TRY(dkm_la_eigen(run->A, &library, s->l, &s->V));

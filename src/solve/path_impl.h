@@ -46,7 +46,19 @@ dkm_status dkm_path_choose(const dkm_path_run *run, dkm_path_solver *solver);
 DKM_NODISCARD
 dkm_status dkm_path_by_eigen(dkm_path_run *run);
 DKM_NODISCARD
+dkm_status dkm_path_by_band(dkm_path_run *run);
+DKM_NODISCARD
 dkm_status dkm_path_by_cholesky(dkm_path_run *run);
+
+/** Whether K can be reduced to a band: in the dual, with the penalty on the weights. */
+static inline int dkm_path_suits_band(const dkm_path_run *run)
+{
+    return !run->X && !dkm_path_squared(run);
+}
+
+/** Whether a copy of the matrix is kept for residuals beside @p bytes of other things. Collective.
+ */
+int dkm_path_keeps(const dkm_path_run *run, double bytes);
 
 /** The error that decides between gammas. Local. */
 double dkm_path_error(const dkm_path_run *run, dkm_idx gamma);

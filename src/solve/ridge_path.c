@@ -297,6 +297,11 @@ out:
     return status;
 }
 
+static const char *solver_name(dkm_path_solver solver)
+{
+    return solver == DKM_PATH_EIGEN ? "eigen" : solver == DKM_PATH_BAND ? "band" : "cholesky";
+}
+
 static dkm_status solve(dkm_path_run *run, const dkm_kernel *kernel, const dkm_dmat *Y,
                         dkm_dmat **B, dkm_path_info *info)
 {
@@ -312,8 +317,10 @@ static dkm_status solve(dkm_path_run *run, const dkm_kernel *kernel, const dkm_d
     run->product.nb = run->nb;
     DKM_TRY(make_matrix(run, kernel));
     DKM_TRY(dkm_path_choose(run, &solver));
-    DKM_TRY(solver == DKM_PATH_EIGEN ? dkm_path_by_eigen(run) : dkm_path_by_cholesky(run));
-    DKM_TRY(hand_over(run, solver == DKM_PATH_EIGEN ? "eigen" : "cholesky", B, info));
+    DKM_TRY(solver == DKM_PATH_EIGEN  ? dkm_path_by_eigen(run)
+            : solver == DKM_PATH_BAND ? dkm_path_by_band(run)
+                                      : dkm_path_by_cholesky(run));
+    DKM_TRY(hand_over(run, solver_name(solver), B, info));
 out:
     close_run(run);
     return status;

@@ -1,0 +1,294 @@
+/* One reduction A = Q B Q' to a matrix of few diagonals for all gammas. With L L' = B + gamma I and
+ * Z = Q'R the solutions are Q (L L')^-1 Z, and the diagonal of the inverse is made of the squares
+ * of the rows of Q L^-T. What has as many columns as there are outputs is at hand on every rank. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "scalapack/band.h"
+#include "solve/condition.h"
+#include "solve/factor.h"
+#include "solve/path_impl.h"
+
+#define REFINE_STEPS 3
+#define REFINED      1e-13
+#define POWER_STEPS  4
+#define SPARE        1.1
+
+typedef struct banded {
+    dkm_path_run *run;
+    dkm_band band;
+    dkm_dmat *kept;    /* a copy of A, where there is room */
+    dkm_idx n, cols;   /* right sides, with that of ones where it is wanted */
+    double largest;    /* eigenvalue of A */
+    double scale;      /* that jitter is reckoned from */
+    double *Z, *S, *F; /* n x cols on every rank: Q'R, (L L')^-1 Z, Q (L L')^-1 Z */
+    double *rows;      /* of this rank's slab, as dkm_loo_add() takes them */
+    double *L, *p, *work;
+    int *rungs; /* of the ladder of jitter, one a gamma */
+} banded;
+
+static dkm_local make_room(banded *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = s->run->ctx;
+    dkm_idx b = s->band.b;
+
+    DKM_STEP(dkm_alloc(ctx, s->n * s->cols, &s->Z));
+    DKM_STEP(dkm_alloc(ctx, s->n * s->cols, &s->S));
+    DKM_STEP(dkm_alloc(ctx, s->n * s->cols, &s->F));
+    DKM_STEP(dkm_alloc(ctx, s->run->T.n * s->cols, &s->rows));
+    DKM_STEP(dkm_alloc(ctx, (b + 1) * s->n, &s->L));
+    DKM_STEP(dkm_alloc(ctx, s->n, &s->p));
+    DKM_STEP(dkm_alloc(ctx, 2 * DKM_BAND_CHUNK * b, &s->work));
+    DKM_STEP(dkm_calloc(ctx, s->run->settings->count, &s->rungs));
+out:
+    return local;
+}
+
+static void close_banded(banded *s)
+{
+    DKM_FREE(s->rungs);
+    DKM_FREE(s->work);
+    DKM_FREE(s->p);
+    DKM_FREE(s->L);
+    DKM_FREE(s->rows);
+    DKM_FREE(s->F);
+    DKM_FREE(s->S);
+    DKM_FREE(s->Z);
+    dkm_band_close(&s->band);
+    dkm_dmat_destroy(&s->kept);
+}
+
+static dkm_status reduce(banded *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_path_run *run = s->run;
+    double bytes = dkm_band_bytes(run->A);
+
+    dkm_phase_begin(run->ctx, "band");
+    DKM_TRY(dkm_memory_check(run->ctx, SPARE * bytes, "the reduction to a band"));
+    s->scale = fabs(dkm_dmat_mean_diagonal(run->A));
+    DKM_TRY(dkm_largest_eigenvalue(run->A, &s->largest));
+    if (dkm_path_keeps(run, bytes))
+        DKM_TRY(dkm_dmat_convert_lower(run->A, DKM_F64, &s->kept));
+    run->product.K = s->kept;
+    DKM_TRY(dkm_band_reduce(run->A, &s->band));
+    dkm_dmat_destroy(&run->A);
+out:
+    dkm_phase_end(run->ctx);
+    return status;
+}
+
+/* Columns [first, first + R->cols) of X, n x cols, from the rows of all slabs. */
+static dkm_status spread(const banded *s, const dkm_slab *R, double *X)
+{
+    dkm_status status = DKM_OK;
+    double *all = NULL;
+
+    DKM_AGREE(s->run->ctx, dkm_alloc(s->run->ctx, s->n * R->cols, &all));
+    DKM_TRY(dkm_slab_gather(R, s->n, all));
+    for (dkm_idx j = 0; j < R->cols; j++)
+        for (dkm_idx i = 0; i < s->n; i++)
+            X[i + j * s->n] = all[i * R->cols + j];
+out:
+    DKM_FREE(all);
+    return status;
+}
+
+/* Z = Q'[R 1] */
+static dkm_status project(banded *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_path_run *run = s->run;
+
+    DKM_TRY(spread(s, &run->R, s->S));
+    if (run->one.a)
+        DKM_TRY(spread(s, &run->one, s->S + s->n * run->R.cols));
+    dkm_band_turn(&s->band, 'T', s->cols, s->S, s->Z);
+out:
+    return status;
+}
+
+static double jitter_of(const banded *s, dkm_idx g)
+{
+    return dkm_jitter(s->scale + s->run->settings->gammas[g], s->rungs[g]);
+}
+
+/* All ranks do the same, but not all need round alike: what one cannot factor, none can. */
+static int try_factor(banded *s, double shift)
+{
+    int minor = dkm_band_factor(&s->band, shift, s->L);
+
+    MPI_Allreduce(MPI_IN_PLACE, &minor, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(s->run->ctx));
+    return minor;
+}
+
+/* The factor for a gamma, by the ladder of jitter where it must be; whether there is one. */
+static int factor(banded *s, dkm_idx g)
+{
+    double gamma = s->run->settings->gammas[g];
+    int minor = try_factor(s, gamma + jitter_of(s, g));
+
+    while (minor != 0 && s->rungs[g] < DKM_JITTER_STEPS) {
+        s->rungs[g]++;
+        dkm_jitter_tell(s->run->ctx, "K + gamma I", minor, jitter_of(s, g), s->rungs[g]);
+        minor = try_factor(s, gamma + jitter_of(s, g));
+    }
+    return minor == 0;
+}
+
+/* F = Q (L L')^-1 Z for @p cols columns. */
+static void solve(banded *s, dkm_idx cols)
+{
+    memcpy(s->S, s->Z, (size_t)(s->n * cols) * sizeof *s->S);
+    dkm_band_solve(&s->band, s->L, cols, s->S);
+    dkm_band_turn(&s->band, 'N', cols, s->S, s->F);
+}
+
+static dkm_idx first_row(const banded *s)
+{
+    dkm_ctx *ctx = s->run->ctx;
+
+    return dkm_slab_first(s->n, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+}
+
+static void add_errors(banded *s, dkm_idx g)
+{
+    dkm_path_run *run = s->run;
+    dkm_idx first = first_row(s), cols = run->T.cols;
+    const double *u = run->one.a ? s->F + s->n * cols + first : NULL;
+    dkm_loo_piece piece = {g, 0, run->T.n, 0, cols, 1, {{s->rows, cols, u, s->p + first, 1}}};
+
+    dkm_band_inverse_diagonal(&s->band, s->L, s->work, s->p);
+    for (dkm_idx i = 0; i < run->T.n; i++)
+        for (dkm_idx j = 0; j < cols; j++)
+            s->rows[i * cols + j] = s->F[first + i + j * s->n];
+    dkm_loo_add(&run->loo, &piece);
+}
+
+/* Errors of all gammas; one without a factor has none. */
+static void find_errors(banded *s)
+{
+    dkm_path_run *run = s->run;
+    dkm_idx count = run->settings->count;
+
+    dkm_phase_begin(run->ctx, "errors");
+    for (dkm_idx g = 0; g < count; g++) {
+        if (factor(s, g)) {
+            solve(s, s->cols);
+            add_errors(s, g);
+            dkm_loo_finish(&run->loo, g, 1, run->points);
+        } else {
+            dkm_say(run->ctx, DKM_WARN, "gamma = %g is passed over", run->settings->gammas[g]);
+        }
+        dkm_progress(run->ctx, (double)(g + 1), (double)count);
+    }
+    dkm_phase_end(run->ctx);
+}
+
+/* B <- B + sign F */
+static void add_solution(banded *s, double sign)
+{
+    dkm_slab *B = &s->run->B;
+
+    for (dkm_idx i = 0; i < B->n; i++)
+        for (dkm_idx j = 0; j < B->cols; j++)
+            B->a[i * B->ld + j] += sign * s->F[first_row(s) + i + j * s->n];
+}
+
+/* Corrections by the decomposition itself, as long as they shrink the residual. */
+static dkm_status refine(banded *s, double gamma)
+{
+    dkm_status status = DKM_OK;
+    dkm_path_run *run = s->run;
+    dkm_slab R = {0};
+
+    DKM_AGREE(run->ctx, dkm_slab_init(&R, run->ctx, run->k, run->B.cols));
+    DKM_TRY(dkm_path_residual(run, gamma, s->largest, &R));
+    for (int step = 0; step < REFINE_STEPS && run->ridge.residual > REFINED; step++) {
+        dkm_ridge_info before = run->ridge;
+        DKM_TRY(spread(s, &R, s->S));
+        dkm_band_turn(&s->band, 'T', R.cols, s->S, s->Z);
+        solve(s, R.cols);
+        add_solution(s, 1.0);
+        DKM_TRY(dkm_path_residual(run, gamma, s->largest, &R));
+        run->ridge.steps = step + 1;
+        if (run->ridge.residual < before.residual)
+            continue;
+        add_solution(s, -1.0);
+        run->ridge = before;
+        break;
+    }
+out:
+    dkm_slab_free(&R);
+    return status;
+}
+
+/* The least eigenvalue of B + shift I by inverse iteration with its factor. */
+static double smallest(const banded *s)
+{
+    double *v = s->S, norm = 0;
+
+    for (dkm_idx i = 0; i < s->n; i++)
+        v[i] = 1.0 + 0.5 * sin((double)i);
+    for (int step = 0; step < POWER_STEPS; step++) {
+        norm = 0;
+        for (dkm_idx i = 0; i < s->n; i++)
+            norm += v[i] * v[i];
+        for (dkm_idx i = 0; i < s->n; i++)
+            v[i] /= sqrt(norm);
+        dkm_band_solve(&s->band, s->L, 1, v);
+    }
+    norm = 0;
+    for (dkm_idx i = 0; i < s->n; i++)
+        norm += v[i] * v[i];
+    return 1.0 / sqrt(norm);
+}
+
+/* The solution for the best gamma. */
+static dkm_status solve_best(banded *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_path_run *run = s->run;
+    double gamma = run->settings->gammas[run->best], jitter;
+
+    if (!factor(s, run->best))
+        DKM_AGREE(run->ctx,
+                  dkm_fail(run->ctx, DKM_ERR_NUMERIC,
+                           "K + gamma I is not positive definite, not even with %.1e added: is "
+                           "the kernel positive definite? use a larger gamma",
+                           jitter_of(s, run->best)));
+    jitter = jitter_of(s, run->best);
+    run->ridge = (dkm_ridge_info){.precision = "double",
+                                  .jitter = jitter,
+                                  .jitter_steps = s->rungs[run->best],
+                                  .recomputed = !s->kept};
+    solve(s, run->B.cols);
+    memset(run->B.a, 0, (size_t)(run->B.n * run->B.ld) * sizeof *run->B.a);
+    add_solution(s, 1.0);
+    run->ridge.condition = (s->largest + gamma) / fmax(smallest(s) - jitter, gamma);
+    DKM_TRY(refine(s, gamma));
+out:
+    return status;
+}
+
+dkm_status dkm_path_by_band(dkm_path_run *run)
+{
+    dkm_status status = DKM_OK;
+    banded s = {.run = run, .n = run->k, .cols = run->R.cols + (run->one.a ? 1 : 0)};
+
+    DKM_TRY(reduce(&s));
+    DKM_AGREE(run->ctx, make_room(&s));
+    DKM_TRY(project(&s));
+    if (run->errors)
+        find_errors(&s);
+    DKM_TRY(dkm_path_settle(run));
+    dkm_phase_begin(run->ctx, "solve");
+    status = solve_best(&s);
+    dkm_phase_end(run->ctx);
+out:
+    run->product.K = NULL;
+    close_banded(&s);
+    return status;
+}
