@@ -132,6 +132,7 @@ wrong "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
 wrong "larger than the image" --joint 'patch(shape=4x4, size=5)'
 wrong "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
 wrong "at most 2 apart" --epsilon 2
+wrong "epsilon must be 0 or more" --epsilon -1
 wrong "C" --C 0
 wrong "unknown name 'diagonal'" --joint diagonal
 awk 'BEGIN { for (i = 0; i < 10; i++) print (i == 7 ? "0,0" : i + 1 ",1") }' >zero.csv

@@ -14,7 +14,8 @@
  *    identity                      <x, y> <x', y'>: of all maps a multiple of the identity
  *    rbf(sigma=1)                  exp(-(||x - x'||^2 + ||y - y'||^2) / (2 sigma^2))
  *    strings(p=3)                  of strings: how often both pairs have the same p letters of x
- * with the same letter of y at their middle sum(A, B, ...)  scale(A, by=2)
+ *                                  with the same letter of y at their middle
+ *    sum(A, B, ...)  scale(A, by=2)
  */
 #ifndef DKMAP_JOINT_H
 #define DKMAP_JOINT_H

@@ -25,6 +25,17 @@ static dkm_jkm_rescale rescale_of(const char *word)
                                          : DKM_JKM_PLAIN;
 }
 
+static dkm_status read_epsilon(run *r, double *epsilon)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *epsilon = args_real(r->args, "epsilon");
+    if (!(*epsilon >= 0))
+        local = dkm_fail(r->ctx, DKM_ERR_ARG, "--epsilon must be 0 or more, not %s",
+                         args_text(r->args, "epsilon"));
+    return dkm_agree(r->ctx, local);
+}
+
 static dkm_status settings(run *r, method_settings *s)
 {
     dkm_status status = DKM_OK;
@@ -41,7 +52,7 @@ static dkm_status settings(run *r, method_settings *s)
     if (args_count(r->args, "spread") > 0)
         j->spread = args_whole(r->args, "spread");
     if (args_count(r->args, "epsilon") > 0)
-        j->epsilon = args_real(r->args, "epsilon");
+        DKM_TRY(read_epsilon(r, &j->epsilon));
     if (args_count(r->args, "anneal") > 0)
         j->anneal = args_real(r->args, "anneal");
     if (args_count(r->args, "C") > 0)
