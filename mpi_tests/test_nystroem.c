@@ -8,6 +8,7 @@
 #include "check.h"
 #include "core/alloc.h"
 #include "data/bundle.h"
+#include "model/krr_choice.h"
 #include "model/model_impl.h"
 #include "oracle_linalg.h"
 #include "scratch.h"
@@ -161,6 +162,11 @@ static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma, dkm_ridge_keep kee
     CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &krr, &model, &info));
     CHECK(info.nystroem.converged && info.nystroem.all_centers);
     CHECK(info.nystroem.matrix_kept == (keep != DKM_KEEP_NOTHING));
+    /* all M rows are looked at: what rounding the values to single precision leaves, and no less */
+    if (precision == DKM_RIDGE_MIXED)
+        CHECK(info.nystroem.checked > 1e-9 && info.nystroem.checked < 1e-4);
+    else
+        CHECK(isnan(info.nystroem.checked));
     for (dkm_idx i = 0; i < M; i++) {
         for (dkm_idx j = 0; j < M; j++)
             K[i + j * M] = kernel_value(i, j) + (i == j ? gamma : 0.0);
@@ -186,6 +192,38 @@ static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma, dkm_ridge_keep kee
     dkm_kernel_destroy(&kernel);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
+}
+
+/* A residual that is easily met, in single precision throughout, is what it is said to be. */
+static void coarse_residuals_are_honest(dkm_ctx *ctx)
+{
+    for (int keep = 0; keep < 2; keep++) {
+        dkm_krr_settings krr = dkm_krr_settings_default();
+        dkm_data *X = NULL, *Y = NULL;
+        dkm_kernel *kernel = NULL;
+        dkm_model *model = NULL;
+        dkm_krr_info info = {0};
+
+        krr.solver = DKM_PATH_PCG;
+        krr.nystroem = (dkm_nystroem_settings){.landmarks = N,
+                                               .all_centers = 1,
+                                               .tolerance = 0.01,
+                                               .precision = DKM_RIDGE_MIXED,
+                                               .keep = keep ? DKM_KEEP_MATRIX : DKM_KEEP_NOTHING};
+        krr.ridge.gamma = GAMMA;
+        CHECK_OK(ctx, make_inputs(ctx, &X));
+        CHECK_OK(ctx, make_outputs(ctx, MOST, &Y));
+        CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
+        CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &krr, &model, &info));
+        CHECK(info.nystroem.converged && info.nystroem.residual <= 0.01);
+        CHECK(info.nystroem.residual > 1e-6);
+        CHECK_CLOSE(info.nystroem.checked, info.nystroem.residual, 1e-4);
+        dkm_model_destroy(&model);
+        dkm_krr_info_free(&info);
+        dkm_kernel_destroy(&kernel);
+        dkm_data_destroy(&Y);
+        dkm_data_destroy(&X);
+    }
 }
 
 static void all_inputs_as_centres_give_the_exact_fit(dkm_ctx *ctx)
@@ -268,6 +306,46 @@ static void inputs_may_be_read_anew_in_every_step(dkm_ctx *ctx)
     scratch_remove(ctx, path);
 }
 
+/* What solver auto takes when so many bytes a rank are free, and so many seconds asked. */
+static dkm_krr_settings choose(dkm_ctx *ctx, double bytes, double seconds, dkm_idx landmarks)
+{
+    dkm_krr_settings krr = dkm_krr_settings_default();
+    double held, all = 0;
+    char reason[DKM_KRR_REASON];
+    dkm_kernel *kernel = NULL;
+    dkm_data *X = NULL;
+
+    krr.seconds = seconds;
+    krr.nystroem.landmarks = landmarks;
+    krr.rates = (dkm_krr_rates){1e-9, 1e-9, 1e-9}; /* 4e-9 s a value, 1 s in 1e9 operations */
+    CHECK_OK(ctx, make_inputs(ctx, &X));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
+    held = (double)dkm_ctx_live_bytes(ctx);
+    MPI_Allreduce(&held, &all, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    dkm_ctx_set_memory(ctx, all + bytes * dkm_ctx_size(ctx));
+    CHECK_OK(ctx, dkm_krr_choose(X, 1, kernel, &krr, reason));
+    dkm_ctx_set_memory(ctx, 0);
+    dkm_kernel_destroy(&kernel);
+    dkm_data_destroy(&X);
+    return krr;
+}
+
+static void auto_takes_the_best_that_fits(dkm_ctx *ctx)
+{
+    /* the exact fit takes 4.4 m^2 bytes, half a matrix and 9 landmarks 3.9 m^2, those 1.6 m^2 */
+    double matrix = (double)M * M / dkm_ctx_size(ctx), apart = 24.0 * N;
+    dkm_krr_settings exact = choose(ctx, 4.6 * matrix, 0, N);
+    dkm_krr_settings kept = choose(ctx, 4.1 * matrix + apart, 0, N);
+    dkm_krr_settings few = choose(ctx, 2.0 * matrix + apart, 0, N);
+    dkm_krr_settings slow = choose(ctx, 1e9, 1e-9, 0);
+
+    CHECK(exact.solver == DKM_PATH_AUTO);
+    CHECK(kept.solver == DKM_PATH_PCG && kept.nystroem.all_centers);
+    CHECK(kept.nystroem.landmarks == N && kept.nystroem.tolerance > 1e-3);
+    CHECK(few.solver == DKM_PATH_PCG && !few.nystroem.all_centers && few.nystroem.landmarks == N);
+    CHECK(slow.solver == DKM_PATH_PCG && !slow.nystroem.all_centers);
+}
+
 static dkm_status attempt(dkm_ctx *ctx)
 {
     trial t = {.n = 4, .p = 2};
@@ -289,6 +367,8 @@ static const check_case cases[] = {
     CASE(coefficients_are_those_of_the_normal_equations),
     CASE(inputs_may_be_read_anew_in_every_step),
     CASE(all_inputs_as_centres_give_the_exact_fit),
+    CASE(coarse_residuals_are_honest),
+    CASE(auto_takes_the_best_that_fits),
     CASE(failing_allocations_are_agreed_on),
 };
 

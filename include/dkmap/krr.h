@@ -9,7 +9,13 @@
 #include <dkmap/nystroem.h>
 #include <dkmap/ridge_path.h>
 
-enum { DKM_KRR_REASON = 200 };
+enum { DKM_KRR_REASON = 240 };
+
+/** How fast a machine is, in seconds of all ranks working together; 0: to be measured. */
+typedef struct dkm_krr_rates {
+    double column, element; /**< of a kernel value, for each column of the inputs and apart */
+    double flop;            /**< of an operation of a Cholesky factor in single precision */
+} dkm_krr_rates;
 
 typedef struct dkm_krr_settings {
     dkm_ridge_settings ridge; /**< gamma where there is no list, and how its system is solved */
@@ -26,8 +32,10 @@ typedef struct dkm_krr_settings {
                          exact fit under their Nystroem kernel; 0: all of them */
     dkm_nystroem_settings nystroem; /**< of the solver DKM_PATH_PCG */
     double seconds; /**< of DKM_PATH_AUTO: the time asked, 0: none. Where the exact fit of one gamma
-                         does not fit that or the memory, it takes DKM_PATH_PCG with the most
-                         landmarks that do, unless their number is given */
+                         does not fit that or the memory, it takes DKM_PATH_PCG: with all inputs
+                         as centers, or with the most landmarks that fit, unless their number is
+                         given */
+    dkm_krr_rates rates; /**< by which it reckons */
 } dkm_krr_settings;
 
 typedef struct dkm_krr_info {

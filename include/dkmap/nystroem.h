@@ -45,6 +45,9 @@ typedef struct dkm_nystroem_info {
     int streamed;    /**< inputs were read anew in every step */
     int steps;
     double residual; /**< of the system solved, relative, measured at the end */
+    double checked;  /**< where all inputs are centres and the values of that system are single
+                          precision: the residual with those in double, from 256 of its rows drawn
+                          at random; else NaN */
     int converged;   /**< the residual met the tolerance */
     double fit;      /**< ||f(X) - Y|| / ||Y|| on the training outputs, intercept taken off */
     double distance; /**< ||f(X) - f*(X)|| / ||f*(X)||, f* the exact fit, which is found for few

@@ -77,6 +77,8 @@ void landmark_tell(run *r, const dkm_nystroem_info *info)
         run_tell_text(r, "kernel_matrix", info->matrix_kept ? "kept" : "recomputed");
     run_tell_int(r, "steps", info->steps);
     run_tell_real(r, "residual", info->residual);
+    if (isfinite(info->checked))
+        run_tell_real(r, "residual_in_double", info->checked);
     run_tell_text(r, "converged", info->converged ? "yes" : "no");
     run_tell_real(r, "training_residual", info->fit);
     if (isfinite(info->distance))

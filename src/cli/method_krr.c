@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibration.h"
 #include "landmark_options.h"
 #include "method.h"
 #include "ridge_options.h"
@@ -122,6 +123,16 @@ static dkm_local read_gammas(run *r, double *gammas, dkm_idx *count)
     return DKM_LOCAL_OK;
 }
 
+/* What a calibration of this machine tells for as many ranks. */
+static dkm_krr_rates known_rates(const run *r)
+{
+    calibration c;
+
+    if (!calibration_find(dkm_ctx_size(r->ctx), &c) || (int)c.ranks != dkm_ctx_size(r->ctx))
+        return (dkm_krr_rates){0};
+    return (dkm_krr_rates){c.gram_column, c.gram_element, c.single_cube};
+}
+
 static dkm_status settings(run *r, method_settings *s)
 {
     dkm_krr_settings *krr = &s->krr;
@@ -141,6 +152,7 @@ static dkm_status settings(run *r, method_settings *s)
     DKM_TRY(landmark_settings(r, &krr->nystroem));
     krr->reduce = args_text(r->args, "reduce") ? args_whole(r->args, "reduce") : 0;
     DKM_TRY(landmark_seconds(r, &krr->seconds));
+    krr->rates = known_rates(r);
 out:
     return status;
 }

@@ -130,7 +130,7 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
         DKM_AGREE(ctx, check_reduction(ctx, dkm_data_type(*X), settings));
     if (dkm_krr_choice_open(settings) && settings->reduce == 0 &&
         !takes_primal(*X, kernel, settings))
-        DKM_TRY(dkm_krr_choose(*X, dkm_data_rows(*X), kernel, &taken, reason));
+        DKM_TRY(dkm_krr_choose(*X, dkm_data_cols(Y), kernel, &taken, reason));
     DKM_TRY(fit_by(ctx, X, Y, kernel, &taken, model, info));
     if (info)
         memcpy(info->reason, reason, sizeof reason);

@@ -1,3 +1,8 @@
+/* Ways in the order of their worth: the exact factor, the exact system by iteration with its kernel
+ * matrix kept or computed anew, landmarks as centres. The first that fits memory and time is taken.
+ * Seconds follow from those of a kernel value and of an operation of gemm, which a calibration
+ * gives or a short try: counts of operations are theirs, factors were seen on machines of a few
+ * cores. */
 #include "model/krr_choice.h"
 
 #include <math.h>
@@ -7,23 +12,31 @@
 
 #include "core/alloc.h"
 
-#define SAMPLE     400  /* objects whose kernel values are timed */
-#define GEMM_ORDER 768  /* of the product that is timed */
-#define SPARE      1.1  /* of the matrix: panels, buffers, vectors */
-#define PASSES     35.0 /* over K_mn: a sketch, steps, and the fit at the end */
-#define RENEWALS   6.0  /* of K in mixed precision that does not keep it, in units of the first */
-#define EFFICIENCY 0.6  /* of gemm that a Cholesky reaches */
-#define MATRICES   5.0  /* of order n that landmarks take in double */
-#define FEWEST     100  /* landmarks */
-#define ROOTS      10.0 /* landmarks for each root of m, where no time is asked */
+#define SAMPLE      400 /* objects whose kernel values are timed */
+#define TRIES       5   /* of which the best counts: other work only ever slows it down */
+#define GEMM_ORDER  768 /* of the product that is timed */
+#define SPARE       1.1 /* of the matrix: panels, buffers, vectors */
+#define RENEWALS    6.0 /* of K in mixed precision that does not keep it, in units of the first */
+#define CHOLESKY    0.8 /* of the rate of gemm in single precision, which is twice that in double */
+#define PRODUCTS    0.4 /* of the rate of gemm in double, with a few columns */
+#define FEW_OUTPUTS 8.0 /* cost as much as fewer, and labels are about so many columns */
+#define SKETCH      500 /* operations of gemm for each value of K_mn */
+#define STEPS       25.0 /* with landmarks as centres, or all to TOLERANCE */
+#define MATRICES    5.0  /* of order n that landmarks take in double */
+#define FEWEST      100  /* landmarks */
+#define ROOTS       10.0 /* landmarks for each root of m, where no time is asked */
+#define TOLERANCE   1e-2 /* of all centres: predictions are as good as exact ones */
 
 typedef struct machine {
     dkm_ctx *ctx;
-    dkm_idx m;
-    double value;  /* seconds of all ranks together for a kernel value in double */
+    dkm_idx m, outputs;
+    double value;  /* seconds of all ranks together for a kernel value */
     double rate;   /* of their gemm in double */
     double object; /* bytes */
 } machine;
+
+/* What may be taken. */
+typedef enum way { EXACT, KEPT, ANEW, SOME } way;
 
 int dkm_krr_choice_open(const dkm_krr_settings *s)
 {
@@ -43,17 +56,45 @@ static double exact_seconds(const machine *w)
 {
     double m = (double)w->m;
 
-    return RENEWALS * m * m / 2.0 * w->value + m * m * m / 3.0 / (EFFICIENCY * 2.0 * w->rate);
+    return RENEWALS * m * m / 2.0 * w->value + m * m * m / 3.0 / (CHOLESKY * 2.0 * w->rate);
 }
 
+/* Matrices of order n, the landmarks themselves and K_mn in single precision. */
 static double landmark_bytes(const machine *w, double n)
 {
-    return MATRICES * 8.0 * n * n / dkm_ctx_size(w->ctx) + n * w->object;
+    double size = dkm_ctx_size(w->ctx);
+
+    return MATRICES * 8.0 * n * n / size + n * w->object + 4.0 * (double)w->m * n / size;
+}
+
+/* Operations of products with so many values, each step two of them for all outputs. */
+static double step_seconds(const machine *w, double values)
+{
+    return 4.0 * values * fmax((double)w->outputs, FEW_OUTPUTS) / (PRODUCTS * w->rate);
 }
 
 static double landmark_seconds(const machine *w, double n)
 {
-    return PASSES * (double)w->m * n * w->value + 3.5 * n * n * n / (EFFICIENCY * w->rate);
+    double values = (double)w->m * n;
+
+    return values * w->value + STEPS * step_seconds(w, values) +
+           (SKETCH * values + 4.0 * n * n * n) / w->rate;
+}
+
+static double triangle_bytes(const machine *w)
+{
+    double m = (double)w->m;
+
+    return SPARE * 4.0 * m * m / 2.0 / dkm_ctx_size(w->ctx);
+}
+
+/* The kernel matrix, kept or computed in every step, and K_mn with its moments. */
+static double all_seconds(const machine *w, double n, int kept)
+{
+    double half = (double)w->m * (double)w->m / 2.0, values = (double)w->m * n;
+
+    return half * w->value * (kept ? 1.0 : STEPS) + values * w->value +
+           STEPS * step_seconds(w, half + values) / 2.0 + values * n / (2.0 * w->rate);
 }
 
 static dkm_status time_values(const dkm_data *X, const dkm_kernel *kernel, machine *w)
@@ -64,23 +105,45 @@ static dkm_status time_values(const dkm_data *X, const dkm_kernel *kernel, machi
     dkm_data *some = NULL;
     dkm_prepared *prepared = NULL;
     dkm_dmat *K = NULL;
-    double begun;
 
     for (dkm_idx k = 0; k < count; k++)
         places[k] = k;
     DKM_TRY(dkm_grid_create(w->ctx, 0, 0, &grid));
     DKM_TRY(dkm_data_select(X, count, places, &some));
     DKM_TRY(dkm_kernel_prepare(kernel, some, &prepared));
-    begun = MPI_Wtime();
-    DKM_TRY(dkm_gram_cross(grid, kernel, prepared, prepared, 64, 64, DKM_F64, &K));
-    w->value = (MPI_Wtime() - begun) / ((double)count * (double)count);
-    MPI_Allreduce(MPI_IN_PLACE, &w->value, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(w->ctx));
-    w->object = 8.0 * (double)dkm_data_cols(X);
+    w->value = INFINITY;
+    for (int t = 0; t < TRIES; t++) {
+        double begun = MPI_Wtime(), took;
+        DKM_TRY(dkm_gram_cross(grid, kernel, prepared, prepared, 64, 64, DKM_F32, &K));
+        took = (MPI_Wtime() - begun) / ((double)count * (double)count);
+        dkm_dmat_destroy(&K);
+        MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(w->ctx));
+        w->value = fmin(w->value, took);
+    }
 out:
-    dkm_dmat_destroy(&K);
     dkm_prepared_destroy(&prepared);
     dkm_data_destroy(&some);
     dkm_grid_destroy(&grid);
+    return status;
+}
+
+/* Rates that are known, or else measured. */
+static dkm_status find_rates(const dkm_data *X, const dkm_kernel *kernel, dkm_krr_rates *known,
+                             machine *w)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx d = dkm_data_type(X) == DKM_DENSE ? dkm_data_cols(X) : 0;
+
+    MPI_Bcast(known, sizeof *known, MPI_BYTE, 0, dkm_ctx_comm(w->ctx));
+    w->object = 8.0 * (double)dkm_data_cols(X);
+    w->value = d > 0 ? known->element + known->column * (double)d : 0.0;
+    w->rate = known->flop > 0 ? 1.0 / (2.0 * CHOLESKY * known->flop) : 0.0;
+    if (!(w->value > 0))
+        DKM_TRY(time_values(X, kernel, w));
+    if (!(w->rate > 0))
+        DKM_TRY(dkm_gemm_rate(w->ctx, DKM_F64, GEMM_ORDER, &w->rate));
+    MPI_Bcast(&w->rate, 1, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
+out:
     return status;
 }
 
@@ -98,44 +161,91 @@ static dkm_idx most_landmarks(const machine *w, double seconds)
     return (dkm_idx)fmin(most, fmax(n, FEWEST));
 }
 
-static void explain(const machine *w, int fits, const dkm_krr_settings *s,
+/* Landmarks that precondition, where all inputs are centres. */
+static double helpers(const machine *w, const dkm_krr_settings *s)
+{
+    double n =
+        s->nystroem.landmarks > 0 ? (double)s->nystroem.landmarks : ROOTS * sqrt((double)w->m);
+
+    return fmin(n, (double)w->m);
+}
+
+static way find_way(const machine *w, const dkm_krr_settings *s, int fits)
+{
+    double n = helpers(w, s);
+    int timed = s->seconds > 0;
+
+    if (fits && (!timed || exact_seconds(w) <= s->seconds))
+        return EXACT;
+    if (!dkm_memory_fits(w->ctx, landmark_bytes(w, n)))
+        return SOME;
+    if ((!timed || all_seconds(w, n, 1) <= s->seconds) &&
+        dkm_memory_fits(w->ctx, triangle_bytes(w) + landmark_bytes(w, n)))
+        return KEPT;
+    return timed && all_seconds(w, n, 0) <= s->seconds ? ANEW : SOME;
+}
+
+static void settle(const machine *w, way chosen, dkm_krr_settings *s)
+{
+    dkm_nystroem_settings *n = &s->nystroem;
+
+    if (chosen == EXACT)
+        return;
+    s->solver = DKM_PATH_PCG;
+    if (chosen == SOME) {
+        if (n->landmarks == 0)
+            n->landmarks = most_landmarks(w, s->seconds);
+        return;
+    }
+    n->all_centers = 1;
+    n->landmarks = (dkm_idx)helpers(w, s);
+    n->tolerance = n->tolerance > 0 ? n->tolerance : TOLERANCE;
+    n->keep = chosen == KEPT ? n->keep : DKM_KEEP_NOTHING;
+}
+
+/* What was taken, how long that may last, and what stands against the exact fit. */
+static void explain(const machine *w, way chosen, int fits, const dkm_krr_settings *s,
                     char reason[DKM_KRR_REASON])
 {
-    double GiB = exact_bytes(w, s) * dkm_ctx_size(w->ctx) / 1073741824.0;
+    static const char *const names[] = {
+        [EXACT] = "the exact fit",
+        [KEPT] = "pcg with all inputs as centers, the kernel matrix kept,",
+        [ANEW] = "pcg with all inputs as centers, the kernel matrix computed in every step,",
+        [SOME] = "pcg"};
+    double GiB = exact_bytes(w, s) * dkm_ctx_size(w->ctx) / 1073741824.0, n;
+    char why[DKM_KRR_REASON / 2];
 
-    if (s->solver != DKM_PATH_PCG)
+    n = (double)s->nystroem.landmarks;
+    if (fits)
+        snprintf(why, sizeof why, "the exact fit would take about %.2g s, of %g s asked",
+                 exact_seconds(w), s->seconds);
+    else
+        snprintf(why, sizeof why, "the exact fit needs %.3g GiB, more than is free", GiB);
+    if (chosen == EXACT)
         snprintf(reason, DKM_KRR_REASON,
                  "the exact fit: %.3g GiB fit the memory, and about %.2g s the time asked", GiB,
                  exact_seconds(w));
-    else if (fits)
-        snprintf(reason, DKM_KRR_REASON,
-                 "pcg with %lld landmarks: the exact fit would take about %.2g s, of %g s asked",
-                 (long long)s->nystroem.landmarks, exact_seconds(w), s->seconds);
     else
-        snprintf(reason, DKM_KRR_REASON,
-                 "pcg with %lld landmarks: the exact fit needs %.3g GiB, more than is free",
-                 (long long)s->nystroem.landmarks, GiB);
+        snprintf(reason, DKM_KRR_REASON, "%s with %lld landmarks, about %.2g s: %s", names[chosen],
+                 (long long)s->nystroem.landmarks,
+                 chosen == SOME ? landmark_seconds(w, n) : all_seconds(w, n, chosen == KEPT), why);
 }
 
-dkm_status dkm_krr_choose(const dkm_data *X, dkm_idx m, const dkm_kernel *kernel,
+dkm_status dkm_krr_choose(const dkm_data *X, dkm_idx outputs, const dkm_kernel *kernel,
                           dkm_krr_settings *s, char reason[DKM_KRR_REASON])
 {
     dkm_status status = DKM_OK;
-    machine w = {.ctx = dkm_data_ctx(X), .m = m};
+    machine w = {.ctx = dkm_data_ctx(X), .m = dkm_data_rows(X), .outputs = outputs};
     int fits = dkm_memory_fits(w.ctx, exact_bytes(&w, s));
+    way chosen;
 
     reason[0] = '\0';
     if (fits && !(s->seconds > 0))
         return DKM_OK;
-    DKM_TRY(time_values(X, kernel, &w));
-    DKM_TRY(dkm_gemm_rate(w.ctx, DKM_F64, GEMM_ORDER, &w.rate));
-    MPI_Bcast(&w.rate, 1, MPI_DOUBLE, 0, dkm_ctx_comm(w.ctx));
-    if (!fits || exact_seconds(&w) > s->seconds) {
-        s->solver = DKM_PATH_PCG;
-        if (s->nystroem.landmarks == 0)
-            s->nystroem.landmarks = most_landmarks(&w, s->seconds);
-    }
-    explain(&w, fits, s, reason);
+    DKM_TRY(find_rates(X, kernel, &s->rates, &w));
+    chosen = find_way(&w, s, fits);
+    settle(&w, chosen, s);
+    explain(&w, chosen, fits, s, reason);
     dkm_say(w.ctx, DKM_INFO, "solver auto takes %s", reason);
 out:
     return status;

@@ -127,8 +127,10 @@ static void add_group(int group, const dkm_twofold *t, const float *next)
 {
 #define CASE(n)                                                                                    \
     case n:                                                                                        \
-        add_cols(n, t, next);                                                                      \
-        add_rows(n, t);                                                                            \
+        if (t->V_rows)                                                                             \
+            add_cols(n, t, next);                                                                  \
+        if (t->V_cols)                                                                             \
+            add_rows(n, t);                                                                        \
         break;
     switch (group) {
         CASE(1)
@@ -143,6 +145,19 @@ static void add_group(int group, const dkm_twofold *t, const float *next)
 #undef CASE
 }
 
+/* Numbers of the tall matrices from other places on. */
+static void move(dkm_twofold *t, dkm_idx rows, dkm_idx cols)
+{
+    if (t->V_rows) {
+        t->V_rows += rows;
+        t->W_cols += cols;
+    }
+    if (t->V_cols) {
+        t->V_cols += cols;
+        t->W_rows += rows;
+    }
+}
+
 /* All columns for a part of the tile, in groups of about the same size. */
 static void add_part(const dkm_twofold *t, const float *next)
 {
@@ -151,10 +166,7 @@ static void add_part(const dkm_twofold *t, const float *next)
     for (dkm_idx g = 0, k = 0, size; g < groups; g++, k += size) {
         dkm_twofold some = *t;
         size = (t->p - k + groups - g - 1) / (groups - g);
-        some.V_rows += k * t->rows_ld;
-        some.W_rows += k * t->rows_ld;
-        some.V_cols += k * t->cols_ld;
-        some.W_cols += k * t->cols_ld;
+        move(&some, k * t->rows_ld, k * t->cols_ld);
         add_group((int)size, &some, g == 0 ? next : NULL);
     }
 }
@@ -168,10 +180,7 @@ void dkm_twofold_add(const dkm_twofold *t)
             part.na = least(NEAR_ROWS, t->na - i);
             part.nb = least(NEAR_COLS, t->nb - j);
             part.T += i + j * t->ld;
-            part.V_rows += i;
-            part.W_rows += i;
-            part.V_cols += j;
-            part.W_cols += j;
+            move(&part, i, j);
             add_part(&part, i + NEAR_ROWS < t->na ? part.T + NEAR_ROWS : t->T + next * t->ld);
         }
 }

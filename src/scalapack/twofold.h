@@ -18,7 +18,8 @@ typedef struct dkm_twofold {
     double *restrict W_rows, *restrict W_cols; /**< likewise */
 } dkm_twofold;
 
-/** W_rows += T V_cols and W_cols += T'V_rows. Local. */
+/** W_rows += T V_cols where there are V_cols, and W_cols += T'V_rows where there are V_rows. Local.
+ */
 void dkm_twofold_add(const dkm_twofold *t);
 
 #endif

@@ -59,6 +59,10 @@ typedef struct dkm_nystroem_pass {
 /** Make a pass. Collective. */
 DKM_NODISCARD
 dkm_status dkm_nystroem_products(dkm_nystroem *s, dkm_nystroem_pass *pass);
+/** The same for strips in single precision, multiplied in it: of V to F, or of T to W. Collective.
+ */
+DKM_NODISCARD
+dkm_status dkm_nystroem_products_rough(dkm_nystroem *s, dkm_nystroem_pass *pass);
 
 /** P = (S K_mn)'(S K_mn) + gamma K_nn, lower triangle. Collective.
  *  @param[out] P  new double n x n matrix, owned by the caller; NULL on failure */
@@ -89,6 +93,20 @@ dkm_status dkm_nystroem_factor(const dkm_nystroem *s, dkm_dmat *P, dkm_factor *f
 /** V <- P^-1 V for slabs of n rows. Collective. */
 DKM_NODISCARD
 dkm_status dkm_nystroem_solve(const dkm_nystroem *s, const dkm_factor *factor, dkm_slab *V);
+
+/** A solution of (K + gamma I) B = T; borrowed. */
+typedef struct dkm_nystroem_check {
+    const dkm_prepared *X; /**< prepared as training objects, K = k(X, X) */
+    dkm_idx m;
+    double gamma;
+    const dkm_slab *B, *T;
+} dkm_nystroem_check;
+
+/** ||T - (K + gamma I) B|| / ||T|| with K in double, from 256 of its rows drawn at random, or all
+ *  where they are fewer. Collective. */
+DKM_NODISCARD
+dkm_status dkm_nystroem_residual(const dkm_nystroem *s, const dkm_nystroem_check *check,
+                                 double *residual);
 
 /** Conjugate gradients for slabs of @p rows rows, with what is to be told of them in @p info; a run
  *  that stops above the tolerance is told to the user with the reason. Collective.

@@ -23,7 +23,7 @@
 #define STEPS     200
 #define PATIENCE  30
 #define LEAST     1e-12 /* of the largest eigenvalue of K: no smaller g */
-#define EASY      1e-3  /* tolerance from which residuals may be measured roughly, too */
+#define EASY      1e-3  /* a tolerance for which all may be done in single precision */
 #define SAFE      4.0   /* times the mean error of moments: eigenvalues of a random one reach 2 */
 #define SPOILED   10.0  /* times g: larger eigenvalues of K must not be */
 
@@ -35,6 +35,7 @@ typedef struct full {
     dkm_factor factor; /* of K_nm K_mn + g K_nn */
     dkm_tiles K;       /* where it is kept */
     int kept;
+    int easy; /* so much may be left that products in single precision will do for everything */
 } full;
 
 /* rows <- K rows */
@@ -90,9 +91,11 @@ static dkm_status precondition(void *user, const dkm_slab *in, dkm_slab *out)
     dkm_slab_pack(in, r);
     back.T = r;
     forth.F = known;
-    DKM_TRY(dkm_nystroem_products(s->N, &back));
+    DKM_TRY(s->easy ? dkm_nystroem_products_rough(s->N, &back)
+                    : dkm_nystroem_products(s->N, &back));
     DKM_TRY(dkm_nystroem_solve(s->N, &s->factor, &W));
-    DKM_TRY(dkm_nystroem_products(s->N, &forth));
+    DKM_TRY(s->easy ? dkm_nystroem_products_rough(s->N, &forth)
+                    : dkm_nystroem_products(s->N, &forth));
     for (dkm_idx k = 0; k < in->n * p; k++)
         r[k] = (r[k] - known[k]) / s->g;
     out->cols = p;
@@ -180,11 +183,12 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
                           dkm_nystroem_info *info)
 {
     dkm_status status = DKM_OK;
+    const dkm_nystroem_check check = {s->X, s->N->m, s->gamma, B, T};
     dkm_slab R = {0};
     char stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
-                            .apply = settings->tolerance >= EASY ? apply_roughly : apply,
+                            .apply = s->easy ? apply_roughly : apply,
                             .rough = s->kept ? apply_roughly : NULL,
                             .precondition = precondition,
                             .user = s,
@@ -198,6 +202,8 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
     DKM_AGREE(s->N->ctx, dkm_slab_init(&R, s->N->ctx, s->N->m, T->cols));
     DKM_TRY(dkm_nystroem_iterate(s->N, &how, s->N->m, T, B, info));
     info->fit = fit_of(s, B, T, &R);
+    if (s->N->strips.precision == DKM_F32)
+        DKM_TRY(dkm_nystroem_residual(s->N, &check, &info->checked));
 out:
     dkm_slab_free(&R);
     return status;
@@ -214,6 +220,7 @@ dkm_status dkm_nystroem_full(dkm_nystroem *N, const dkm_prepared *X,
 
     *info = dkm_nystroem_begin(N, settings);
     info->all_centers = 1;
+    s.easy = settings->tolerance >= EASY;
     DKM_TRY(make_preconditioner(&s, &M));
     DKM_TRY(settle_keeping(&s, settings->keep));
     info->matrix_kept = s.kept;

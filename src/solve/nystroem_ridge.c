@@ -27,6 +27,7 @@ dkm_nystroem_info dkm_nystroem_begin(const dkm_nystroem *N, const dkm_nystroem_s
                                .precision = N->strips.precision == DKM_F64 ? "double" : "mixed",
                                .kept = N->strips.kept != NULL,
                                .streamed = N->feed->X == NULL,
+                               .checked = NAN,
                                .distance = NAN};
 }
 

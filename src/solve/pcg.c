@@ -6,9 +6,10 @@
 #include "core/alloc.h"
 
 #define PATIENCE 6   /* where the settings say nothing */
-#define ENOUGH   0.5 /* of the tolerance, for the residual carried along: rounding adds to it */
-#define RESTARTS 4   /* from the residual measured at the end of a run */
-#define WORTH    0.1 /* a restart is worth it when the last run shrank the residual this much */
+#define ENOUGH   0.5 /* of the tolerance, for the residual carried along: rounding adds to it ... */
+#define COARSE   1e-3 /* ... but not to one so large */
+#define RESTARTS 4    /* from the residual measured at the end of a run */
+#define WORTH    0.1  /* a restart is worth it when the last run shrank the residual this much */
 
 static dkm_local allocate(dkm_pcg_run *c, dkm_idx m)
 {
@@ -134,7 +135,7 @@ out:
 static dkm_status run(dkm_pcg_run *c, dkm_pcg_outcome *o)
 {
     dkm_status status = DKM_OK;
-    double target = ENOUGH * c->settings->tolerance;
+    double target = (c->settings->tolerance < COARSE ? ENOUGH : 0.999) * c->settings->tolerance;
     int patience = c->settings->patience > 0 ? c->settings->patience : PATIENCE;
 
     while (c->best > target && c->waited < patience && o->steps < c->settings->max_steps) {
