@@ -354,7 +354,8 @@ static void share_over_splits(run *r, dkm_idx parts)
 {
     dkm_idx units = (r->problem->kernels * parts + r->group.count - 1) / r->group.count;
     dkm_idx least = units < FEW ? units : FEW;
-    dkm_idx room = parts ? dkm_cv_room(r->ctx, &r->group, r->folds.m, r->capacity, units) : 0;
+    dkm_idx room =
+        parts ? dkm_cv_room(r->ctx, &r->group, r->folds.m, r->capacity, 2 * units) / 2 : 0;
 
     if (room > 0 && room >= least) {
         r->parts = parts;

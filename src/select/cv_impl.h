@@ -87,8 +87,8 @@ struct dkm_cv_method {
      *  s % parts, so that what share() works out for a kernel and a part serves all splits; 0 where
      *  that is not worth while. Local; NULL: never. */
     dkm_idx (*parts)(const dkm_cv_problem *problem, int groups);
-    /** Work it out, a square matrix of all examples at the most; @p shared is new, for unshare(),
-     *  also after a failure. Collective on the group. */
+    /** Work it out, as much as two square matrices of all examples at the most; @p shared is new,
+     * for unshare(), also after a failure. Collective on the group. */
     dkm_status (*share)(dkm_cv_cell *cell, void **shared);
     void (*unshare)(void **shared);
 };

@@ -10,6 +10,7 @@
 #include "model/nearest.h"
 #include "scalapack/linalg.h"
 #include "select/cv_impl.h"
+#include "select/distinct.h"
 
 typedef struct kde {
     dkm_idx p;
@@ -17,6 +18,8 @@ typedef struct kde {
     dkm_dmat *Z;      /* n x p coordinates of the training outputs */
     dkm_data *points; /* the same in slabs */
     double *norms;    /* of this rank's training outputs: squared distance to their mean */
+    dkm_idx *which;   /* of labels on one rank: points and norms are those of the first training
+                         output of each class alone, and this says which they are; else NULL */
     dkm_dmat *U;      /* linear pre-images: p x d, diag(values)^-1 Z'Y; else NULL */
     double *mean;     /* of Y, d numbers */
 } kde;
@@ -44,6 +47,7 @@ static void release(void **state)
 
     DKM_FREE(s->mean);
     dkm_dmat_destroy(&s->U);
+    DKM_FREE(s->which);
     DKM_FREE(s->norms);
     dkm_data_destroy(&s->points);
     dkm_dmat_destroy(&s->Z);
@@ -188,6 +192,38 @@ out:
     return status;
 }
 
+/* Training outputs of one class are one candidate: ties go to the first. */
+static dkm_status thin_out(dkm_cv_cell *cell, kde *s)
+{
+    dkm_ctx *ctx = cell->group->ctx;
+    dkm_idx n = cell->train.count, count = 0, place;
+    const double *label = cell->Y->mine.values;
+    dkm_status status = DKM_OK;
+    dkm_distinct classes = {0};
+    dkm_data *points = NULL;
+
+    DKM_TRY(dkm_distinct_labels(cell->Y, NULL, &classes));
+    DKM_AGREE(ctx, dkm_alloc(ctx, classes.count, &s->which));
+    DKM_TRY(dkm_data_create_dense(ctx, classes.count, s->p, &points));
+    for (dkm_idx i = 0; i < n && count < classes.count; i++) {
+        for (place = 0; place < count && label[s->which[place]] != label[i]; place++)
+            ;
+        if (place < count)
+            continue;
+        memcpy(dkm_data_values(points) + count * s->p, dkm_data_values_const(s->points) + i * s->p,
+               (size_t)s->p * sizeof *label);
+        s->norms[count] = s->norms[i];
+        s->which[count++] = i;
+    }
+    dkm_data_destroy(&s->points);
+    s->points = points;
+    points = NULL;
+out:
+    dkm_data_destroy(&points);
+    dkm_distinct_clear(&classes);
+    return status;
+}
+
 static dkm_status learn_outputs(dkm_cv_cell *cell, void **state)
 {
     dkm_status status = DKM_OK;
@@ -198,6 +234,8 @@ static dkm_status learn_outputs(dkm_cv_cell *cell, void **state)
     DKM_TRY(decompose(cell, s));
     if (takes_linear(cell))
         DKM_TRY(learn_linear(cell, s));
+    if (cell->Y->mine.type == DKM_LABELS && dkm_ctx_size(cell->group->ctx) == 1)
+        DKM_TRY(thin_out(cell, s));
 out:
     *state = s;
     if (status != DKM_OK && s)
@@ -227,11 +265,13 @@ static dkm_status find_candidates(dkm_cv_cell *cell, const kde *s, const dkm_dat
     double *distance = NULL;
     dkm_objs got = {0};
 
-    DKM_TRY(first_columns(ctx, cell->train.count, dkm_data_values_const(s->points), s->p,
+    DKM_TRY(first_columns(ctx, dkm_data_rows(s->points), dkm_data_values_const(s->points), s->p,
                           dkm_data_cols(Q), &candidates.Z));
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &distance));
     DKM_TRY(dkm_nearest(Q, &candidates, 1, index, distance));
+    for (dkm_idx i = 0; s->which && i < n; i++)
+        index[i] = s->which[index[i]];
     DKM_TRY(dkm_data_fetch(cell->Y, n, index, &got));
     DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(Q), &got, pred));
 out:
