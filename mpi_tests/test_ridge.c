@@ -74,6 +74,70 @@ static void solutions_match_elimination_on_every_grid(dkm_ctx *ctx)
     }
 }
 
+/* Gram matrices with eigenvalues down to nothing: Hilbert's, points that come twice, rank one. */
+enum { HILBERT, TWICE, ONES, KINDS };
+
+static double ill_conditioned(void *user, dkm_idx ig, dkm_idx jg)
+{
+    double s = 2.0;
+
+    switch (*(int *)user) {
+    case HILBERT:
+        return 1.0 / (1.0 + (double)(ig + jg));
+    case TWICE:
+        return bell(&s, ig > jg ? ig / 2 : jg / 2, ig > jg ? jg / 2 : ig / 2);
+    default:
+        return 1.0;
+    }
+}
+
+/* What the solution leaves of the right sides, by long sums: as small as rounding of a system of
+ * this size allows, whatever its condition. */
+static void check_left(int kind, double gamma, const double *y, const double *b, double jitter)
+{
+    long double left = 0, size = 0, right = 0;
+
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < N; i++) {
+            long double sum = y[i + j * N] - (long double)gamma * b[i + j * N];
+            for (int k = 0; k < N; k++)
+                sum -= (long double)ill_conditioned(&kind, i, k) * b[k + j * N];
+            left += sum * sum;
+            size += (long double)b[i + j * N] * b[i + j * N];
+            right += (long double)y[i + j * N] * y[i + j * N];
+        }
+    CHECK(isfinite((double)left));
+    CHECK_CLOSE((double)sqrtl(left), 0.0,
+                (20.0 * N * 1.2e-16 * (N + gamma) + jitter) * (double)sqrtl(size) +
+                    20.0 * N * 1.2e-16 * (double)sqrtl(right));
+}
+
+static void ill_conditioned_matrices_are_solved_to_rounding(dkm_ctx *ctx)
+{
+    static double y[N * 2], b[N * 2];
+    dkm_grid *grid = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int e = -12; e <= 6; e += 3) {
+            dkm_dmat *K = NULL, *Y = NULL, *B = NULL;
+            dkm_ridge_info info;
+            CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 4, 4, DKM_F64, &K));
+            CHECK_OK(ctx, dkm_dmat_create(grid, N, 2, 4, 2, DKM_F64, &Y));
+            dkm_dmat_fill(K, ill_conditioned, &kind);
+            dkm_dmat_fill(Y, noise, NULL);
+            oracle_gather(Y, y);
+            CHECK_OK(ctx, dkm_ridge_solve(K, pow(10.0, e), Y, &B, &info));
+            CHECK(e < -9 || info.jitter_steps == 0);
+            oracle_gather(B, b);
+            check_left(kind, pow(10.0, e), y, b, info.jitter);
+            dkm_dmat_destroy(&K);
+            dkm_dmat_destroy(&Y);
+            dkm_dmat_destroy(&B);
+        }
+    dkm_grid_destroy(&grid);
+}
+
 static int warnings;
 
 static void count_warning(void *user, dkm_level level, const char *text)
@@ -163,6 +227,7 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(solutions_match_elimination_on_every_grid),
+    CASE(ill_conditioned_matrices_are_solved_to_rounding),
     CASE(every_rung_of_the_ladder_is_told),
     CASE(hopeless_matrices_are_refused),
     CASE(failing_allocations_are_agreed_on),
