@@ -7,7 +7,7 @@
 #
 # Heeds: RANKS (2 where not set), REPEATS (3), DKMAP_LAUNCH, and DKMAP_CALIBRATION as dkmap does. Methods
 # take turns until each has run REPEATS times; its middle time is held against the plan. Seconds are
-# without the start of ranks; of joint maps the plan is told the rounds they took.
+# without the start of ranks; of joint maps and kpca the plan is told the rounds they took.
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "$0")/common.sh"
@@ -41,7 +41,7 @@ compare() {
     local name=$1 rounds
     shift
     rounds=$(cat "$name.rounds")
-    "$dkmap" plan "$@" --ranks "$ranks" --expect-rounds "${rounds:-1}" >planned 2>err ||
+    "$dkmap" plan "$@" --ranks "$ranks" --expect-rounds "${rounds:-0}" >planned 2>err ||
         fail "plan of $name: $(tail -1 err)"
     sort -g "$name.times" | awk -v name="$name" -v m="$n" -v pm="$(told rank_memory planned)" \
         -v pt="$(told expected_seconds planned)" -v rm="$(cat "$name.peak")" '{ t[NR] = $1 } END {

@@ -169,17 +169,20 @@ def model_curves(kinds):
     said = []
     for kind in kinds:
         colour = COLOURS[kind]
-        said.append("'model_%s.dat' u 1:2 w l dt 2 lw 3 lc rgb '%s' t '%s scaling'" % (kind, colour, kind))
-        said.append("'model_%s.dat' u 1:4 w l dt 4 lw 2 lc rgb '%s' t 'its communication'" % (kind, colour))
-        said.append("'measured_%s.dat' u ($6==0?$1:1/0):2 w p pt 7 ps 1.8 lc rgb '%s' t 'measured'" % (kind, colour))
+        said.append("'model_%s.dat' u 1:2 w l dt 2 lw 3 lc rgb '%s' t '%s scaling, model'" % (kind, colour, kind))
+        said.append("'model_%s.dat' u 1:4 w l dt 4 lw 2 lc rgb '%s' t 'its communication, model'" % (kind, colour))
+        said.append("'measured_%s.dat' u ($6==0?$1:1/0):2 w p pt 7 ps 1.8 lc rgb '%s' t '%s scaling, measured'" % (kind, colour, kind))
     return ", ".join(said)
 
 
-def plots_of(kinds, cores, most):
+def plots_of(kinds, cores, counts):
+    most = max(counts)
     share = "set object 1 rect from %g,graph 0 to graph 1,graph 1 fc rgb '#f0f0f0' fs noborder behind; " \
-            "set label 1 'more ranks than cores' at graph 0.985,graph 0.045 right tc rgb '#666666'" % (cores * 1.414)
+            "set label 1 \"more ranks\\nthan cores\" at %g,graph 0.12 center tc rgb '#666666'" % (
+                cores * 1.2, math.sqrt(cores * 1.2 * most * 1.2))
     shaded = share if most > cores else ""
-    log = "set logscale x 2; set xrange [%g:%g]; " % (0.85, most * 1.2)
+    log = "set logscale x 2; set xrange [%g:%g]; set xtics (%s); " % (
+        0.85, most * 1.2, ", ".join("'%d' %d" % (n, n) for n in counts))
     return {
         "time": ("Time to solution", "seconds", log + "set logscale y; " + shaded,
                  curves(kinds, "2", True)),
@@ -192,12 +195,12 @@ def plots_of(kinds, cores, most):
                   "set logscale x 2; set logscale y; set format y '10^{%T}'; set xrange [0.85:5000]", model_curves(kinds))}
 
 
-def draw(out, kinds, cores, most):
+def draw(out, kinds, cores, counts):
     if not shutil.which("gnuplot"):
         print("no plots: gnuplot is not here")
         return []
     made = []
-    for name, (title, label, scale, what) in plots_of(kinds, cores, most).items():
+    for name, (title, label, scale, what) in plots_of(kinds, cores, counts).items():
         for ending, terminal in (("svg", "svg size 720,480 font 'Helvetica,14' enhanced background 'white'"),
                                  ("png", "pngcairo size 1440,960 font 'Helvetica,26' enhanced")):
             script = "\n".join([
@@ -278,7 +281,7 @@ def main():
     model = fit(studies)
     for study in shown.values():
         write_data(out, study, model[0])
-    plots = draw(out, kinds, cores or os.cpu_count(), max(r["ranks"] for s in shown.values() for r in s.rows))
+    plots = draw(out, kinds, cores or os.cpu_count(), sorted({r["ranks"] for s in shown.values() for r in s.rows}))
     first = next(iter(studies[0].points.values()))
     machine = "%d cores, dkmap %s, %s" % (cores or os.cpu_count(), first.get("version", ""), first.get("date", "")[:10])
     with open(os.path.join(out, "report.md"), "w") as file:

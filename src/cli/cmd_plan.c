@@ -9,6 +9,7 @@
 #include "plan.h"
 
 enum { ASSUMED = 64 };               /* components, where a share of the variance is asked for */
+enum { ROUNDS = 40 };                /* of a joint map */
 enum { ONE_SLACK = 1000, EACH = 3 }; /* examples from which joint maps take one; constraints each */
 #define GiB          1073741824.0
 #define WORTH_MIXING 1500
@@ -95,11 +96,13 @@ static void describe_rounds(run *r, const method_settings *s, const extent *x, c
 
     p->method = PLAN_JKM;
     p->outputs = outputs_of(r, y);
-    p->rounds = args_whole(r->args, "expect-rounds");
+    if (p->rounds == 0) {
+        p->rounds = ROUNDS;
+        dkm_say(r->ctx, DKM_INFO,
+                "how many rounds it takes is not known yet: taking %d for the plan", ROUNDS);
+    }
     p->constraints = one ? p->rounds : EACH * p->m;
     p->primal = is_rows(x) && x->cols < x->rows && strcmp(dkm_kernel_text(s->kx), "linear") == 0;
-    dkm_say(r->ctx, DKM_INFO, "how many rounds it takes is not known yet: taking %lld for the plan",
-            (long long)p->rounds);
 }
 
 static void describe(run *r, const method_settings *s, const extent *x, const extent *y,
@@ -108,6 +111,7 @@ static void describe(run *r, const method_settings *s, const extent *x, const ex
     const method *m = r->args->command->method;
 
     *p = (plan_problem){.m = x->rows, .x_bytes = x->bytes, .y_bytes = y->bytes};
+    p->rounds = args_whole(r->args, "expect-rounds");
     p->x_cols = is_rows(x) ? x->cols : 0;
     p->y_cols = is_rows(y) ? y->cols : 0;
     if (m == &method_kpca) {
@@ -306,9 +310,9 @@ static const option options[] = {{.name = "ranks",
                                  {.name = "expect-rounds",
                                   .kind = OPT_WHOLE,
                                   .hint = "N",
-                                  .least = 1,
-                                  .preset = "40",
-                                  .help = "rounds that a joint map is taken to need"},
+                                  .preset = "0",
+                                  .help = "rounds that a joint map or an eigensolver is taken to "
+                                          "need; 0 is 40, or as many as in the calibration"},
                                  {0}};
 
 #define PLAN(word)                                                                                 \

@@ -13,6 +13,7 @@
 #define BASE_UNKNOWN (80.0 * MiB) /* of a rank before it has done anything */
 #define BUFFERS      (8.0 * MiB)  /* of messages */
 #define NARROW       16.0         /* columns of a block of the eigensolver */
+#define COLD         1.15         /* a run of its own beside turns of a calibration */
 #define WIDTH        512.0        /* objects that meet a slab of rows at a time */
 
 static double least(double a, double b)
@@ -89,13 +90,14 @@ static int is_full(const plan_problem *p)
     return p->components == 0 || basis_columns(p) > (double)p->m;
 }
 
-/* How much more of its machine the calibration put to use than the planned ranks do. */
+/* How much more of its machine the calibration put to use than the planned ranks do, and how much
+ * faster work goes there, in a process that has its memory and its caches warm. */
 static double slowdown(const plan_problem *p, const calibration *c)
 {
     double then = least(c->ranks, c->cores * most(c->nodes, 1.0));
     double now = least((double)p->P * p->Q, c->cores * p->nodes);
 
-    return then / now;
+    return COLD * then / now;
 }
 
 static void add(plan *out, const char *name, double bytes, double flops, double seconds)
@@ -142,7 +144,9 @@ static void add_eigen(plan *out, const plan_problem *p, const calibration *c, do
             c ? s * c->full_cube * m * m * m : NAN);
         return;
     }
-    rounds = c ? c->rounds_base + c->rounds_root * sqrt(k) : 1.0 + k;
+    rounds = p->rounds > 0 ? (double)p->rounds
+             : c           ? c->rounds_base + c->rounds_root * sqrt(k)
+                           : 1.0 + k;
     round = c ? c->round_column * m * m + c->round_basis * m * plan_basis(k) : NAN;
     add(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
         2.0 * m * m * block * rounds, s * rounds * block * round);

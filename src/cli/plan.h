@@ -23,7 +23,7 @@ typedef struct plan_problem {
     dkm_idx outputs;     /**< right sides of the ridge system, coordinates of a joint map */
     dkm_idx components;  /**< wanted eigenpairs; 0 is all */
     int mixed;           /**< factor in single precision beside the double matrix */
-    dkm_idx rounds;      /**< of a joint map, as expected */
+    dkm_idx rounds;      /**< of a joint map or an eigensolver, as expected; 0 where unknown */
     dkm_idx constraints; /**< that it ends with */
     int primal;          /**< it goes through the features of its inputs, without a Gram matrix */
     int ranks, P, Q;

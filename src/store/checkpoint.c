@@ -1,10 +1,8 @@
 #include <dkmap/checkpoint.h>
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/alloc.h"
 #include "core/foreign.h"
@@ -228,27 +226,11 @@ out:
     return status;
 }
 
-/* The first line of @p a that is not at the same place in @p b, both made of lines. */
-static int first_difference(const char *a, const char *b, char *mine, char *theirs, size_t room)
-{
-    while (*a || *b) {
-        size_t la = strcspn(a, "\n"), lb = strcspn(b, "\n");
-        if (la != lb || strncmp(a, b, la) != 0) {
-            snprintf(mine, room, "%.*s", (int)la, a);
-            snprintf(theirs, room, "%.*s", (int)lb, b);
-            return 1;
-        }
-        a += la + (a[la] == '\n');
-        b += lb + (b[lb] == '\n');
-    }
-    return 0;
-}
-
 static dkm_local check_settings(dkm_checkpoint *c, const char *before)
 {
     char mine[200] = "", theirs[200] = "";
 
-    if (!first_difference(c->said, before, mine, theirs, sizeof mine))
+    if (!dkm_checkpoint_differ(c->said, before, mine, theirs, sizeof mine))
         return DKM_LOCAL_OK;
     return dkm_fail(c->ctx, DKM_ERR_ARG,
                     "%s holds checkpoints of a run with other settings: there '%s', here '%s'; use "
@@ -317,22 +299,11 @@ out:
     return local;
 }
 
-static dkm_local make_directory(const dkm_checkpoint *c)
-{
-    struct stat about;
-
-    if (dkm_ctx_rank(c->ctx) != 0 || mkdir(c->dir, 0777) == 0)
-        return DKM_LOCAL_OK;
-    if (errno == EEXIST && stat(c->dir, &about) == 0 && S_ISDIR(about.st_mode))
-        return DKM_LOCAL_OK;
-    return dkm_fail(c->ctx, DKM_ERR_IO, "%s: cannot be made a directory for checkpoints: %s",
-                    c->dir, strerror(errno));
-}
-
 dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *settings,
                                dkm_checkpoint **checkpoint)
 {
     dkm_status status = DKM_OK;
+    dkm_local made = DKM_LOCAL_OK;
     dkm_checkpoint *c = NULL;
 
     *checkpoint = NULL;
@@ -341,7 +312,9 @@ dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *sett
     c->keeper = (dkm_keeper){.due = due, .save = save, .find = find, .note = note};
     c->saved_at = c->point_at = MPI_Wtime();
     DKM_AGREE(ctx, make_room(c, settings));
-    DKM_AGREE(ctx, make_directory(c));
+    if (dkm_ctx_rank(ctx) == 0)
+        made = dkm_checkpoint_make(ctx, c->dir);
+    DKM_AGREE(ctx, made);
     c->first = c->next = newest(c, "", LONG_MAX) + 1;
     if (settings->resume)
         DKM_TRY(look_back(c));

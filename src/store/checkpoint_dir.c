@@ -2,11 +2,13 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DIGITS 6
@@ -73,4 +75,31 @@ void dkm_checkpoint_prune(const char *dir, const char *stem, long below, int kee
             unlinkat(fd, name, 0);
     if (fd >= 0)
         close(fd);
+}
+
+dkm_local dkm_checkpoint_make(dkm_ctx *ctx, const char *dir)
+{
+    struct stat about;
+
+    if (mkdir(dir, 0777) == 0)
+        return DKM_LOCAL_OK;
+    if (errno == EEXIST && stat(dir, &about) == 0 && S_ISDIR(about.st_mode))
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_IO, "%s: cannot be made a directory for checkpoints: %s", dir,
+                    strerror(errno));
+}
+
+int dkm_checkpoint_differ(const char *a, const char *b, char *mine, char *theirs, size_t room)
+{
+    while (*a || *b) {
+        size_t la = strcspn(a, "\n"), lb = strcspn(b, "\n");
+        if (la != lb || strncmp(a, b, la) != 0) {
+            snprintf(mine, room, "%.*s", (int)la, a);
+            snprintf(theirs, room, "%.*s", (int)lb, b);
+            return 1;
+        }
+        a += la + (a[la] == '\n');
+        b += lb + (b[lb] == '\n');
+    }
+    return 0;
 }

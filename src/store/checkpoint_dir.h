@@ -25,4 +25,13 @@ long dkm_checkpoint_newest(const char *dir, const char *stem, long below,
 /** Remove files of that stem with numbers below @p below, but for the @p keep newest of them. */
 void dkm_checkpoint_prune(const char *dir, const char *stem, long below, int keep);
 
+/** Make the directory where it is not there yet.
+ *  @return ok; DKM_ERR_IO */
+DKM_NODISCARD
+dkm_local dkm_checkpoint_make(dkm_ctx *ctx, const char *dir);
+
+/** The first line of @p a that is not at the same place in @p b, and the one there.
+ *  @return 0 when there is none */
+int dkm_checkpoint_differ(const char *a, const char *b, char *mine, char *theirs, size_t room);
+
 #endif
