@@ -59,6 +59,11 @@ below "$(value rmse)" 0.02 "outputs lie in their tubes"
 good 2 cv kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components 2 \
     --learner svr --C 0.01,100 --tube 0.01 --folds 3
 [ "$(value best)" = C=100 ] || fail "cv of machines: $(cat out)"
+good 2 fit kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components 30 --gamma 0.01 \
+    -o few.h5
+grep -q "30 components were asked for and only $(value components) are not zero" err ||
+    fail "fewer components than were asked for are not told: $(cat err)"
+
 on 2 fit kde --x x.csv --y dense.csv --kx linear --ky linear --components 1 --learner svr -o none.h5
 expect 1 "machines without C"
 says err "needs --C" "machines without C"

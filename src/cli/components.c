@@ -48,12 +48,17 @@ dkm_status components_settings(run *r, dkm_eigen_settings *settings)
                                       text));
 }
 
-void components_tell(run *r, const dkm_eigen_info *info)
+void components_tell_count(run *r, const dkm_eigen_info *info)
 {
     run_tell_int(r, "components", info->components);
     if (info->wanted > info->components && info->wanted < INT64_MAX)
         dkm_say(r->ctx, DKM_WARN, "%lld components were asked for and only %lld are not zero",
                 (long long)info->wanted, (long long)info->components);
+}
+
+void components_tell(run *r, const dkm_eigen_info *info)
+{
+    components_tell_count(r, info);
     run_tell_real(r, "explained", info->explained);
     run_tell_text(r, "eigensolver", info->solver);
     if (info->rounds > 0)

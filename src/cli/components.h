@@ -24,6 +24,10 @@
 DKM_NODISCARD
 dkm_status components_settings(run *r, dkm_eigen_settings *settings);
 
+/** Tell how many were found, and warn where that is fewer than were asked for. Local; rank 0
+ *  prints. */
+void components_tell_count(run *r, const dkm_eigen_info *info);
+
 /** Tell what was found. Local; rank 0 prints. */
 void components_tell(run *r, const dkm_eigen_info *info);
 

@@ -17,7 +17,7 @@ static void tell(run *r, const method_settings *s, const method_info *found)
     run_tell_text(r, "output_kernel", dkm_kernel_text(s->ky));
     run_tell_grid(r, info->P, info->Q);
     run_tell_int(r, "block", info->block);
-    run_tell_int(r, "components", info->eigen.components);
+    components_tell_count(r, &info->eigen);
     run_tell_real(r, "explained", info->eigen.explained);
     run_tell_text(r, "eigensolver", info->eigen.solver);
     if (s->kde.learner == DKM_LEARN_SVR)
