@@ -46,9 +46,11 @@ dkm_idx dkm_band_row(const dkm_band *band, dkm_idx il)
 
 static void add_up(const dkm_band *band, dkm_idx columns, double *a)
 {
-    for (dkm_idx j = 0; j < columns; j++)
-        MPI_Allreduce(MPI_IN_PLACE, a + j * band->n, (int)band->n, MPI_DOUBLE, MPI_SUM,
-                      dkm_ctx_comm(band->ctx));
+    const dkm_idx most = 1 << 26;
+
+    for (dkm_idx k = 0; k < band->n * columns; k += most)
+        MPI_Allreduce(MPI_IN_PLACE, a + k, (int)least(most, band->n * columns - k), MPI_DOUBLE,
+                      MPI_SUM, dkm_ctx_comm(band->ctx));
 }
 
 void dkm_band_turn(const dkm_band *band, char op, dkm_idx p, const double *X, double *Y)

@@ -18,13 +18,17 @@
 typedef struct banded {
     dkm_path_run *run;
     dkm_band band;
-    dkm_dmat *kept;    /* a copy of A, where there is room */
-    dkm_idx n, cols;   /* right sides, with that of ones where it is wanted */
-    double largest;    /* eigenvalue of A */
-    double scale;      /* that jitter is reckoned from */
-    double *Z, *S, *F; /* n x cols on every rank: Q'R, (L L')^-1 Z, Q (L L')^-1 Z */
-    double *rows;      /* of this rank's slab, as dkm_loo_add() takes them */
-    double *L, *p, *work;
+    dkm_dmat *kept;  /* a copy of A, where there is room */
+    dkm_idx n, cols; /* right sides, with that of ones where it is wanted */
+    double largest;  /* eigenvalue of A */
+    double scale;    /* that jitter is reckoned from */
+    dkm_idx group;   /* gammas at a time */
+    double *Z;       /* n x cols on every rank: Q'R */
+    double *S, *F;   /* for each of a group (L L')^-1 Z and Q (L L')^-1 Z */
+    double *rows;    /* of this rank's slab, as dkm_loo_add() takes them */
+    double *L, *work;
+    double *p;  /* diagonals of the inverses of a group */
+    int *sound; /* whether each of a group has a factor */
     int *rungs; /* of the ladder of jitter, one a gamma */
 } banded;
 
@@ -32,14 +36,15 @@ static dkm_local make_room(banded *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_ctx *ctx = s->run->ctx;
-    dkm_idx b = s->band.b;
+    dkm_idx b = s->band.b, all = s->n * s->cols;
 
-    DKM_STEP(dkm_alloc(ctx, s->n * s->cols, &s->Z));
-    DKM_STEP(dkm_alloc(ctx, s->n * s->cols, &s->S));
-    DKM_STEP(dkm_alloc(ctx, s->n * s->cols, &s->F));
+    DKM_STEP(dkm_alloc(ctx, all, &s->Z));
+    DKM_STEP(dkm_alloc(ctx, all * s->group, &s->S));
+    DKM_STEP(dkm_alloc(ctx, all * s->group, &s->F));
     DKM_STEP(dkm_alloc(ctx, s->run->T.n * s->cols, &s->rows));
     DKM_STEP(dkm_alloc(ctx, (b + 1) * s->n, &s->L));
-    DKM_STEP(dkm_alloc(ctx, s->n, &s->p));
+    DKM_STEP(dkm_alloc(ctx, s->n * s->group, &s->p));
+    DKM_STEP(dkm_alloc(ctx, s->group, &s->sound));
     DKM_STEP(dkm_alloc(ctx, 2 * DKM_BAND_CHUNK * b, &s->work));
     DKM_STEP(dkm_calloc(ctx, s->run->settings->count, &s->rungs));
 out:
@@ -49,6 +54,7 @@ out:
 static void close_banded(banded *s)
 {
     DKM_FREE(s->rungs);
+    DKM_FREE(s->sound);
     DKM_FREE(s->work);
     DKM_FREE(s->p);
     DKM_FREE(s->L);
@@ -153,36 +159,54 @@ static dkm_idx first_row(const banded *s)
     return dkm_slab_first(s->n, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
 }
 
-static void add_errors(banded *s, dkm_idx g)
+/* Errors of gamma g, place k of its group. */
+static void add_errors(banded *s, dkm_idx g, dkm_idx k)
 {
     dkm_path_run *run = s->run;
     dkm_idx first = first_row(s), cols = run->T.cols;
-    const double *u = run->one.a ? s->F + s->n * cols + first : NULL;
-    dkm_loo_piece piece = {g, 0, run->T.n, 0, cols, 1, {{s->rows, cols, u, s->p + first, 1}}};
+    const double *F = s->F + k * s->n * s->cols + first, *p = s->p + k * s->n + first;
+    const double *u = run->one.a ? F + s->n * cols : NULL;
+    dkm_loo_piece piece = {g, 0, run->T.n, 0, cols, 1, {{s->rows, cols, u, p, 1}}};
 
-    dkm_band_inverse_diagonal(&s->band, s->L, s->work, s->p);
     for (dkm_idx i = 0; i < run->T.n; i++)
         for (dkm_idx j = 0; j < cols; j++)
-            s->rows[i * cols + j] = s->F[first + i + j * s->n];
+            s->rows[i * cols + j] = F[i + j * s->n];
     dkm_loo_add(&run->loo, &piece);
+    dkm_loo_finish(&run->loo, g, 1, run->points);
 }
 
-/* Errors of all gammas; one without a factor has none. */
+/* (L L')^-1 Z and the diagonal of the inverse for gamma g, place k of its group. */
+static void prepare_errors(banded *s, dkm_idx g, dkm_idx k)
+{
+    double *S = s->S + k * s->n * s->cols;
+
+    memcpy(S, s->Z, (size_t)(s->n * s->cols) * sizeof *S);
+    s->sound[k] = factor(s, g);
+    if (s->sound[k]) {
+        dkm_band_solve(&s->band, s->L, s->cols, S);
+        dkm_band_inverse_diagonal(&s->band, s->L, s->work, s->p + k * s->n);
+    } else {
+        dkm_say(s->run->ctx, DKM_WARN, "gamma = %g is passed over", s->run->settings->gammas[g]);
+    }
+}
+
+/* Errors of all gammas, a group at a time; one without a factor has none. */
 static void find_errors(banded *s)
 {
     dkm_path_run *run = s->run;
-    dkm_idx count = run->settings->count;
+    dkm_idx all = run->settings->count;
 
     dkm_phase_begin(run->ctx, "errors");
-    for (dkm_idx g = 0; g < count; g++) {
-        if (factor(s, g)) {
-            solve(s, s->cols);
-            add_errors(s, g);
-            dkm_loo_finish(&run->loo, g, 1, run->points);
-        } else {
-            dkm_say(run->ctx, DKM_WARN, "gamma = %g is passed over", run->settings->gammas[g]);
+    for (dkm_idx g = 0; g < all; g += s->group) {
+        dkm_idx count = g + s->group < all ? s->group : all - g;
+        for (dkm_idx k = 0; k < count; k++) {
+            prepare_errors(s, g + k, k);
+            dkm_progress(run->ctx, (double)(g + k), (double)all);
         }
-        dkm_progress(run->ctx, (double)(g + 1), (double)count);
+        dkm_band_turn(&s->band, 'N', s->cols * count, s->S, s->F);
+        for (dkm_idx k = 0; k < count; k++)
+            if (s->sound[k])
+                add_errors(s, g + k, k);
     }
     dkm_phase_end(run->ctx);
 }
@@ -273,11 +297,20 @@ out:
     return status;
 }
 
+static dkm_idx group_of(const banded *s)
+{
+    const dkm_path_settings *settings = s->run->settings;
+    double fit = settings->work_bytes / (16.0 * (double)(s->n * s->cols));
+
+    return fit < 1 ? 1 : fit > (double)settings->count ? settings->count : (dkm_idx)fit;
+}
+
 dkm_status dkm_path_by_band(dkm_path_run *run)
 {
     dkm_status status = DKM_OK;
     banded s = {.run = run, .n = run->k, .cols = run->R.cols + (run->one.a ? 1 : 0)};
 
+    s.group = group_of(&s);
     DKM_TRY(reduce(&s));
     DKM_AGREE(run->ctx, make_room(&s));
     DKM_TRY(project(&s));

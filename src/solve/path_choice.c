@@ -11,7 +11,7 @@
 #include "solve/factor.h"
 #include "solve/path_impl.h"
 
-#define PROBE_MOST    640 /* order of the measured systems, times the rows of the grid */
+#define PROBE_MOST    512 /* order of the measured systems, times the rows of the grid */
 #define PROBE_LEAST   64  /* smaller ones tell nothing */
 #define WORTH_PROBING 4   /* orders a system must be larger than the probe */
 #define TURNS         2   /* the first use of a library sets it up: the fastest counts */
