@@ -6,16 +6,10 @@
 #include "data/objects.h"
 #include "select/cv_impl.h"
 #include "select/cv_kept.h"
+#include "select/cv_tally.h"
 #include "select/losses.h"
 
-#define ALIKE 1e-9 /* relative: losses that differ by less are one */
-#define FEW   4    /* units with room for less at once are not worth their while */
-
-/* What was lost over the splits. */
-typedef struct tally {
-    double loss, root, rows;       /* sums over all held-out examples, and how many there were */
-    double splits, means, squares; /* number of splits, sum of their mean losses, and of squares */
-} tally;
+#define FEW 4 /* units with room for less at once are not worth their while */
 
 typedef struct run {
     dkm_ctx *ctx;
@@ -29,7 +23,7 @@ typedef struct run {
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
     dkm_idx done, total;
     dkm_idx parts, room; /* of the settings; units that share something, at once, or 0 */
-    tally *tally;        /* one a point */
+    dkm_cv_tally *tally; /* one a point */
     double *means;       /* losses, one a point */
     double *inner;       /* nested: sums of losses, folds x points */
 } run;
@@ -64,27 +58,6 @@ static dkm_local check(dkm_ctx *ctx, const dkm_cv_problem *p)
     if (p->loss == DKM_LOSS_KERNEL && !p->loss_kernel)
         return dkm_fail(ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
     return p->method->check ? p->method->check(ctx, p) : DKM_LOCAL_OK;
-}
-
-static void add_split(tally *t, const double sums[2], dkm_idx rows)
-{
-    double mean = sums[0] / (double)rows;
-
-    t->loss += sums[0];
-    t->root += sums[1];
-    t->rows += (double)rows;
-    t->splits += 1;
-    t->means += mean;
-    t->squares += mean * mean;
-}
-
-static dkm_cv_score score_of(const tally *t)
-{
-    double n = t->splits, spread = t->squares - t->means * t->means / n;
-
-    return (dkm_cv_score){.mean = t->loss / t->rows,
-                          .stderror = n > 1 ? sqrt(fmax(spread, 0.0) / (n - 1) / n) : 0.0,
-                          .root = t->root / t->rows};
 }
 
 /* The Gram matrices that this group's cells [first, last) need. */
@@ -210,7 +183,7 @@ static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const 
             const double *sum = sums + 2 * (k * settings + s);
             if (!dkm_cv_wants(r->problem, place[k], s))
                 continue;
-            add_split(&r->tally[point + s], sum, rows);
+            dkm_cv_tally_add(&r->tally[point + s], sum, rows);
             if (r->inner)
                 r->inner[place[k].outer * r->result->points + point + s] += sum[0];
         }
@@ -237,21 +210,8 @@ out:
     return status;
 }
 
-/* The first of the points with the least loss, but for rounding; NaN is never the least. */
-static dkm_idx least(dkm_idx points, const double *loss)
-{
-    dkm_idx best = 0;
-
-    for (dkm_idx p = 1; p < points; p++) {
-        double now = loss[best], other = loss[p];
-        if (isnan(now) ? !isnan(other) : other < now - ALIKE * fabs(now))
-            best = p;
-    }
-    return best;
-}
-
 /* Predict outer folds [first, last) with the settings their inner folds chose. */
-static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, tally *outer)
+static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *outer)
 {
     dkm_idx settings = r->problem->settings, n = last - first;
     dkm_status status = DKM_OK;
@@ -267,7 +227,7 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, tally *outer)
     DKM_TRY(dkm_cv_kept_do(&r->kept, n, 1, place, sums, do_cells, r));
     for (dkm_idx k = 0; k < n; k++) {
         const double *sum = sums + 2 * (k * settings + place[k].only);
-        add_split(outer, sum, dkm_cv_tested(&r->folds, place[k]));
+        dkm_cv_tally_add(outer, sum, dkm_cv_tested(&r->folds, place[k]));
         r->result->outer_mean[first + k] = sum[0] / (double)dkm_cv_tested(&r->folds, place[k]);
     }
 out:
@@ -281,13 +241,13 @@ static dkm_status nest(run *r)
     dkm_cv_result *result = r->result;
     dkm_idx step = r->grams.count <= r->capacity ? result->folds : 1;
     dkm_status status = DKM_OK;
-    tally outer = {0};
+    dkm_cv_tally outer = {0};
 
     for (dkm_idx a = 0; a < result->folds; a++)
-        result->chosen[a] = least(result->points, r->inner + a * result->points);
+        result->chosen[a] = dkm_cv_least(result->points, r->inner + a * result->points);
     for (dkm_idx a = 0; a < result->folds; a += step)
         DKM_TRY(try_chosen(r, a, a + step, &outer));
-    result->outer = score_of(&outer);
+    result->outer = dkm_cv_tally_score(&outer);
 out:
     return status;
 }
@@ -309,10 +269,10 @@ static dkm_status try_all(run *r)
         DKM_TRY(try_kernels(r, first, last));
     }
     for (dkm_idx p = 0; p < result->points; p++) {
-        result->table[p] = score_of(&r->tally[p]);
+        result->table[p] = dkm_cv_tally_score(&r->tally[p]);
         r->means[p] = result->table[p].mean;
     }
-    result->best = least(result->points, r->means);
+    result->best = dkm_cv_least(result->points, r->means);
     DKM_AGREE(r->ctx, check_found(r));
     result->outer = result->table[result->best];
     if (r->problem->inner)
