@@ -5,7 +5,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
-#include "model/onecut_primal.h"
+#include "model/kept_lists.h"
 #include "solve/qp_kept.h"
 
 void dkm_cuts_lent_clear(dkm_cuts_lent *lent)
@@ -94,71 +94,15 @@ static void from_slab(routes *t, const double *rows, double *V)
                   dkm_ctx_comm(t->ctx));
 }
 
-static dkm_local put_wholes(dkm_bundle *state, const char *name, dkm_idx n, const dkm_idx *list)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    double *reals = NULL;
-
-    DKM_STEP(dkm_alloc(state->ctx, n, &reals));
-    for (dkm_idx c = 0; c < n; c++)
-        reals[c] = (double)list[c];
-    DKM_STEP(dkm_bundle_put_reals(state, name, n, reals));
-out:
-    DKM_FREE(reals);
-    return local;
-}
-
-/* A list of n numbers; *n is set by the first one asked for, when it is negative. */
-static dkm_local get_list(const dkm_bundle *state, const char *name, dkm_idx *n,
-                          const double **list)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_idx count = 0;
-
-    DKM_STEP(dkm_bundle_reals(state, name, &count, list));
-    if (*n < 0)
-        *n = count;
-    if (count != *n)
-        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of %lld %s, not %lld",
-                          (long long)count, name, (long long)*n));
-out:
-    return local;
-}
-
-static dkm_local get_wholes(const dkm_bundle *state, const char *name, dkm_idx *n, dkm_idx **wholes)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const double *list = NULL;
-
-    DKM_STEP(get_list(state, name, n, &list));
-    DKM_STEP(dkm_alloc(state->ctx, *n, wholes));
-    for (dkm_idx c = 0; c < *n; c++)
-        (*wholes)[c] = (dkm_idx)list[c];
-out:
-    return local;
-}
-
-static dkm_local get_reals(const dkm_bundle *state, const char *name, dkm_idx *n, double **reals)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const double *list = NULL;
-
-    DKM_STEP(get_list(state, name, n, &list));
-    DKM_STEP(dkm_alloc(state->ctx, *n, reals));
-    memcpy(*reals, list, (size_t)*n * sizeof **reals);
-out:
-    return local;
-}
-
 static dkm_local put_cuts(const dkm_cutset *cuts, const routes *t, const double *rows,
                           dkm_bundle *state)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_rowpart part = {.m = cuts->n, .n = t->r, .slab = rows, .ld = t->r};
 
-    DKM_STEP(put_wholes(state, "example", cuts->n, cuts->example));
-    DKM_STEP(put_wholes(state, "choice", cuts->n, cuts->choice));
-    DKM_STEP(put_wholes(state, "idle", cuts->n, cuts->idle));
+    DKM_STEP(dkm_kept_put_wholes(state, "example", cuts->n, cuts->example));
+    DKM_STEP(dkm_kept_put_wholes(state, "choice", cuts->n, cuts->choice));
+    DKM_STEP(dkm_kept_put_wholes(state, "idle", cuts->n, cuts->idle));
     DKM_STEP(dkm_bundle_put_reals(state, "b", cuts->n, cuts->b));
     DKM_STEP(dkm_bundle_put_reals(state, "a", cuts->n, cuts->a));
     DKM_STEP(dkm_bundle_put_reals(state, "tilt", cuts->n, cuts->tilt));
@@ -209,12 +153,12 @@ static dkm_local get_cuts(dkm_cutset *cuts, const dkm_bundle *state)
     dkm_idx n = -1, first = dkm_data_local_first(cuts->form->base.X);
     int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
 
-    DKM_STEP(get_wholes(state, "example", &n, &cuts->example));
-    DKM_STEP(get_wholes(state, "choice", &n, &cuts->choice));
-    DKM_STEP(get_wholes(state, "idle", &n, &cuts->idle));
-    DKM_STEP(get_reals(state, "b", &n, &cuts->b));
-    DKM_STEP(get_reals(state, "a", &n, &cuts->a));
-    DKM_STEP(get_reals(state, "tilt", &n, &cuts->tilt));
+    DKM_STEP(dkm_kept_get_wholes(state, "example", &n, &cuts->example));
+    DKM_STEP(dkm_kept_get_wholes(state, "choice", &n, &cuts->choice));
+    DKM_STEP(dkm_kept_get_wholes(state, "idle", &n, &cuts->idle));
+    DKM_STEP(dkm_kept_get_reals(state, "b", &n, &cuts->b));
+    DKM_STEP(dkm_kept_get_reals(state, "a", &n, &cuts->a));
+    DKM_STEP(dkm_kept_get_reals(state, "tilt", &n, &cuts->tilt));
     cuts->n = cuts->room = n;
     for (dkm_idx c = 0; c < n; c++) {
         if (cuts->example[c] < 0 || cuts->example[c] >= cuts->form->m)
@@ -275,80 +219,5 @@ dkm_status dkm_cutset_get(dkm_cutset *cuts, const dkm_bundle *state)
 out:
     DKM_FREE(rows);
     close_routes(&t);
-    return status;
-}
-
-/* One row an example: the candidates that the constraints name. */
-static dkm_local put_choices(const dkm_onecut *cuts, dkm_bundle *state, double **rows)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_idx own = cuts->oracle->n, n = cuts->n;
-    dkm_rowpart part = {.m = cuts->form->m, .n = n, .ld = n};
-
-    DKM_STEP(dkm_alloc(state->ctx, own * n, rows));
-    for (dkm_idx i = 0; i < own; i++)
-        for (dkm_idx k = 0; k < n; k++)
-            (*rows)[i * n + k] = cuts->choice[k][i];
-    part.slab = *rows;
-    DKM_STEP(put_wholes(state, "idle", n, cuts->idle));
-    DKM_STEP(dkm_bundle_put_reals(state, "b", n, cuts->b));
-    DKM_STEP(dkm_bundle_put_reals(state, "a", n, cuts->a));
-    DKM_STEP(dkm_bundle_put_rows(state, "rows", &part));
-out:
-    return local;
-}
-
-dkm_status dkm_onecut_put(const dkm_onecut *cuts, dkm_bundle *state, dkm_cuts_lent *lent)
-{
-    dkm_status status = DKM_OK;
-
-    DKM_AGREE(state->ctx, put_choices(cuts, state, &lent->rows));
-    DKM_TRY(dkm_qp_put(&cuts->qp, NULL, cuts->n, state, &lent->program));
-out:
-    return status;
-}
-
-static dkm_local get_choices(dkm_onecut *cuts, const dkm_bundle *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_idx n = -1, own = cuts->oracle->n;
-    const dkm_rowpart *part = NULL;
-    double *rows = NULL;
-
-    DKM_STEP(get_wholes(state, "idle", &n, &cuts->idle));
-    DKM_STEP(get_reals(state, "b", &n, &cuts->b));
-    DKM_STEP(get_reals(state, "a", &n, &cuts->a));
-    DKM_STEP(dkm_bundle_rows(state, "rows", &part));
-    if (part->m != cuts->form->m)
-        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "%s: choices of %lld examples, not %lld",
-                          part->path, (long long)part->m, (long long)cuts->form->m));
-    DKM_STEP(dkm_alloc(state->ctx, own * n, &rows));
-    DKM_STEP(dkm_rowpart_read_slab(state->ctx, part, n, n, rows));
-    DKM_STEP(dkm_calloc(state->ctx, n, &cuts->choice));
-    DKM_STEP(dkm_calloc(state->ctx, n, &cuts->W));
-    cuts->n = cuts->room = n;
-    for (dkm_idx k = 0; k < n; k++) {
-        DKM_STEP(dkm_alloc(state->ctx, own, &cuts->choice[k]));
-        for (dkm_idx i = 0; i < own; i++)
-            cuts->choice[k][i] = (int32_t)rows[i * n + k];
-    }
-out:
-    DKM_FREE(rows);
-    return local;
-}
-
-dkm_status dkm_onecut_get(dkm_onecut *cuts, const dkm_bundle *state)
-{
-    dkm_status status = DKM_OK;
-
-    DKM_AGREE(state->ctx, get_choices(cuts, state));
-    for (dkm_idx k = 0; cuts->primal && k < cuts->n; k++)
-        DKM_TRY(dkm_onecut_primal_make(cuts, k));
-    DKM_TRY(dkm_qp_get(&cuts->qp, NULL, cuts->n, state));
-    for (dkm_idx k = 0; dkm_ctx_rank(state->ctx) == 0 && k < cuts->n; k++) {
-        cuts->qp.b[k] = cuts->b[k];
-        cuts->qp.a[k] = cuts->a[k];
-    }
-out:
     return status;
 }
