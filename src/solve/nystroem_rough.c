@@ -14,21 +14,27 @@ typedef struct work {
     double *out;     /* W, or a strip of F */
 } work;
 
+/* With a strip, forth or back as the caller fills in. */
+static dkm_twofold product_of(const work *w, const dkm_tile *K)
+{
+    return (dkm_twofold){.na = K->na,
+                         .nb = K->nb,
+                         .ld = K->ld,
+                         .T = K->c,
+                         .p = w->pass->p,
+                         .rows_ld = w->rows,
+                         .cols_ld = w->n};
+}
+
 /* F = K_mn V */
 static void forth(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
 {
     work *w = (work *)self;
     dkm_idx p = w->pass->p;
-    const dkm_twofold t = {.na = K->na,
-                           .nb = K->nb,
-                           .ld = K->ld,
-                           .T = K->c,
-                           .p = p,
-                           .rows_ld = w->rows,
-                           .cols_ld = w->n,
-                           .V_cols = w->in,
-                           .W_rows = w->out};
+    dkm_twofold t = product_of(w, K);
 
+    t.V_cols = w->in;
+    t.W_rows = w->out;
     memset(w->out, 0, (size_t)(w->rows * p) * sizeof *w->out);
     dkm_twofold_add(&t);
     for (dkm_idx i = 0; i < K->na; i++)
@@ -41,16 +47,10 @@ static void back(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
 {
     work *w = (work *)self;
     dkm_idx p = w->pass->p;
-    const dkm_twofold t = {.na = K->na,
-                           .nb = K->nb,
-                           .ld = K->ld,
-                           .T = K->c,
-                           .p = p,
-                           .rows_ld = w->rows,
-                           .cols_ld = w->n,
-                           .V_rows = w->in,
-                           .W_cols = w->out};
+    dkm_twofold t = product_of(w, K);
 
+    t.V_rows = w->in;
+    t.W_cols = w->out;
     for (dkm_idx i = 0; i < K->na; i++)
         for (dkm_idx k = 0; k < p; k++)
             w->in[i + k * w->rows] = (float)w->pass->T[(il + i) * p + k];
