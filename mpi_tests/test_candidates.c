@@ -52,6 +52,24 @@ static void check_same(const dkm_data *A, const dkm_data *B)
     }
 }
 
+/* Held, passing by and passing by once more; @p bytes of memory are allowed while they pass. */
+static void check_passing(dkm_ctx *ctx, dkm_model *model, const char *path, dkm_idx top,
+                          const dkm_data *Z, double bytes)
+{
+    dkm_data *held = search(ctx, model, path, 0, top, Z), *passed, *again = NULL;
+
+    dkm_ctx_set_memory(ctx, bytes);
+    passed = search(ctx, model, path, 1, top, Z);
+    CHECK_OK(ctx, dkm_model_decode(model, Z, &again));
+    dkm_ctx_set_memory(ctx, 0);
+    check_same(held, passed);
+    check_same(held, again);
+    dkm_data_destroy(&again);
+    dkm_data_destroy(&passed);
+    dkm_data_destroy(&held);
+}
+
+/* Coordinates are kept for the second time. */
 static void compare(dkm_ctx *ctx, dkm_idx candidates)
 {
     static const dkm_idx tops[] = {0, 1, 7};
@@ -60,16 +78,8 @@ static void compare(dkm_ctx *ctx, dkm_idx candidates)
     dkm_data *Z = points_encode(ctx, model, NEW, points_new);
 
     write_candidates(ctx, candidates, path);
-    for (int t = 0; t < 3; t++) {
-        dkm_data *held = search(ctx, model, path, 0, tops[t], Z);
-        dkm_data *passed = search(ctx, model, path, 1, tops[t], Z), *again = NULL;
-        CHECK_OK(ctx, dkm_model_decode(model, Z, &again)); /* from coordinates that were kept */
-        check_same(held, passed);
-        check_same(passed, again);
-        dkm_data_destroy(&again);
-        dkm_data_destroy(&passed);
-        dkm_data_destroy(&held);
-    }
+    for (int t = 0; t < 3; t++)
+        check_passing(ctx, model, path, tops[t], Z, 0);
     dkm_data_destroy(&Z);
     dkm_model_destroy(&model);
     scratch_remove(ctx, path);
@@ -90,19 +100,10 @@ static void nothing_stays_where_memory_is_short(dkm_ctx *ctx)
 {
     char path[SCRATCH_LENGTH];
     dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
-    dkm_data *Z = points_encode(ctx, model, NEW, points_new), *held, *passed, *again = NULL;
+    dkm_data *Z = points_encode(ctx, model, NEW, points_new);
 
     write_candidates(ctx, FEW, path);
-    held = search(ctx, model, path, 0, 2, Z);
-    dkm_ctx_set_memory(ctx, 1);
-    passed = search(ctx, model, path, 1, 2, Z);
-    CHECK_OK(ctx, dkm_model_decode(model, Z, &again));
-    dkm_ctx_set_memory(ctx, 0);
-    check_same(held, passed);
-    check_same(held, again);
-    dkm_data_destroy(&again);
-    dkm_data_destroy(&passed);
-    dkm_data_destroy(&held);
+    check_passing(ctx, model, path, 2, Z, 1);
     dkm_data_destroy(&Z);
     dkm_model_destroy(&model);
     scratch_remove(ctx, path);

@@ -86,7 +86,7 @@ out:
     return status;
 }
 
-/* Columns [first, first + R->cols) of X, n x cols, from the rows of all slabs. */
+/* X, n x R->cols, one column after the other on every rank, from the rows of all slabs. */
 static dkm_status spread(const banded *s, const dkm_slab *R, double *X)
 {
     dkm_status status = DKM_OK;
