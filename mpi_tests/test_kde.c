@@ -304,11 +304,55 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, fit_machines);
 }
 
+static double apart(dkm_idx i, dkm_idx n)
+{
+    return (double)(n > 2 ? i % 4 : i == 0 ? -9 : 12);
+}
+
+/* Numbers 0 to 3, each of its own class, and two far from all of them: of four equal classes the
+ * nearest one is told, though all kernel values are below the rounding of 1. */
+static void a_point_like_no_other_gets_the_class_it_leans_to(dkm_ctx *ctx)
+{
+    enum { KNOWN = 8, FAR = 2 };
+    dkm_kde_settings s = dkm_kde_settings_default();
+    dkm_data *X[2] = {NULL, NULL}, *Y = NULL, *pred = NULL;
+    dkm_kernel *kx = NULL, *ky = NULL;
+    dkm_model *model = NULL;
+
+    s.eigen.components = 3;
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(ctx, dkm_data_create_dense(ctx, k ? FAR : KNOWN, 1, &X[k]));
+        for (dkm_idx i = 0; X[k] && i < dkm_data_local_rows(X[k]); i++)
+            dkm_data_values(X[k])[i] = apart(dkm_data_local_first(X[k]) + i, k ? FAR : KNOWN);
+    }
+    CHECK_OK(ctx, dkm_data_create_labels(ctx, KNOWN, &Y));
+    for (dkm_idx i = 0; Y && i < dkm_data_local_rows(Y); i++)
+        dkm_data_values(Y)[i] = (double)((dkm_data_local_first(Y) + i) % 4);
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1)", &kx));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "class", &ky));
+    CHECK_OK(ctx, dkm_kde_fit(ctx, &X[0], &Y, kx, ky, &s, &model, NULL));
+    if (model && X[1])
+        CHECK_OK(ctx, dkm_model_predict(model, X[1], &pred));
+    for (dkm_idx i = 0; pred && i < dkm_data_local_rows(pred); i++)
+        CHECK(dkm_data_values(pred)[i] == (dkm_data_local_first(pred) + i == 0 ? 0.0 : 3.0));
+    dkm_data_destroy(&pred);
+    dkm_model_destroy(&model);
+    dkm_kernel_destroy(&ky);
+    dkm_kernel_destroy(&kx);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X[1]);
+    dkm_data_destroy(&X[0]);
+}
+
 static const check_case cases[] = {
-    CASE(linear_outputs_are_ridge_regression),   CASE(classes_are_those_of_one_hot_regression),
-    CASE(candidates_given_are_chosen_from),      CASE(wrong_pre_images_are_refused),
-    CASE(the_nearest_are_found_among_all_ranks), CASE(machines_leave_outputs_inside_their_tubes),
+    CASE(linear_outputs_are_ridge_regression),
+    CASE(classes_are_those_of_one_hot_regression),
+    CASE(candidates_given_are_chosen_from),
+    CASE(wrong_pre_images_are_refused),
+    CASE(the_nearest_are_found_among_all_ranks),
+    CASE(machines_leave_outputs_inside_their_tubes),
     CASE(failing_allocations_are_agreed_on),
+    CASE(a_point_like_no_other_gets_the_class_it_leans_to),
 };
 
 CHECK_MAIN(cases)

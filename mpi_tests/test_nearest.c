@@ -282,6 +282,36 @@ static void a_point_that_is_no_number_spoils_no_other(dkm_ctx *ctx)
     check_search(ctx, &t, 2, C, 0.0, effort);
 }
 
+/* Points along single candidates, far below the rounding of the norms, which are equal but for
+ * that. */
+static void a_faint_point_is_nearest_to_what_it_leans_to(dkm_ctx *ctx)
+{
+    enum { FEW = 12 };
+    dkm_candidates some = {0};
+    dkm_idx index[FEW] = {0};
+    double distance[FEW] = {0};
+    dkm_data *Q = NULL;
+
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, FEW, FEW, &some.Z));
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, FEW, FEW, &Q));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, FEW, &some.norms)));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(Q); i++) {
+        dkm_idx c = dkm_data_local_first(Q) + i;
+        some.norms[i] = 0.9 + (double)(c * 7 % 5) * 0x1p-53;
+        for (dkm_idx k = 0; k < FEW; k++) {
+            dkm_data_values(some.Z)[i * FEW + k] = c == k ? 0.9 : -0.1;
+            dkm_data_values(Q)[i * FEW + k] = ldexp(c * 5 % FEW == k ? 1.0 : 0.0, -90);
+        }
+    }
+    CHECK_OK(ctx, dkm_nearest(Q, &some, 1, index, distance));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(Q); i++) {
+        CHECK(index[i] == (dkm_data_local_first(Q) + i) * 5 % FEW);
+        CHECK_CLOSE(distance[i], 0.9, 1e-14);
+    }
+    dkm_data_destroy(&Q);
+    dkm_candidates_clear(&some);
+}
+
 static void few_points_and_candidates(dkm_ctx *ctx)
 {
     problem one = {whole_point, whole, 0, 1, 1, P}, few = {whole_point, whole, 0, 2, 5, 1};
@@ -322,6 +352,7 @@ static const check_case cases[] = {CASE(exact_products_give_the_exact_answer),
                                    CASE(large_norms_do_not_hide_small_differences),
                                    CASE(any_scale_will_do),
                                    CASE(a_point_that_is_no_number_spoils_no_other),
+                                   CASE(a_faint_point_is_nearest_to_what_it_leans_to),
                                    CASE(few_points_and_candidates),
                                    CASE(every_allocation_may_fail)};
 

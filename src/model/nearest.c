@@ -9,14 +9,16 @@
 #include "model/screen.h"
 
 #define LANES    8
-#define FEW      16 /* more than one in so many is too many to be worked out one by one */
-#define DISTRUST 8  /* blocks that are screened in double after one where single did not help */
+#define FEW      16    /* more than one in so many is too many to be worked out one by one */
+#define ROUNDING 1e-12 /* of the largest norm: what rounding may make of equal ones */
+#define DISTRUST 8     /* blocks that are screened in double after one where single did not help */
 
 struct dkm_search {
     dkm_ctx *ctx;
     dkm_idx top;       /* how many to keep */
     dkm_points points; /* all of them */
     dkm_screen screen;
+    double base;      /* what was taken off all norms */
     double *distance; /* points x top: the best of this rank's candidates, ascending, less q.q */
     dkm_idx *index;
     int *found;       /* of one block */
@@ -258,7 +260,7 @@ dkm_status dkm_search_finish(dkm_search *s, dkm_idx *index, double *distance)
     merge(s, index, distance, their_index, their_distance);
     for (dkm_idx k = 0; k < total; k++) {
         const double *q = s->points.values + (first + k / s->top) * p;
-        distance[k] = fmax(0.0, distance[k] + product(p, q, q));
+        distance[k] = fmax(0.0, distance[k] + s->base + product(p, q, q));
     }
 out:
     DKM_FREE(their_index);
@@ -266,21 +268,46 @@ out:
     return status;
 }
 
+/* Norms less the least of all ranks, and those that differ from it by rounding alone made equal to
+ * it: a point that is like no candidate, with q.z_c below the rounding of a norm, is told apart by
+ * q.z_c alone. */
+static dkm_local level(dkm_ctx *ctx, dkm_idx n, const double *norms, double *base,
+                       double **levelled)
+{
+    double ends[2] = {INFINITY, 0.0}; /* the least, and the largest size, negative */
+    dkm_local local = dkm_alloc(ctx, n, levelled);
+
+    for (dkm_idx c = 0; c < n; c++) {
+        ends[0] = fmin(ends[0], norms[c]);
+        ends[1] = fmin(ends[1], -fabs(norms[c]));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_DOUBLE, MPI_MIN, dkm_ctx_comm(ctx));
+    *base = ends[0];
+    for (dkm_idx c = 0; *levelled && c < n; c++)
+        (*levelled)[c] = norms[c] - *base <= ROUNDING * -ends[1] ? 0.0 : norms[c] - *base;
+    return local;
+}
+
 dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                        dkm_idx *index, double *distance)
 {
     const dkm_data *Z = candidates->Z;
+    dkm_ctx *ctx = dkm_data_ctx(Q);
+    dkm_idx n = dkm_data_local_rows(Z);
     dkm_status status = DKM_OK;
+    double *norms = NULL, base;
     dkm_search *s = NULL;
 
-    dkm_phase_begin(dkm_data_ctx(Q), "nearest");
+    dkm_phase_begin(ctx, "nearest");
+    DKM_AGREE(ctx, level(ctx, n, candidates->norms, &base, &norms));
     DKM_TRY(dkm_search_open(Q, top, &s));
-    dkm_search_look(s, dkm_data_local_first(Z), dkm_data_local_rows(Z), dkm_data_values_const(Z),
-                    candidates->norms);
+    s->base = base;
+    dkm_search_look(s, dkm_data_local_first(Z), n, dkm_data_values_const(Z), norms);
     DKM_TRY(dkm_search_finish(s, index, distance));
 out:
     dkm_search_close(&s);
-    dkm_phase_end(dkm_data_ctx(Q));
+    DKM_FREE(norms);
+    dkm_phase_end(ctx);
     return status;
 }
 

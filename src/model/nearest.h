@@ -22,7 +22,8 @@ void dkm_candidates_clear(dkm_candidates *candidates);
 
 /** The @p top candidates c with the smallest norms_c - 2 q.z_c + q.q for each point q.
  *
- *  Collective. Ties go to the lowest index. Neither depends on the number of ranks.
+ *  Collective. Ties go to the lowest index; norms that differ from the least by rounding alone count
+ *  as equal. Neither depends on the number of ranks.
  *
  *  @param[in]  Q          points, dense, in slabs, as many columns as Z
  *  @param[in]  top        at most as many as there are candidates
