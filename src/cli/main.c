@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,10 +74,23 @@ static void stay_alone(void)
     setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
 }
 
+/* Memory of matrices that come and go is kept for the next ones: what is given back to the system
+ * comes anew page by page, which takes longer than to fill it. Blocks beyond KEPT_BLOCK are. */
+static void keep_memory(void)
+{
+#ifdef M_TRIM_THRESHOLD
+    enum { KEPT_BLOCK = 32 << 20, KEPT = 64 << 20 };
+
+    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+#endif
+}
+
 static int compute(const args *a)
 {
     int exit_status, provided;
 
+    keep_memory();
     stay_alone();
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     exit_status = run_command(a, MPI_COMM_WORLD);
