@@ -77,54 +77,6 @@ static void kde_equals_refits_nested(dkm_ctx *ctx)
     }
 }
 
-/* So many folds that an inverse of the whole matrix serves them, where ranks work alone. */
-static void many_folds_equal_refits(dkm_ctx *ctx)
-{
-    dkm_eigen_settings eigen = dkm_eigen_settings_default();
-    cv_sample s;
-
-    eigen.components = 3;
-    CHECK_OK(ctx, cv_sample_open(ctx, CV_DENSE, "linear", &s));
-    s.problem.method = &dkm_cv_krr;
-    s.problem.folds = CV_FOLDS_MOST;
-    s.ridge.center = 1;
-    cv_compare(&s, cv_fit_krr);
-    cv_sample_close(&s);
-    CHECK_OK(ctx, cv_sample_open(ctx, CV_STRINGS, "normalize(spectrum(p=2))", &s));
-    s.problem.method = &dkm_cv_kde;
-    s.problem.folds = 5;
-    s.problem.inner = 5;
-    s.ridge.components = 1;
-    s.ridge.eigen = &eigen;
-    cv_compare(&s, cv_fit_kde);
-    cv_sample_close(&s);
-}
-
-/* A ridge too small for an inverse to be trusted: factors are taken, and a ladder of jitter. */
-static void a_tiny_ridge_does_without_the_inverse(dkm_ctx *ctx)
-{
-    static const double tiny[CV_GAMMAS] = {1e-14, 0.5};
-    dkm_cv_result apart, together;
-    cv_sample s;
-
-    CHECK_OK(ctx, cv_sample_open(ctx, CV_DENSE, "linear", &s));
-    s.problem.method = &dkm_cv_krr;
-    s.problem.folds = CV_FOLDS_MOST;
-    s.problem.groups = dkm_ctx_size(ctx);
-    s.ridge.gamma = tiny;
-    CHECK_OK(ctx, dkm_cross_validate(ctx, &s.problem, &apart));
-    s.problem.groups = 1;
-    CHECK_OK(ctx, dkm_cross_validate(ctx, &s.problem, &together));
-    for (dkm_idx p = 0; p < CV_KERNELS * CV_GAMMAS && apart.table && together.table; p++) {
-        CHECK(isfinite(apart.table[p].mean));
-        if (p % CV_GAMMAS == 1)
-            CHECK_CLOSE(apart.table[p].mean, together.table[p].mean, 1e-10);
-    }
-    dkm_cv_result_free(&together);
-    dkm_cv_result_free(&apart);
-    cv_sample_close(&s);
-}
-
 /* More gammas than a factor each is worth: one eigendecomposition serves them all. */
 static void many_gammas_agree_with_few(dkm_ctx *ctx)
 {
@@ -338,8 +290,6 @@ static const check_case cases[] = {CASE(krr_equals_refits),
                                    CASE(krr_of_labels_equals_refits_nested),
                                    CASE(training_on_one_fold_equals_refits_nested),
                                    CASE(kde_equals_refits_nested),
-                                   CASE(many_folds_equal_refits),
-                                   CASE(a_tiny_ridge_does_without_the_inverse),
                                    CASE(many_gammas_agree_with_few),
                                    CASE(kernels_in_batches_agree_with_all_at_once),
                                    CASE(callers_fits_equal_refits),

@@ -163,7 +163,7 @@ dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows);
 
 /** A symmetric double matrix, given by its lower triangle, as dense rows in slabs. Collective.
  *
- *  @param[in,out] K     in square blocks; the strict upper triangle is filled as well
+ *  @param[in,out] K     in square blocks; the strict upper triangle may be filled as well
  *  @param[out]    rows  new, owned by the caller; NULL on failure
  */
 DKM_NODISCARD

@@ -1,9 +1,12 @@
 /* Kernel values as rows in slabs: whole Gram matrices, and pairs of objects. */
+#include <string.h>
+
 #include <dkmap/kernel.h>
 
 #include "core/alloc.h"
 #include "kernel/panel.h"
 #include "kernel/prepare.h"
+#include "scalapack/blas.h"
 #include "scalapack/linalg.h"
 
 static dkm_status center(dkm_dmat *K)
@@ -19,6 +22,17 @@ out:
     return status;
 }
 
+/* On one rank: columns of the lower triangle are rows of the upper one. */
+static void copy_whole(const dkm_dmat *K, double *rows)
+{
+    dkm_idx m = dkm_dmat_rows(K);
+
+    for (dkm_idx j = 0; j < m; j++)
+        memcpy(rows + j * m + j, dkm_dmat_f64_const(K) + j * dkm_dmat_ld(K) + j,
+               (size_t)(m - j) * sizeof *rows);
+    dkm_blas_mirror(m, rows, m);
+}
+
 dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows)
 {
     dkm_status status = DKM_OK;
@@ -26,9 +40,13 @@ dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows)
     dkm_data *made = NULL;
 
     *rows = NULL;
-    DKM_TRY(dkm_la_mirror('L', K));
     DKM_TRY(dkm_data_create_dense(ctx, dkm_dmat_rows(K), dkm_dmat_cols(K), &made));
-    DKM_TRY(dkm_dmat_to_rows(K, dkm_data_values(made)));
+    if (dkm_ctx_size(ctx) == 1) {
+        copy_whole(K, dkm_data_values(made));
+    } else {
+        DKM_TRY(dkm_la_mirror('L', K));
+        DKM_TRY(dkm_dmat_to_rows(K, dkm_data_values(made)));
+    }
     *rows = made;
     made = NULL;
 out:

@@ -5,6 +5,9 @@
 
 #include "scalapack/fortran.h"
 
+#define SMALL_TRIANGLE 64 /* order that the library inverts itself */
+#define MIRROR_EDGE    64 /* of a tile while a triangle is mirrored */
+
 #if defined(__GNUC__)
 __attribute__((weak)) void openblas_set_num_threads(int threads);
 #endif
@@ -89,16 +92,43 @@ int dkm_blas_potrf(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda)
     return info;
 }
 
-int dkm_blas_potri(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda)
+/* L = L^-1 by halves, in products of triangles: the library's own has no large ones.
+ *
+ *     [A  ]^-1   [  A^-1            ]
+ *     [B D]    = [-D^-1 B A^-1  D^-1]
+ */
+static void invert_lower(int n, double *A, int lda)
+{
+    const double one = 1, minus = -1;
+    int h = n / 2, g = n - h, info = 0;
+    double *B = A + h, *D = B + (size_t)h * (size_t)lda;
+
+    if (n <= SMALL_TRIANGLE) {
+        dtrtri_("L", "N", &n, A, &lda, &info);
+        return;
+    }
+    invert_lower(h, A, lda);
+    invert_lower(g, D, lda);
+    dtrmm_("R", "L", "N", "N", &g, &h, &minus, A, &lda, B, &lda);
+    dtrmm_("L", "L", "N", "N", &g, &h, &one, D, &lda, B, &lda);
+}
+
+void dkm_blas_potri(dkm_idx n, double *A, dkm_idx lda)
 {
     const int n_ = to_int(n), lda_ = to_int(lda);
     int info = 0;
 
-    if (precision == DKM_F64)
-        dpotri_("L", &n_, A, &lda_, &info);
-    else
-        spotri_("L", &n_, A, &lda_, &info);
-    return info;
+    invert_lower(n_, A, lda_);
+    dlauum_("L", &n_, A, &lda_, &info);
+}
+
+void dkm_blas_mirror(dkm_idx n, double *A, dkm_idx lda)
+{
+    for (dkm_idx j0 = 0; j0 < n; j0 += MIRROR_EDGE)
+        for (dkm_idx i0 = j0; i0 < n; i0 += MIRROR_EDGE)
+            for (dkm_idx j = j0; j < n && j < j0 + MIRROR_EDGE; j++)
+                for (dkm_idx i = i0 > j ? i0 : j + 1; i < n && i < i0 + MIRROR_EDGE; i++)
+                    A[i * lda + j] = A[j * lda + i];
 }
 
 void dkm_blas_use_threads(const dkm_ctx *ctx)

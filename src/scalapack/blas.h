@@ -22,9 +22,11 @@ void dkm_blas_lower_solve_right(dkm_precision precision, char trans, dkm_idx m, 
  *  @return 0, or the order of the first leading minor that is not positive definite */
 int dkm_blas_potrf(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda);
 
-/** A = A^-1 from the factor that dkm_blas_potrf() left, lower triangle of order n.
- *  @return 0, or the place of a zero on the diagonal */
-int dkm_blas_potri(dkm_precision precision, dkm_idx n, void *A, dkm_idx lda);
+/** A = A^-1 from the factor that dkm_blas_potrf() left, lower triangle of order n, double. */
+void dkm_blas_potri(dkm_idx n, double *A, dkm_idx lda);
+
+/** The upper triangle of a double matrix of order n from the lower one. */
+void dkm_blas_mirror(dkm_idx n, double *A, dkm_idx lda);
 
 /** Give the BLAS as many threads as the context says. Local. */
 void dkm_blas_use_threads(const dkm_ctx *ctx);

@@ -24,7 +24,6 @@ void Cblacs_gridexit(int context);
                   const int *m, const int *n, const REAL *alpha, const REAL *A, const int *lda,    \
                   REAL *B, const int *ldb);                                                        \
     void b##potrf_(const char *uplo, const int *n, REAL *A, const int *lda, int *info);            \
-    void b##potri_(const char *uplo, const int *n, REAL *A, const int *lda, int *info);            \
     void p##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
                   const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
                   const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \
@@ -71,6 +70,9 @@ void dlarft_(const char *direct, const char *store, const int *n, const int *k, 
 void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
             const int *n, const double *alpha, const double *a, const int *lda, double *b,
             const int *ldb);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda,
+             int *info);
+void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dpbtrf_(const char *uplo, const int *n, const int *kd, double *ab, const int *ldab, int *info);
 void dpbtrs_(const char *uplo, const int *n, const int *kd, const int *nrhs, const double *ab,
              const int *ldab, double *b, const int *ldb, int *info);

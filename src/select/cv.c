@@ -19,6 +19,7 @@ typedef struct run {
     dkm_grid *grid;
     dkm_cv_grams grams;
     dkm_cv_group group;
+    dkm_cv_worker worker;
     dkm_cv_kept kept;
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
     dkm_idx done, total;
@@ -34,6 +35,7 @@ static void close_run(run *r)
     DKM_FREE(r->means);
     DKM_FREE(r->tally);
     dkm_cv_kept_close(&r->kept);
+    dkm_cv_worker_close(&r->worker);
     dkm_cv_group_close(&r->group);
     dkm_cv_grams_close(&r->grams);
     dkm_grid_destroy(&r->grid);
@@ -75,21 +77,14 @@ static dkm_local list_wanted(const run *r, const dkm_cv_place *place, dkm_idx fi
     return local;
 }
 
-static dkm_idx splits_of(const dkm_cv_problem *p)
-{
-    return p->folds * (p->inner ? p->inner : 1);
-}
-
 /* Do cells whose Gram matrices can be held at once; their sums come back on every rank. Where they
  * share something, all splits of a unit go to one group. */
 static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place, double *sums)
 {
     run *r = user;
-    dkm_idx splits = cells == 0 || place[0].part < 0 ? 1 : splits_of(r->problem);
+    dkm_idx splits = cells == 0 || place[0].part < 0 ? 1 : dkm_cv_splits(r->problem);
     dkm_idx first = splits * dkm_slab_first(cells / splits, r->group.index, r->group.count);
     dkm_idx last = splits * dkm_slab_first(cells / splits, r->group.index + 1, r->group.count);
-    dkm_cv_worker worker = {.grams = &r->grams,
-                            .cell = {.problem = r->problem, .group = &r->group}};
     dkm_cv_list list = {.ctx = r->ctx,
                         .place = place,
                         .sums = sums,
@@ -108,7 +103,7 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place,
     DKM_TRY(dkm_cv_grams_bring(&r->grams, r->problem, r->grid, &r->group, wanted));
     dkm_phase_begin(r->ctx, "folds");
     keeper = dkm_keep_pause(r->ctx); /* cells are kept whole */
-    status = dkm_cv_agree(r->ctx, &r->group, dkm_cv_work_through(&worker, &list, first, last));
+    status = dkm_cv_agree(r->ctx, &r->group, dkm_cv_work_through(&r->worker, &list, first, last));
     dkm_keep_again(r->ctx, keeper);
     dkm_phase_end(r->ctx);
     r->done += cells;
@@ -118,59 +113,6 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place,
 out:
     DKM_FREE(wanted);
     return status;
-}
-
-/* Kernels from @p first on whose Gram matrices can be held at once; returns where they end. */
-static dkm_idx batch_end(const run *r, dkm_idx first)
-{
-    dkm_idx last = first, held = 0;
-
-    for (; last < r->problem->kernels; last++) {
-        for (int side = 0; side < 2; side++) {
-            dkm_idx at = r->grams.place[2 * last + side];
-            int known = at < 0;
-            for (dkm_idx k = 2 * first; k < 2 * last + side && !known; k++)
-                known = r->grams.place[k] == at;
-            held += !known;
-        }
-        if (held > r->capacity && last > first)
-            break;
-    }
-    return last;
-}
-
-/* All splits of kernels [first, last): those of one split and one output kernel follow each other.
- */
-static void list_cells(const run *r, dkm_idx first, dkm_idx last, dkm_cv_place *place)
-{
-    const dkm_cv_problem *p = r->problem;
-    dkm_idx count = 0, each = p->inner ? p->inner : 1;
-
-    for (dkm_idx split = 0; split < p->folds * each; split++)
-        for (dkm_idx outputs = -1; outputs < r->grams.count; outputs++)
-            for (dkm_idx k = first; k < last; k++)
-                if (r->grams.place[2 * k + 1] == outputs)
-                    place[count++] = (dkm_cv_place){.kernel = k,
-                                                    .outer = split / each,
-                                                    .inner = p->inner ? split % each : -1,
-                                                    .only = -1,
-                                                    .part = -1};
-}
-
-/* The same in units: all splits of a kernel and a part of the settings follow each other. */
-static void list_units(const run *r, dkm_idx first, dkm_idx last, dkm_cv_place *place)
-{
-    const dkm_cv_problem *p = r->problem;
-    dkm_idx count = 0, each = p->inner ? p->inner : 1;
-
-    for (dkm_idx unit = first * r->parts; unit < last * r->parts; unit++)
-        for (dkm_idx split = 0; split < splits_of(p); split++)
-            place[count++] = (dkm_cv_place){.kernel = unit / r->parts,
-                                            .outer = split / each,
-                                            .inner = p->inner ? split % each : -1,
-                                            .only = -1,
-                                            .part = unit % r->parts,
-                                            .parts = r->parts};
 }
 
 static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const double *sums)
@@ -194,15 +136,19 @@ static void tally_cells(run *r, dkm_idx cells, const dkm_cv_place *place, const 
 static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
 {
     const dkm_cv_problem *p = r->problem;
-    dkm_idx cells = (last - first) * splits_of(p) * r->parts;
+    dkm_idx cells = (last - first) * dkm_cv_splits(p) * r->parts;
     dkm_status status = DKM_OK;
     dkm_cv_place *place = NULL;
     double *sums = NULL;
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * cells * p->settings, &sums));
-    (r->room ? list_units : list_cells)(r, first, last, place);
-    DKM_TRY(dkm_cv_kept_do(&r->kept, cells, r->room ? splits_of(p) : 1, place, sums, do_cells, r));
+    if (r->room)
+        dkm_cv_place_units(p, r->parts, r->group.count, first, last, place);
+    else
+        dkm_cv_place_cells(p, &r->grams, first, last, place);
+    DKM_TRY(
+        dkm_cv_kept_do(&r->kept, cells, r->room ? dkm_cv_splits(p) : 1, place, sums, do_cells, r));
     tally_cells(r, cells, place, sums);
 out:
     DKM_FREE(sums);
@@ -265,7 +211,7 @@ static dkm_status try_all(run *r)
     dkm_status status = DKM_OK;
 
     for (dkm_idx first = 0, last; first < r->problem->kernels; first = last) {
-        last = batch_end(r, first);
+        last = dkm_cv_batch_end(r->problem, &r->grams, r->capacity, first);
         DKM_TRY(try_kernels(r, first, last));
     }
     for (dkm_idx p = 0; p < result->points; p++) {
@@ -309,34 +255,50 @@ out:
     return local;
 }
 
-/* Whether settings in so many parts are worked out once for all splits. */
-static void share_over_splits(run *r, dkm_idx parts)
+/* Whether settings in so many parts are worked out once for all splits: a unit at a time with what
+ * was learnt of the outputs kept for every split, or as many units as fit, split by split.
+ * Returns how many splits are kept. */
+static dkm_idx share_over_splits(run *r, dkm_idx parts)
 {
-    dkm_idx units = (r->problem->kernels * parts + r->group.count - 1) / r->group.count;
-    dkm_idx least = units < FEW ? units : FEW;
-    dkm_idx room =
-        parts ? dkm_cv_room(r->ctx, &r->group, r->folds.m, r->capacity, 2 * units) / 2 : 0;
+    const dkm_cv_problem *p = r->problem;
+    dkm_idx units = (p->kernels * parts + r->group.count - 1) / r->group.count;
+    dkm_idx least = units < FEW ? units : FEW, splits = dkm_cv_splits(p), kept, room;
+    double m = (double)r->folds.m, state = p->method->state_bytes(p, m);
 
+    kept = 2 + (dkm_idx)ceil((double)splits * state / (8.0 * m * m));
+    if (dkm_cv_room(r->ctx, &r->group, r->folds.m, r->capacity, kept) == kept) {
+        r->parts = parts;
+        r->room = 1;
+        return splits;
+    }
+    room = dkm_cv_room(r->ctx, &r->group, r->folds.m, r->capacity, 2 * units) / 2;
     if (room > 0 && room >= least) {
         r->parts = parts;
         r->room = room;
     }
+    return 1;
 }
 
 /* Groups of ranks, and how many Gram matrices each can hold. */
 static dkm_status form_groups(run *r)
 {
     const dkm_cv_problem *p = r->problem;
-    dkm_idx cells = p->kernels * splits_of(p), last = p->inner ? p->folds : 0;
+    dkm_idx cells = p->kernels * dkm_cv_splits(p), last = p->inner ? p->folds : 0;
     dkm_status status = DKM_OK;
+    dkm_idx parts = 0;
     int groups = 1;
 
     DKM_TRY(dkm_cv_choose_groups(r->ctx, p, cells, r->grams.count, &groups));
     DKM_TRY(dkm_cv_group_open(&r->group, r->ctx, p, groups, r->grams.count));
     DKM_TRY(dkm_cv_capacity(r->ctx, &r->group, r->folds.m, r->grams.count, &r->capacity));
     DKM_TRY(dkm_cv_kept_open(&r->kept, r->ctx, p, groups));
-    if (groups == dkm_ctx_size(r->ctx) && p->method->parts && splits_of(p) > 1)
-        share_over_splits(r, p->method->parts(p, groups));
+    if (groups == dkm_ctx_size(r->ctx) && p->method->parts && dkm_cv_splits(p) > 1)
+        parts = p->method->parts(p, groups);
+    r->worker.cell.problem = p;
+    r->worker.cell.group = &r->group;
+    r->worker.grams = &r->grams;
+    DKM_AGREE(r->ctx,
+              dkm_cv_worker_open(&r->worker, r->ctx, parts ? share_over_splits(r, parts) : 1));
     r->total = cells * r->parts + last;
     r->result->groups = groups;
     r->result->cells = cells + last;

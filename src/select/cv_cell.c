@@ -6,28 +6,30 @@
 #include "dmat/dmat_impl.h"
 #include "select/cv_impl.h"
 
-static void close_split(dkm_cv_cell *cell)
+static void close_split(dkm_cv_split *s, const dkm_cv_method *method)
 {
-    dkm_data_destroy(&cell->truth);
-    dkm_data_destroy(&cell->Y);
-    DKM_FREE(cell->test.rows);
-    DKM_FREE(cell->train.rows);
+    if (s->state)
+        method->release(&s->state);
+    dkm_data_destroy(&s->truth);
+    dkm_data_destroy(&s->Y);
+    DKM_FREE(s->test.rows);
+    DKM_FREE(s->train.rows);
 }
 
 /* Examples that are in neither part: those of the outer fold while inner folds are tried. */
-static dkm_local list_parts(dkm_cv_cell *cell, const dkm_idx *fold)
+static dkm_local list_parts(const dkm_cv_cell *cell, const dkm_idx *fold, dkm_cv_split *s)
 {
-    dkm_idx m = cell->group->Y->m, a = cell->place.outer, b = cell->place.inner;
-    const dkm_idx *inner = fold + (1 + a) * m;
+    dkm_idx m = cell->group->Y->m;
+    const dkm_idx *inner = fold + (1 + s->outer) * m;
     dkm_local local = DKM_LOCAL_OK;
 
-    cell->train.count = cell->test.count = 0;
-    DKM_STEP(dkm_alloc(cell->group->ctx, m, &cell->train.rows));
-    DKM_STEP(dkm_alloc(cell->group->ctx, m, &cell->test.rows));
+    s->train.count = s->test.count = 0;
+    DKM_STEP(dkm_alloc(cell->group->ctx, m, &s->train.rows));
+    DKM_STEP(dkm_alloc(cell->group->ctx, m, &s->test.rows));
     for (dkm_idx i = 0; i < m; i++) {
-        int outside = dkm_cv_held_out(cell->problem, fold[i], a);
-        int tests = b < 0 ? outside : !outside && inner[i] == b;
-        dkm_cv_part *part = tests ? &cell->test : outside ? NULL : &cell->train;
+        int outside = dkm_cv_held_out(cell->problem, fold[i], s->outer);
+        int tests = s->inner < 0 ? outside : !outside && inner[i] == s->inner;
+        dkm_cv_part *part = tests ? &s->test : outside ? NULL : &s->train;
         if (part)
             part->rows[part->count++] = i;
     }
@@ -35,30 +37,32 @@ out:
     return local;
 }
 
-static dkm_status open_split(dkm_cv_cell *cell, const dkm_idx *fold)
+static dkm_status open_split(const dkm_cv_cell *cell, const dkm_idx *fold, dkm_cv_split *s)
 {
     dkm_status status = DKM_OK;
     const dkm_cv_group *group = cell->group;
     dkm_idx block = cell->problem->layout.block;
 
-    DKM_AGREE(group->ctx, list_parts(cell, fold));
-    cell->nb = block ? block : dkm_grid_block(group->grid, cell->train.count);
-    DKM_TRY(dkm_data_select(group->Y, cell->train.count, cell->train.rows, &cell->Y));
-    DKM_TRY(dkm_data_select(group->Y, cell->test.count, cell->test.rows, &cell->truth));
+    DKM_AGREE(group->ctx, list_parts(cell, fold, s));
+    s->nb = block ? block : dkm_grid_block(group->grid, s->train.count);
+    DKM_TRY(dkm_data_select(group->Y, s->train.count, s->train.rows, &s->Y));
+    DKM_TRY(dkm_data_select(group->Y, s->test.count, s->test.rows, &s->truth));
 out:
     return status;
 }
 
-static void forget(dkm_cv_worker *w)
+dkm_local dkm_cv_worker_open(dkm_cv_worker *w, dkm_ctx *ctx, dkm_idx splits)
 {
-    if (w->state)
-        w->cell.problem->method->release(&w->state);
-    close_split(&w->cell);
+    w->splits = splits;
+    return dkm_calloc(ctx, splits, &w->split);
 }
 
 void dkm_cv_worker_close(dkm_cv_worker *w)
 {
-    forget(w);
+    for (dkm_idx k = 0; w->split && k < w->splits; k++)
+        close_split(&w->split[k], w->cell.problem->method);
+    DKM_FREE(w->split);
+    DKM_FREE(w->base.E);
 }
 
 static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx place)
@@ -66,25 +70,67 @@ static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx place)
     return place < 0 ? NULL : w->cell.group->gram[place];
 }
 
+/* Where a split is kept. */
+static dkm_cv_split *split_of(const dkm_cv_worker *w, dkm_cv_place place)
+{
+    dkm_idx inner = w->cell.problem->inner;
+
+    return &w->split[(place.inner < 0 ? place.outer : place.outer * inner + place.inner) %
+                     w->splits];
+}
+
+static void take_split(dkm_cv_cell *cell, const dkm_cv_split *s)
+{
+    cell->train = s->train;
+    cell->test = s->test;
+    cell->nb = s->nb;
+    cell->Y = s->Y;
+    cell->truth = s->truth;
+}
+
+/* Make the worker's base that of the outputs the cell looks at. */
+static dkm_status find_base(dkm_cv_worker *w, dkm_idx output_place)
+{
+    const dkm_cv_method *method = w->cell.problem->method;
+    dkm_status status = DKM_OK;
+
+    if (!method->find_base || dkm_ctx_size(w->cell.group->ctx) > 1 ||
+        (w->base_known && w->base_place == output_place))
+        return DKM_OK;
+    DKM_FREE(w->base.E);
+    w->base = (dkm_cv_base){0};
+    w->base_place = output_place;
+    w->base_known = 1;
+    DKM_TRY(method->find_base(&w->cell, &w->base));
+    w->cell.base = w->base.q > 0 ? &w->base : NULL;
+out:
+    return status;
+}
+
 /* Make the worker's split and what was learnt of the outputs fit the cell. */
 static dkm_status get_ready(dkm_cv_worker *w, dkm_cv_place place, const dkm_idx *fold)
 {
     const dkm_cv_method *method = w->cell.problem->method;
     dkm_idx output_place = w->grams->place[2 * place.kernel + 1];
-    int same_split = w->cell.Y && w->cell.place.outer == place.outer &&
-                     w->cell.place.inner == place.inner && w->output_place == output_place;
+    dkm_cv_split *s = split_of(w, place);
+    int same = s->Y && s->outer == place.outer && s->inner == place.inner &&
+               s->output_place == output_place;
     dkm_status status = DKM_OK;
 
     w->cell.place = place;
+    w->cell.inner = place.inner < 0 ? NULL : fold + (1 + place.outer) * w->cell.group->Y->m;
     w->cell.K = gram_at(w, w->grams->place[2 * place.kernel]);
     w->cell.L = gram_at(w, output_place);
-    if (same_split)
-        return DKM_OK;
-    forget(w);
-    w->output_place = output_place;
-    DKM_TRY(open_split(&w->cell, fold));
-    if (method->learn_outputs)
-        DKM_TRY(method->learn_outputs(&w->cell, &w->state));
+    DKM_TRY(find_base(w, output_place));
+    if (!same) {
+        close_split(s, method);
+        *s = (dkm_cv_split){
+            .outer = place.outer, .inner = place.inner, .output_place = output_place};
+        DKM_TRY(open_split(&w->cell, fold, s));
+    }
+    take_split(&w->cell, s);
+    if (!same && method->learn_outputs)
+        DKM_TRY(method->learn_outputs(&w->cell, &s->state));
 out:
     return status;
 }
@@ -98,7 +144,7 @@ dkm_status dkm_cv_work(dkm_cv_worker *w, dkm_cv_place place, const dkm_idx *fold
     if (w->slot && !*w->slot)
         DKM_TRY(w->cell.problem->method->share(&w->cell, w->slot));
     w->cell.shared = w->slot ? *w->slot : NULL;
-    DKM_TRY(w->cell.problem->method->run(&w->cell, w->state));
+    DKM_TRY(w->cell.problem->method->run(&w->cell, split_of(w, place)->state));
 out:
     return status;
 }

@@ -64,13 +64,26 @@ out:
     return status;
 }
 
-/* Whether any group lacks it. */
-static int is_missing(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx k, int wanted)
+/* How many groups lack it. */
+static int missing(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx k, int wanted)
 {
-    int mine = wanted && !group->gram[k], any = 0;
+    int mine = wanted && !group->gram[k] && dkm_ctx_rank(group->ctx) == 0, all = 0;
 
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(ctx));
-    return any;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, dkm_ctx_comm(ctx));
+    return all;
+}
+
+/* Of the group's own objects, by the group alone. */
+static dkm_status bring_alone(const dkm_cv_grams *grams, dkm_cv_group *group, dkm_idx k)
+{
+    dkm_status status = DKM_OK;
+    dkm_kernel *kernel = NULL;
+
+    DKM_TRY(dkm_kernel_parse(group->ctx, dkm_kernel_text(grams->kernel[k]), &kernel));
+    DKM_TRY(compute(kernel, grams->outputs[k] ? group->Y : group->X, group->grid, &group->gram[k]));
+out:
+    dkm_kernel_destroy(&kernel);
+    return status;
 }
 
 static dkm_status bring_one(dkm_cv_grams *grams, const dkm_cv_problem *problem, dkm_grid *grid,
@@ -102,15 +115,39 @@ void dkm_cv_grams_drop(dkm_cv_group *group, const int *wanted)
             dkm_data_destroy(&group->gram[k]);
 }
 
+/* What one group alone lacks it computes by itself, while others do the same. */
+static dkm_status bring_apart(dkm_cv_grams *grams, dkm_ctx *ctx, dkm_cv_group *group,
+                              const int *wanted, const int *apart)
+{
+    dkm_status status = DKM_OK;
+
+    dkm_phase_begin(ctx, "gram");
+    for (dkm_idx k = 0; k < grams->count; k++) {
+        grams->computed += apart[k];
+        if (apart[k] && wanted[k] && !group->gram[k] && status == DKM_OK)
+            status = bring_alone(grams, group, k);
+    }
+    status = dkm_cv_agree(ctx, group, status);
+    dkm_phase_end(ctx);
+    return status;
+}
+
 dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem, dkm_grid *grid,
                               dkm_cv_group *group, const int *wanted)
 {
-    dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(grid);
+    dkm_status status = DKM_OK;
+    int *apart = NULL;
 
-    for (dkm_idx k = 0; k < grams->count; k++)
-        if (is_missing(ctx, group, k, wanted[k]))
+    DKM_AGREE(ctx, dkm_calloc(ctx, grams->count, &apart));
+    for (dkm_idx k = 0; k < grams->count; k++) {
+        int lack = missing(ctx, group, k, wanted[k]);
+        apart[k] = lack == 1 && group->own_ctx && (grams->outputs[k] || group->X);
+        if (lack > 0 && !apart[k])
             DKM_TRY(bring_one(grams, problem, grid, group, k, wanted[k]));
+    }
+    DKM_TRY(bring_apart(grams, ctx, group, wanted, apart));
 out:
+    DKM_FREE(apart);
     return status;
 }

@@ -175,10 +175,18 @@ out:
     return status;
 }
 
+/* Whether a copy of the inputs is small beside the kernel matrices a group computes of them. */
+static int is_small(const dkm_data *X)
+{
+    return X->mine.type != DKM_DENSE || X->mine.d <= X->m / 2;
+}
+
 /* The examples themselves, or copies that the group has to itself. */
 static dkm_status take_examples(dkm_cv_group *group, const dkm_cv_problem *problem)
 {
-    int inputs = (problem->method->wants(problem->options) & DKM_CV_INPUTS) != 0;
+    unsigned wants = problem->method->wants(problem->options);
+    int inputs = (wants & DKM_CV_INPUTS) ||
+                 (group->own_ctx && (wants & DKM_CV_INPUT_GRAM) && is_small(problem->X));
     dkm_status status = DKM_OK;
 
     group->Y = problem->Y;

@@ -48,7 +48,8 @@ typedef struct dkm_cv_group {
     int own_ctx; /**< apart from that of all ranks */
     dkm_grid *grid;
     int index, count;
-    const dkm_data *X, *Y; /**< all examples; X where a method wants them as they are, else NULL */
+    const dkm_data *X, *Y;   /**< all examples; X where a method wants them as they are or the group
+                                computes Gram matrices of its own, else NULL */
     dkm_data *own_X, *own_Y; /**< copies that belong to the group */
     dkm_kernel *loss_kernel;
     int told;        /**< that there are fewer components than were asked for */
@@ -56,17 +57,36 @@ typedef struct dkm_cv_group {
     dkm_data **gram; /**< of each: all rows in slabs of the group, or NULL */
 } dkm_cv_group;
 
+/** A split made ready: its parts, and what a method learnt of the outputs. */
+typedef struct dkm_cv_split {
+    dkm_idx outer, inner, output_place; /**< of the output kernel that `state` was learnt with */
+    dkm_cv_part train, test;
+    dkm_idx nb;
+    dkm_data *Y, *truth; /**< outputs of the two parts; NULL: it is not ready */
+    void *state;
+} dkm_cv_split;
+
+/** Outputs of all examples as few columns: what a split has to learn is a combination of them. */
+typedef struct dkm_cv_base {
+    dkm_idx q;    /**< columns; 0: there is no base */
+    double scale; /**< the largest size of a number in it */
+    double *E;    /**< q numbers an example, the last of them 1 */
+} dkm_cv_base;
+
 /** A cell at work. */
 typedef struct dkm_cv_cell {
     const dkm_cv_problem *problem;
     dkm_cv_group *group;
     dkm_cv_place place;
-    dkm_cv_part train, test;
+    dkm_cv_part train, test; /**< these, nb and the outputs belong to the split */
     dkm_idx nb;
-    const dkm_data *K, *L; /**< Gram matrices of all inputs and outputs, as the method wants */
-    dkm_data *Y, *truth;   /**< outputs of the two parts */
-    double *sums;          /**< two a setting: of losses and of their roots */
-    void *shared;          /**< what the method worked out for all splits, or NULL */
+    const dkm_idx
+        *inner; /**< of an inner fold: the inner fold of each example outside the outer one */
+    const dkm_data *K, *L;     /**< Gram matrices of all inputs and outputs, as the method wants */
+    const dkm_data *Y, *truth; /**< outputs of the two parts */
+    const dkm_cv_base *base;   /**< of the outputs, or NULL */
+    double *sums;              /**< two a setting: of losses and of their roots */
+    void *shared;              /**< what the method worked out for all splits, or NULL */
 } dkm_cv_cell;
 
 enum { DKM_CV_INPUT_GRAM = 1, DKM_CV_OUTPUT_GRAM = 2, DKM_CV_INPUTS = 4 };
@@ -77,9 +97,16 @@ struct dkm_cv_method {
     unsigned (*wants)(const void *options);
     /** Check the options before anything is computed. Local; NULL: nothing to check. */
     dkm_local (*check)(dkm_ctx *ctx, const dkm_cv_problem *problem);
+    /** Outputs as a base. Collective on a group of one rank; NULL: there is none. @p base is empty;
+     *  what is put there is freed, also after a failure. */
+    dkm_status (*find_base)(dkm_cv_cell *cell, dkm_cv_base *base);
     /** What depends on the outputs and the split, and serves all input kernels. Collective on the
-     *  group; NULL: there is nothing. @p state is new, for release(). */
+     *  group; NULL: there is nothing. @p state is new, for release(), also after a
+     *  failure. */
     dkm_status (*learn_outputs)(dkm_cv_cell *cell, void **state);
+    /** Bytes that the state of a split of @p n training examples takes at the most. Local; of
+     *  methods with parts(). */
+    double (*state_bytes)(const dkm_cv_problem *problem, double n);
     /** Predict the test part for every setting wanted and judge it. Collective on the group. */
     dkm_status (*run)(dkm_cv_cell *cell, void *state);
     void (*release)(void **state);
@@ -92,6 +119,12 @@ struct dkm_cv_method {
     dkm_status (*share)(dkm_cv_cell *cell, void **shared);
     void (*unshare)(void **shared);
 };
+
+/** How many splits there are: folds, or nested the inner ones of all of them. Local. */
+static inline dkm_idx dkm_cv_splits(const dkm_cv_problem *problem)
+{
+    return problem->folds * (problem->inner ? problem->inner : 1);
+}
 
 /** Whether an example of @p fold is held out when outer fold @p a has its turn. Local. */
 static inline int dkm_cv_held_out(const dkm_cv_problem *problem, dkm_idx fold, dkm_idx a)
@@ -123,33 +156,6 @@ dkm_status dkm_cv_cut(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_p
 DKM_NODISCARD
 dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G, const dkm_cv_part *rows,
                             const dkm_cv_part *cols, dkm_dmat **A);
-
-/** Sees F = K(test, train) (K(train, train) + gamma I)^-1 T for gamma number @p g; may change it.
- */
-typedef dkm_status (*dkm_cv_take)(dkm_cv_cell *cell, void *state, dkm_idx g, dkm_dmat *F);
-
-/** Ridge regression of T on the training part, predicted for the test part, for every gamma of
- *  which a setting is wanted: setting s has gamma s % gammas. Collective on the group. */
-DKM_NODISCARD
-dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state);
-
-#define DKM_CV_EIGEN_PAYS 20 /* an eigendecomposition takes as long as about so many factors */
-
-/** parts(), share() and unshare() of ridge methods: the inverse of K + gamma I for one gamma. */
-dkm_idx dkm_cv_inverse_parts(const dkm_cv_problem *problem, int groups);
-DKM_NODISCARD
-dkm_status dkm_cv_inverse_make(dkm_cv_cell *cell, void **shared);
-void dkm_cv_inverse_drop(void **shared);
-
-/** As dkm_cv_ridge_each() for the gamma of the cell, by its inverse. Collective on a group of one.
- *  @param[out] done  0 where there is no inverse that will do, and @p take was not called */
-DKM_NODISCARD
-dkm_status dkm_cv_inverse_try(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state,
-                              int *done);
-
-/** Gammas and kernels that ridge methods need. Local. */
-DKM_NODISCARD
-dkm_local dkm_cv_ridge_check(dkm_ctx *ctx, const dkm_cv_problem *problem);
 
 /** How many groups of ranks do the cells soonest, each holding @p grams matrices. Collective. */
 DKM_NODISCARD
@@ -203,8 +209,8 @@ void dkm_cv_grams_close(dkm_cv_grams *grams);
  *  @param[in] wanted  one a distinct kernel, of this rank's group */
 void dkm_cv_grams_drop(dkm_cv_group *group, const int *wanted);
 
-/** Let every group have the Gram matrices it wants: those that one lacks are computed by all ranks
- *  together. Collective on all ranks. */
+/** Let every group have the Gram matrices it wants: those that several lack are computed by all
+ *  ranks together, those that one lacks by itself. Collective on all ranks. */
 DKM_NODISCARD
 dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem, dkm_grid *grid,
                               dkm_cv_group *group, const int *wanted);
@@ -213,19 +219,42 @@ dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem
 typedef struct dkm_cv_worker {
     dkm_cv_cell cell;
     const dkm_cv_grams *grams;
-    dkm_idx output_place; /**< the output kernel that `state` was learnt with */
-    void *state;
+    dkm_idx splits; /**< that are kept ready at once */
+    dkm_cv_split *split;
+    dkm_cv_base base;
+    dkm_idx base_place; /**< the output kernel it is of */
+    int base_known;     /**< it was looked for */
     void **slot; /**< where what the cells of a kernel and part share is, or is to be put; NULL:
                     they share nothing */
 } dkm_cv_worker;
 
-/** Do one cell. Collective on the group. Splits that follow each other are made ready once.
+/** Begin, with so many splits kept ready at once. Local; dkm_cv_worker_close() frees, also after a
+ *  failure. */
+DKM_NODISCARD
+dkm_local dkm_cv_worker_open(dkm_cv_worker *worker, dkm_ctx *ctx, dkm_idx splits);
+
+/** Do one cell. Collective on the group. A split is made ready when it is not at hand.
  *  @param[in]  fold  the `of` of the problem's folds
  *  @param[out] sums  two a setting, added to on the first rank of the group */
 DKM_NODISCARD
 dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_place place, const dkm_idx *fold,
                        double *sums);
 void dkm_cv_worker_close(dkm_cv_worker *worker);
+
+/** All splits of kernels [first, last), of each with every setting: those of one split and one
+ *  output kernel follow each other. Local. */
+void dkm_cv_place_cells(const dkm_cv_problem *problem, const dkm_cv_grams *grams, dkm_idx first,
+                        dkm_idx last, dkm_cv_place *place);
+
+/** The same in units: all splits of a kernel and one of @p parts parts of the settings follow each
+ *  other, and every so many kernels, as there are groups. Local. */
+void dkm_cv_place_units(const dkm_cv_problem *problem, dkm_idx parts, int groups, dkm_idx first,
+                        dkm_idx last, dkm_cv_place *place);
+
+/** Kernels from @p first on whose Gram matrices can be held at once; returns where they end.
+ *  Local. */
+dkm_idx dkm_cv_batch_end(const dkm_cv_problem *problem, const dkm_cv_grams *grams, dkm_idx capacity,
+                         dkm_idx first);
 
 /** Cells to be done. */
 typedef struct dkm_cv_list {
@@ -238,7 +267,7 @@ typedef struct dkm_cv_list {
     dkm_idx done, total;
 } dkm_cv_list;
 
-/** Do cells [first, last), whole units. Collective on the group. The worker is closed. */
+/** Do cells [first, last), whole units. Collective on the group. */
 DKM_NODISCARD
 dkm_status dkm_cv_work_through(dkm_cv_worker *worker, dkm_cv_list *list, dkm_idx first,
                                dkm_idx last);

@@ -10,11 +10,6 @@
 
 enum { DONE, LOSS, ROOT, WIDTH };
 
-static dkm_idx splits_of(const dkm_cv_problem *p)
-{
-    return p->folds * (p->inner ? p->inner : 1);
-}
-
 static void name_stage(const dkm_cv_kept *k, char stage[DKM_STAGE_LENGTH])
 {
     const dkm_cv_problem *p = k->problem;
@@ -29,10 +24,10 @@ static double *entry(const dkm_cv_kept *k, dkm_cv_place place, dkm_idx setting)
 {
     const dkm_cv_problem *p = k->problem;
     dkm_idx each = p->inner ? p->inner : 1, split = place.outer;
-    dkm_idx row = place.kernel * splits_of(p) + split * each + (p->inner ? place.inner : 0);
+    dkm_idx row = place.kernel * dkm_cv_splits(p) + split * each + (p->inner ? place.inner : 0);
 
     if (p->inner && place.inner < 0) /* the outer fold itself, with what its inner folds chose */
-        row = p->kernels * splits_of(p) + place.outer;
+        row = p->kernels * dkm_cv_splits(p) + place.outer;
     return k->table + (row * p->settings + setting) * WIDTH;
 }
 
@@ -95,7 +90,7 @@ dkm_status dkm_cv_kept_open(dkm_cv_kept *k, dkm_ctx *ctx, const dkm_cv_problem *
     int found = 0;
 
     *k = (dkm_cv_kept){.ctx = ctx, .problem = problem, .groups = groups};
-    k->rows = problem->kernels * splits_of(problem) + (problem->inner ? problem->folds : 0);
+    k->rows = problem->kernels * dkm_cv_splits(problem) + (problem->inner ? problem->folds : 0);
     if (!dkm_keep_wanted(ctx))
         return DKM_OK;
     DKM_AGREE(ctx, dkm_calloc(ctx, numbers(k), &k->table));

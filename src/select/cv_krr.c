@@ -3,13 +3,14 @@
 #include "core/alloc.h"
 #include "data/objects.h"
 #include "model/targets.h"
-#include "select/cv_impl.h"
+#include "select/cv_ridge.h"
 
 /* Outputs of the training part as numbers. */
 typedef struct krr {
     dkm_targets targets;
     double *mean; /* of each column, or zero */
     dkm_dmat *T;  /* less the means */
+    double *C;    /* T = E(train, .) C of a base; else NULL */
 } krr;
 
 static unsigned wants(const void *options)
@@ -22,6 +23,7 @@ static void release(void **state)
 {
     krr *s = *state;
 
+    DKM_FREE(s->C);
     dkm_dmat_destroy(&s->T);
     DKM_FREE(s->mean);
     dkm_targets_clear(&s->targets);
@@ -51,19 +53,56 @@ out:
     return status;
 }
 
+/* All outputs as numbers. */
+static dkm_status find_base(dkm_cv_cell *cell, dkm_cv_base *base)
+{
+    const dkm_data *Y = cell->group->Y;
+    dkm_ctx *ctx = cell->group->ctx;
+    dkm_status status = DKM_OK;
+    dkm_targets targets = {0};
+    double *rows = NULL;
+
+    DKM_TRY(dkm_targets_learn(&targets, Y));
+    DKM_AGREE(ctx, dkm_alloc(ctx, Y->m * targets.cols, &rows));
+    dkm_targets_encode(&targets, Y, rows);
+    DKM_AGREE(ctx, dkm_cv_base_of_rows(ctx, Y->m, targets.cols, rows, base));
+out:
+    DKM_FREE(rows);
+    dkm_targets_clear(&targets);
+    return status;
+}
+
+/* T = E(train, .) C: the columns less their means. */
+static dkm_local combine(const dkm_cv_cell *cell, krr *s)
+{
+    dkm_idx q = cell->base->q;
+    dkm_local local = dkm_calloc(cell->group->ctx, q * s->targets.cols, &s->C);
+
+    for (dkm_idx j = 0; local.code == DKM_OK && j < s->targets.cols; j++) {
+        s->C[j * q + j] = 1;
+        s->C[j * q + q - 1] = -s->mean[j];
+    }
+    return local;
+}
+
+static double state_bytes(const dkm_cv_problem *problem, double n)
+{
+    return 8.0 * n * (problem->Y->mine.type == DKM_DENSE ? (double)problem->Y->mine.d : n);
+}
+
 static dkm_status learn_outputs(dkm_cv_cell *cell, void **state)
 {
     dkm_status status = DKM_OK;
     krr *s = NULL;
 
-    *state = NULL;
     DKM_AGREE(cell->group->ctx, dkm_calloc(cell->group->ctx, 1, &s));
     DKM_TRY(dkm_targets_learn(&s->targets, cell->Y));
     DKM_TRY(encode(cell, s));
+    if (cell->base &&
+        cell->base->q == s->targets.cols + 1) /* else the training part lacks a class */
+        DKM_AGREE(cell->group->ctx, combine(cell, s));
 out:
     *state = s;
-    if (status != DKM_OK && s)
-        release(state);
     return status;
 }
 
@@ -88,13 +127,15 @@ static dkm_status run(dkm_cv_cell *cell, void *state)
 {
     krr *s = state;
 
-    return dkm_cv_ridge_each(cell, s->T, take, s);
+    return dkm_cv_ridge_each(cell, &(dkm_cv_targets){s->T, s->C}, take, s);
 }
 
 const dkm_cv_method dkm_cv_krr = {.name = "krr",
                                   .wants = wants,
                                   .check = dkm_cv_ridge_check,
+                                  .find_base = find_base,
                                   .learn_outputs = learn_outputs,
+                                  .state_bytes = state_bytes,
                                   .run = run,
                                   .release = release,
                                   .parts = dkm_cv_inverse_parts,

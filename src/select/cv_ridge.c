@@ -9,7 +9,7 @@
 #include "scalapack/blas.h"
 #include "scalapack/eigen.h"
 #include "scalapack/linalg.h"
-#include "select/cv_impl.h"
+#include "select/cv_ridge.h"
 #include "solve/eigen_choice.h"
 #include "solve/factor.h"
 
@@ -184,15 +184,17 @@ out:
     return status;
 }
 
-dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_dmat *T, dkm_cv_take take, void *state)
+dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_cv_targets *targets, dkm_cv_take take,
+                             void *state)
 {
     const dkm_cv_ridge *r = cell->problem->options;
+    const dkm_dmat *T = targets->T;
     int many = cell->place.only < 0 && r->gammas > DKM_CV_EIGEN_PAYS, done = 0;
     dkm_status status = DKM_OK;
     dkm_idx next = 0;
     dkm_dmat *A = NULL, *C = NULL;
 
-    DKM_TRY(dkm_cv_inverse_try(cell, T, take, state, &done));
+    DKM_TRY(dkm_cv_inverse_try(cell, targets, take, state, &done));
     if (done)
         goto out;
     DKM_TRY(dkm_cv_submatrix(cell, cell->K, &cell->train, &cell->train, &A));

@@ -46,6 +46,5 @@ dkm_status dkm_cv_work_through(dkm_cv_worker *w, dkm_cv_list *list, dkm_idx firs
     for (dkm_idx k = first; k < last && step > 0; k += step)
         DKM_TRY(do_units(w, list, k, (k + step < last ? step : last - k) / list->splits));
 out:
-    dkm_cv_worker_close(w);
     return status;
 }

@@ -1,0 +1,102 @@
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+#include "select/cv_ridge.h"
+
+#define ROUNDING 1e-13 /* of the largest diagonal element: what may be left of a matrix */
+
+/* More than so many columns take longer than they save. */
+static dkm_idx most_columns(dkm_idx m)
+{
+    return m / 4 < DKM_CV_BASE_MOST ? m / 4 : DKM_CV_BASE_MOST;
+}
+
+static dkm_idx largest(dkm_idx m, const double *rest)
+{
+    dkm_idx at = 0;
+
+    for (dkm_idx i = 1; i < m; i++)
+        if (rest[i] > rest[at])
+            at = i;
+    return at;
+}
+
+/* Column k of the factor, from the pivot with most left: E(., k) = (L(., p) - E E(p, .)') / root.
+ */
+static void add_column(const dkm_data *L, dkm_idx ld, dkm_idx k, dkm_idx pivot, double *rest,
+                       double *E)
+{
+    const double *row = L->mine.values + pivot * L->m, *at = E + pivot * ld;
+    double root = sqrt(rest[pivot]);
+
+    for (dkm_idx i = 0; i < L->m; i++) {
+        double *e = E + i * ld, sum = row[i];
+        for (dkm_idx j = 0; j < k; j++)
+            sum -= e[j] * at[j];
+        e[k] = sum / root;
+        rest[i] -= e[k] * e[k];
+    }
+    rest[pivot] = 0;
+}
+
+/* Whether L = E E': a matrix that is not positive semidefinite has more beside its diagonal. */
+static int is_product(const dkm_data *L, dkm_idx ld, dkm_idx q, const double *E, double limit)
+{
+    for (dkm_idx i = 0; i < L->m; i++)
+        for (dkm_idx j = 0; j < i; j++) {
+            double sum = L->mine.values[i * L->m + j];
+            for (dkm_idx k = 0; k < q; k++)
+                sum -= E[i * ld + k] * E[j * ld + k];
+            if (!(fabs(sum) <= limit))
+                return 0;
+        }
+    return 1;
+}
+
+dkm_local dkm_cv_base_of_gram(dkm_ctx *ctx, const dkm_data *L, dkm_cv_base *base)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *rest = NULL, *E = NULL, limit;
+    dkm_idx m = L->m, ld = most_columns(m), q = 0, pivot;
+
+    DKM_STEP(dkm_alloc(ctx, m, &rest));
+    DKM_STEP(dkm_alloc(ctx, m * ld, &E));
+    for (dkm_idx i = 0; i < m; i++)
+        rest[i] = L->mine.values[i * m + i];
+    pivot = largest(m, rest);
+    limit = ROUNDING * rest[pivot];
+    for (; q < ld && rest[pivot] > limit; pivot = largest(m, rest))
+        add_column(L, ld, q++, pivot, rest, E);
+    if (q > 0 && q < ld && is_product(L, ld, q, E, limit)) {
+        for (dkm_idx i = 1; i < m; i++)
+            memmove(E + i * q, E + i * ld, (size_t)q * sizeof *E);
+        DKM_STEP(dkm_cv_base_of_rows(ctx, m, q, E, base));
+    }
+out:
+    DKM_FREE(E);
+    DKM_FREE(rest);
+    return local;
+}
+
+dkm_local dkm_cv_base_of_rows(dkm_ctx *ctx, dkm_idx m, dkm_idx cols, const double *rows,
+                              dkm_cv_base *base)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (cols >= most_columns(m))
+        return local;
+    DKM_STEP(dkm_alloc(ctx, m * (cols + 1), &base->E));
+    base->q = cols + 1;
+    base->scale = 1;
+    for (dkm_idx i = 0; i < m; i++) {
+        double *e = base->E + i * base->q;
+        memcpy(e, rows + i * cols, (size_t)cols * sizeof *e);
+        e[cols] = 1;
+        for (dkm_idx j = 0; j < cols; j++)
+            base->scale = fmax(base->scale, fabs(e[j]));
+    }
+out:
+    return local;
+}
