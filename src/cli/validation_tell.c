@@ -1,0 +1,112 @@
+#include <stdio.h>
+
+#include "validation.h"
+
+static void label_of(const validation *v, dkm_idx point, char *label)
+{
+    sweep_label(&v->sweep, point / v->sweep.settings, point % v->sweep.settings, label);
+}
+
+/* A row of the table, and the same for the record. */
+static void tell_point(const validation *v, dkm_idx p)
+{
+    const dkm_cv_score *s = &v->result.table[p];
+    char label[SWEEP_LABEL], text[SWEEP_LABEL + 60];
+    run *r = v->r;
+
+    label_of(v, p, label);
+    if (v->problem.loss == DKM_LOSS_KERNEL)
+        snprintf(text, sizeof text, "%-32s %-12.6g %-12.6g %.6g", label, s->mean, s->stderror,
+                 s->root);
+    else
+        snprintf(text, sizeof text, "%-32s %-12.6g %.6g", label, s->mean, s->stderror);
+    run_print(r, text);
+    if (!r->record)
+        return;
+    snprintf(text, sizeof text, "trials.%lld.setting", (long long)p);
+    dkm_record_text(r->record, text, label);
+    snprintf(text, sizeof text, "trials.%lld.mean", (long long)p);
+    dkm_record_real(r->record, text, s->mean);
+    snprintf(text, sizeof text, "trials.%lld.stderr", (long long)p);
+    dkm_record_real(r->record, text, s->stderror);
+}
+
+static void tell_outer_folds(const validation *v)
+{
+    char label[SWEEP_LABEL], text[SWEEP_LABEL + 60];
+
+    for (dkm_idx a = 0; v->result.chosen && a < v->result.folds; a++) {
+        label_of(v, v->result.chosen[a], label);
+        snprintf(text, sizeof text, "%lld %-12.6g %s", (long long)a + 1, v->result.outer_mean[a],
+                 label);
+        run_show(v->r, "outer_fold", text);
+    }
+    if (v->r->record && v->result.outer_mean)
+        dkm_record_reals(v->r->record, "outer_folds", v->result.folds, v->result.outer_mean);
+}
+
+static void tell_loss(const validation *v)
+{
+    const dkm_cv_score *s = &v->result.outer;
+    const char *name = dkm_loss_name(v->problem.loss);
+    char text[64];
+    run *r = v->r;
+
+    run_tell_real(r, name, s->mean);
+    snprintf(text, sizeof text, "%s_stderr", name);
+    run_tell_real(r, text, s->stderror);
+    if (v->problem.loss == DKM_LOSS_KERNEL)
+        run_tell_real(r, "root", s->root);
+    if (!r->record)
+        return;
+    dkm_record_text(r->record, "loss.name", name);
+    dkm_record_real(r->record, "loss.mean", s->mean);
+    dkm_record_real(r->record, "loss.stderr", s->stderror);
+    dkm_record_int(r->record, "groups", v->result.groups);
+    dkm_record_int(r->record, "cells", v->result.cells);
+    dkm_record_int(r->record, "grams", v->result.grams);
+}
+
+void validation_tell(const validation *v)
+{
+    dkm_idx kernel = v->result.best / v->sweep.settings;
+    char label[SWEEP_LABEL];
+    run *r = v->r;
+
+    run_tell_text(r, "method", v->method->name);
+    run_tell_int(r, "m", dkm_data_rows(v->X));
+    run_tell_int(r, "folds", v->problem.folds);
+    if (v->problem.inner)
+        run_tell_int(r, "inner_folds", v->problem.inner);
+    run_print(r, v->problem.loss == DKM_LOSS_KERNEL
+                     ? "setting                          loss         stderr       root"
+                     : "setting                          loss         stderr");
+    for (dkm_idx p = 0; p < v->result.points; p++)
+        tell_point(v, p);
+    label_of(v, v->result.best, label);
+    run_tell_text(r, "best", label);
+    if (v->kx[kernel])
+        run_tell_text(r, "kernel", dkm_kernel_text(v->kx[kernel]));
+    if (v->ky[kernel])
+        run_tell_text(r, "output_kernel", dkm_kernel_text(v->ky[kernel]));
+    tell_outer_folds(v);
+    tell_loss(v);
+    run_tell_seconds(r);
+}
+
+dkm_status validation_write_folds(const validation *v)
+{
+    const char *path = args_text(v->r->args, "folds-out");
+    dkm_status status = DKM_OK;
+    dkm_data *folds = NULL;
+
+    if (!path)
+        return DKM_OK;
+    DKM_TRY(dkm_data_create_labels(v->r->ctx, dkm_data_rows(v->X), &folds));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(folds); i++)
+        dkm_data_values(folds)[i] = (double)v->result.fold[dkm_data_local_first(folds) + i] + 1;
+    DKM_TRY(dkm_data_write(folds, path));
+out:
+    dkm_data_destroy(&folds);
+    return status;
+}
