@@ -116,11 +116,10 @@ out:
     return status;
 }
 
-static dkm_loss usual_loss(dkm_type type)
+/* Objects that are known by a matrix of all of them. */
+static int is_matrix(dkm_type type)
 {
-    return type == DKM_DENSE                                               ? DKM_LOSS_MSE
-           : type == DKM_GRAM || type == DKM_DISTANCE || type == DKM_GRAPH ? DKM_LOSS_KERNEL
-                                                                           : DKM_LOSS_ZERO_ONE;
+    return type == DKM_GRAM || type == DKM_DISTANCE || type == DKM_GRAPH;
 }
 
 /* The kernel that measures losses: --loss-kernel, or the output kernel where that is one alone. */
@@ -128,8 +127,9 @@ static dkm_status read_loss(validation *v)
 {
     const args *a = v->r->args;
     const char *text = args_text(a, "loss-kernel");
-    dkm_loss loss =
-        args_text(a, "loss") ? (dkm_loss)args_whole(a, "loss") : usual_loss(dkm_data_type(v->Y));
+    dkm_loss loss = args_text(a, "loss")               ? (dkm_loss)args_whole(a, "loss")
+                    : dkm_data_type(v->Y) == DKM_DENSE ? DKM_LOSS_MSE
+                                                       : DKM_LOSS_ZERO_ONE;
 
     v->problem.loss = loss;
     if (loss != DKM_LOSS_KERNEL)
@@ -146,34 +146,50 @@ static dkm_status read_loss(validation *v)
                               "give it by --loss-kernel"));
 }
 
-static int looks_around(const validation *v)
+static int any_looks_around(const validation *v, dkm_kernel *const *kernels)
 {
     for (int64_t k = 0; k < v->sweep.kernels; k++)
-        if ((v->kx[k] && dkm_kernel_looks_around(v->kx[k])) ||
-            (v->ky[k] && dkm_kernel_looks_around(v->ky[k])))
+        if (kernels[k] && dkm_kernel_looks_around(kernels[k]))
             return 1;
     return 0;
 }
 
 /* A kernel that looks at all training objects must not see those held out: fits work it out anew
- * in each fold. Of a matrix of distances, or a graph, no part stands alone. */
+ * in each fold. But no part of a graph stands for itself: all of it is known beforehand, as is
+ * usual with its kernels. */
 static void keep_apart(validation *v)
 {
-    dkm_type x = dkm_data_type(v->X), y = dkm_data_type(v->Y);
+    int inputs = any_looks_around(v, v->kx), outputs = any_looks_around(v, v->ky);
 
-    if (!looks_around(v))
-        return;
-    if (x == DKM_DISTANCE || x == DKM_GRAPH || y == DKM_DISTANCE || y == DKM_GRAPH) {
+    if (v->kx[0] && is_matrix(dkm_data_type(v->X)))
+        v->fits.gram = 1;
+    if (inputs && dkm_data_type(v->X) == DKM_GRAPH) {
         dkm_say(v->r->ctx, DKM_WARN,
-                "kernels on distances and graphs look at all objects, those held out as well: "
-                "losses may be a little too good");
-        return;
+                "the kernel of a graph has seen the vertices of all folds, those held out as well, "
+                "though not their outputs");
+        inputs = 0;
     }
-    v->fits.gram = 0;
+    if (!inputs && !outputs)
+        return;
+    if (inputs)
+        v->fits.gram = 0;
     v->problem.method = &dkm_cv_refit;
     v->problem.options = &v->fits;
     dkm_say(v->r->ctx, DKM_INFO,
             "a kernel looks at all training objects: it is computed anew for each fold");
+}
+
+static dkm_local check_outputs(const validation *v)
+{
+    dkm_type type = dkm_data_type(v->Y);
+
+    if (!is_matrix(type))
+        return DKM_LOCAL_OK;
+    return dkm_fail(
+        v->r->ctx, DKM_ERR_UNSUPPORTED,
+        "outputs that are a %s cannot be dealt to folds: make coordinates of them first "
+        "(dkmap gram, fit kpca --kx gram, encode) and take --ky linear",
+        dkm_type_name(type));
 }
 
 dkm_status validation_open(validation *v)
@@ -186,6 +202,7 @@ dkm_status validation_open(validation *v)
     DKM_TRY(sweep_open(&v->sweep, v->r, v->method->lists));
     DKM_TRY(read_points(v));
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
+    DKM_AGREE(v->r->ctx, check_outputs(v));
     keep_apart(v);
     DKM_TRY(read_loss(v));
     v->problem.X = v->X;

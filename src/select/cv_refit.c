@@ -8,13 +8,18 @@ static unsigned wants(const void *options)
     return fits->gram ? DKM_CV_INPUT_GRAM : DKM_CV_INPUTS;
 }
 
-/* Inputs of a part, as they are or as rows of kernel values to the training part. */
+/* Inputs of a part, as they are or as rows of kernel values to the training part. Those known by a
+ * matrix are known by its columns of the training part. */
 static dkm_status inputs_of(const dkm_cv_cell *cell, const dkm_cv_part *part, dkm_data **X)
 {
     const dkm_cv_fits *fits = cell->problem->options;
+    const dkm_data *all = cell->group->X;
 
-    return fits->gram ? dkm_cv_cut(cell->K, part, &cell->train, DKM_GRAM, X)
-                      : dkm_data_select(cell->group->X, part->count, part->rows, X);
+    if (fits->gram)
+        return dkm_cv_cut(cell->K, part, &cell->train, DKM_GRAM, X);
+    if (all->mine.type == DKM_GRAM || all->mine.type == DKM_DISTANCE)
+        return dkm_cv_cut(all, part, &cell->train, all->mine.type, X);
+    return dkm_data_select(all, part->count, part->rows, X);
 }
 
 static dkm_status try_setting(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *test)
