@@ -67,6 +67,13 @@ says runs.jsonl '"trials":{"0":{"setting":"-"' "the record of the table"
 # A kernel that looks at all training objects has not seen those held out.
 by_hand krr --kx 'rownorm(rbf(sigma=2))' --gamma 0.01
 
+# What has no closed form is fitted anew, as fit would.
+normal 9 1 5 >extra.csv
+by_hand krr --kx 'rbf(sigma=2)' --gamma 1e-7 --precision single
+by_hand krr --kx 'rbf(sigma=2)' --gamma 0.01 --reduce 12 --landmark-choice farthest
+by_hand kde --kx 'rbf(sigma=2)' --ky 'rbf(sigma=1)' --components 3 --gamma 0.1 --solver pcg --landmarks 12
+by_hand kde --kx 'rbf(sigma=2)' --ky 'rbf(sigma=1)' --components 3 --gamma 0.1 --extra-y extra.csv --shrink 0.5
+
 # Strings, labels and neighbours.
 same kde kde --x x.csv --y strings.txt --kx 'rbf(sigma=$s)' --try s=1,3 --ky 'normalize(spectrum(p=2))' \
     --components 1,2 --gamma 0.1,0.01 --folds 3 --inner-folds 2 --loss edit
@@ -105,6 +112,18 @@ bad "the loss edit is not one for dense" krr --x x.csv --y y.csv --kx linear --g
 bad "--loss-kernel" knn --x x.csv --y strings.txt --kx linear --loss kernel
 bad "--gamma must be > 0" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1,-1
 bad "--components 0" kde --x x.csv --y y.csv --kx linear --ky linear --components 1,0 --gamma 1
+bad "--loss rank is for lists" krr --x x.csv --y labels.csv --y-type labels --kx linear --gamma 1 --loss rank
+bad "unknown option -o; see: dkmap help cv krr" krr --x x.csv --y y.csv --kx linear --gamma 1 -o m.h5
+
+# Options of fit that mean nothing here are not passed over.
+bad "--loo is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --loo
+bad "--select is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --select gcv
+bad "--time is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --time 1s
+bad "--landmarks goes with --solver pcg" krr --x x.csv --y y.csv --kx linear --gamma 1 --landmarks 9
+bad "--steps goes with --solver pcg" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1 --steps 9
+bad "--gamma goes with --learner ridge" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 \
+    --learner svr --C 1 --gamma 1
+bad "--lists is for fit" jkm --x x.csv --y y.csv --kx linear --C 1 --lists labels.csv
 on 0 fit kde --x x.csv --y y.csv --kx linear --ky linear --components 1,2 --gamma 1 -o m.h5
 expect 2 "a list for fit"
 says err "dkmap cv chooses between several" "a list for fit"

@@ -54,6 +54,13 @@ int args_flag(const args *a, const char *name)
     return args_value(a, name, 0) != NULL;
 }
 
+int args_changed(const args *a, const char *name)
+{
+    const value *v = args_value(a, name, 0);
+
+    return v && (!v->option->preset || strcmp(v->text, v->option->preset) != 0);
+}
+
 int args_accepts(const args *a, const char *name)
 {
     return option_find(a->command, name, strlen(name)) != NULL;

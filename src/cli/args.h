@@ -39,6 +39,9 @@ double args_real(const args *a, const char *name);
 int64_t args_whole(const args *a, const char *name);
 int args_flag(const args *a, const char *name);
 
+/** Whether an option has another value than it has when it is not given. */
+int args_changed(const args *a, const char *name);
+
 /** Whether the command has an option @p name at all. */
 int args_accepts(const args *a, const char *name);
 

@@ -43,7 +43,8 @@ static const option options[] = {
      .kind = OPT_WORD,
      .hint = "LOSS",
      .words = DKM_LOSS_LIST(WORD_OF_LOSS),
-     .help = "loss of an example; mse for dense outputs and zero-one for others when not given"},
+     .help = "loss of an example; mse for dense outputs and zero-one for others when not given; "
+             "rank, which is of lists of candidates, is for score alone"},
     {.name = "loss-kernel",
      .kind = OPT_TEXT,
      .hint = "KERNEL",
@@ -65,7 +66,8 @@ static const char about[] =
     "one of the lists that --gamma, --components, --k, --C and --epsilon take here, and tells the "
     "mean loss of each on examples that were held out, with its standard error over the folds. "
     "Folds are random, the same for one --seed on any ranks, and keep the shares of classes. "
-    "Kernel matrices are computed once and cut for each fold.";
+    "Kernel matrices are computed once and cut for each fold. No model is written: give the best "
+    "setting to fit.";
 
 #define CV(word)                                                                                   \
     &(const command)                                                                               \

@@ -41,6 +41,21 @@ out:
     return status;
 }
 
+dkm_local landmark_check_cv(run *r)
+{
+    static const char *const names[] = {"landmarks", "centers", "tolerance", "keep", "steps", NULL};
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (strcmp(args_text(r->args, "solver"), "pcg") == 0)
+        return DKM_LOCAL_OK;
+    for (int k = 0; names[k]; k++)
+        DKM_STEP(run_refuse(r, names[k], "goes with --solver pcg"));
+    if (!args_accepts(r->args, "reduce") || !args_text(r->args, "reduce"))
+        DKM_STEP(run_refuse(r, "landmark-choice", "says which landmarks, and there are none"));
+out:
+    return local;
+}
+
 /* "90", "90s", "30m" or "2h" in seconds; 0 when it is none of them. */
 static double read_time(const char *text)
 {

@@ -61,6 +61,10 @@ dkm_status landmark_settings(run *r, dkm_nystroem_settings *settings);
 /** --landmarks and --landmark-choice alone. Local. */
 void landmark_choice(const run *r, dkm_nystroem_settings *settings);
 
+/** Refuse options of pcg where `cv` takes another solver. Local. */
+DKM_NODISCARD
+dkm_local landmark_check_cv(run *r);
+
 /** --time in seconds; 0 when it is not given. Logically collective.
  *  @return DKM_OK; DKM_ERR_ARG */
 DKM_NODISCARD

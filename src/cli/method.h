@@ -80,6 +80,8 @@ struct method {
     /** For `cv`: names of the options that take lists there, ended by NULL; the last one changes
      *  fastest. */
     const char *const *lists;
+    /** Refuse options that mean nothing there. NULL: all of them mean something. Local. */
+    dkm_local (*check_cv)(run *r);
     /** Whether a fit can be given the rows of a Gram matrix of its inputs instead of them: refits
      * of `cv` then compute no kernels. */
     int takes_gram;

@@ -193,6 +193,12 @@ static const option options[] = {
     ROW_Y_TYPE,
     {0}};
 
+static dkm_local check_cv(run *r)
+{
+    return run_refuse(r, "lists",
+                      "is for fit: it has a line an example, and cv deals those to folds");
+}
+
 static const char *const lists[] = {"epsilon", "C", NULL};
 
 const method method_jkm = {
@@ -208,4 +214,5 @@ const method method_jkm = {
     .fit = fit,
     .tell = tell,
     .lists = lists,
+    .check_cv = check_cv,
 };

@@ -160,8 +160,21 @@ static const option options[] = {
 static int ridge_point_of(const method_settings *s, ridge_point *point)
 {
     *point = (ridge_point){.gamma = s->kde.ridge.gamma, .eigen = s->kde.eigen};
-    return s->kde.learner == DKM_LEARN_RIDGE && !s->kde.landmarks && !s->extra &&
-           s->kde.shrink == 0;
+    return s->kde.learner == DKM_LEARN_RIDGE && s->kde.ridge.precision != DKM_RIDGE_SINGLE &&
+           !s->kde.landmarks && !s->extra && s->kde.shrink == 0;
+}
+
+static dkm_local check_cv(run *r)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (strcmp(args_text(r->args, "learner"), "svr") == 0) {
+        DKM_STEP(run_refuse(r, "gamma", "goes with --learner ridge"));
+        DKM_STEP(run_refuse(r, "precision", "goes with --learner ridge"));
+    }
+    DKM_STEP(landmark_check_cv(r));
+out:
+    return local;
 }
 
 static const char *const lists[] = {"components", "shrink", "C", "tube", "gamma", NULL};
@@ -181,6 +194,7 @@ const method method_kde = {
     .fit = fit,
     .tell = tell,
     .lists = lists,
+    .check_cv = check_cv,
     .cv = &dkm_cv_kde,
     .ridge_point = ridge_point_of,
 };

@@ -233,7 +233,19 @@ static int ridge_point_of(const method_settings *s, ridge_point *point)
 
     *point = (ridge_point){.gamma = s->gammas[0], .center = s->krr.center};
     return s->krr.penalty == DKM_PENALTY_WEIGHTS && s->krr.solver != DKM_PATH_PCG &&
-           s->krr.reduce == 0 && !primal;
+           s->krr.ridge.precision != DKM_RIDGE_SINGLE && s->krr.reduce == 0 && !primal;
+}
+
+static dkm_local check_cv(run *r)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(run_refuse(r, "loo", "is for fit: cv tells the losses of examples that are held out"));
+    DKM_STEP(run_refuse(r, "select", "is for fit: in cv the losses of --loss decide"));
+    DKM_STEP(run_refuse(r, "time", "is for fit: cv takes the exact fit or what --solver says"));
+    DKM_STEP(landmark_check_cv(r));
+out:
+    return local;
 }
 
 static const char *const lists[] = {"gamma", NULL};
@@ -255,6 +267,7 @@ const method method_krr = {
     .fit_stream = fit_stream,
     .tell = tell,
     .lists = lists,
+    .check_cv = check_cv,
     .cv = &dkm_cv_krr,
     .ridge_point = ridge_point_of,
 };

@@ -81,6 +81,9 @@ static args_outcome unknown_option(args *a, const char *text)
     const char *name = text + strspn(text, "-");
     size_t length = strcspn(name, "=");
 
+    if (length < 2)
+        return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
+                     text, a->command->name);
     return wrong(a, "unknown option %.*s: did you mean --%s? See: dkmap help %s",
                  (int)(name + length - text), text, nearest_option(a->command, name, length)->name,
                  a->command->name);

@@ -94,6 +94,13 @@ dkm_status run_positive(run *r, const char *name, double *out)
     return dkm_agree(r->ctx, local);
 }
 
+dkm_local run_refuse(run *r, const char *name, const char *why)
+{
+    if (!args_changed(r->args, name))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG, "--%s %s", name, why);
+}
+
 static dkm_local check_model_ending(run *r)
 {
     const char *path = args_text(r->args, "output"), *dot = strrchr(path, '.');

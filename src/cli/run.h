@@ -33,6 +33,11 @@ dkm_layout run_layout(const run *r);
 DKM_NODISCARD
 dkm_status run_positive(run *r, const char *name, double *out);
 
+/** Fail where an option is given that means nothing here: the message is its name and @p why.
+ *  Local. */
+DKM_NODISCARD
+dkm_local run_refuse(run *r, const char *name, const char *why);
+
 /** Check, before a long run, that --output is a name for an HDF5 file of ours and can be written.
  *  Collective.
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO */

@@ -131,6 +131,11 @@ static dkm_status read_loss(validation *v)
                     : dkm_data_type(v->Y) == DKM_DENSE ? DKM_LOSS_MSE
                                                        : DKM_LOSS_ZERO_ONE;
 
+    if (loss == DKM_LOSS_RANK)
+        return dkm_agree(v->r->ctx,
+                         dkm_fail(v->r->ctx, DKM_ERR_UNSUPPORTED,
+                                  "--loss rank is for lists of candidates, as predict --top writes "
+                                  "them: cv predicts one output an example"));
     v->problem.loss = loss;
     if (loss != DKM_LOSS_KERNEL)
         return DKM_OK;
@@ -199,6 +204,8 @@ dkm_status validation_open(validation *v)
 
     if (args_text(a, "folds-out"))
         DKM_TRY(dkm_path_check(v->r->ctx, args_text(a, "folds-out")));
+    if (v->method->check_cv)
+        DKM_AGREE(v->r->ctx, v->method->check_cv(v->r));
     DKM_TRY(sweep_open(&v->sweep, v->r, v->method->lists));
     DKM_TRY(read_points(v));
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
