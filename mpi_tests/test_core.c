@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <dkmap/random.h>
 
@@ -135,6 +136,58 @@ static void only_rank_zero_speaks(dkm_ctx *ctx)
     CHECK(heard == (dkm_ctx_rank(ctx) == 0));
 }
 
+typedef struct told {
+    char phase[20];
+    double fraction, left;
+} told;
+
+static void note_progress(void *user, const char *phase, double fraction, double left)
+{
+    told *last = user;
+
+    snprintf(last->phase, sizeof last->phase, "%s", phase);
+    last->fraction = fraction;
+    last->left = left;
+}
+
+/* Long enough for the listener to be called again. */
+static void wait_a_while(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
+}
+
+static void an_outer_phase_speaks_for_those_inside(dkm_ctx *ctx)
+{
+    int speaks = dkm_ctx_rank(ctx) == 0, at_once;
+    told last = {0};
+    double begin;
+
+    dkm_ctx_set_listener(ctx, (dkm_listener){.user = &last, .progress = note_progress});
+    wait_a_while();
+    begin = MPI_Wtime();
+    dkm_phase_begin(ctx, "outer");
+    dkm_progress(ctx, 10, 20); /* half was done before */
+    at_once = MPI_Wtime() - begin < 0.2;
+    wait_a_while();
+    dkm_progress(ctx, 15, 20); /* as much again is left as was done since */
+    CHECK(!speaks || (strcmp(last.phase, "outer") == 0 && last.fraction == 0.75));
+    CHECK(!speaks || !at_once || last.left >= 0.25);
+    wait_a_while();
+    last = (told){0};
+    dkm_phase_begin(ctx, "inner");
+    dkm_progress(ctx, 1, 10);
+    CHECK(!speaks || (strcmp(last.phase, "outer") == 0 && last.fraction == 0.75));
+    dkm_phase_end(ctx);
+    dkm_phase_end(ctx);
+    wait_a_while();
+    dkm_phase_begin(ctx, "inner");
+    dkm_progress(ctx, 1, 10);
+    CHECK(!speaks || (strcmp(last.phase, "inner") == 0 && last.fraction == 0.1));
+    dkm_phase_end(ctx);
+    dkm_ctx_set_listener(ctx, (dkm_listener){0});
+    dkm_phase_clear(ctx);
+}
+
 static void phases_add_up(dkm_ctx *ctx)
 {
     dkm_phase_summary s[8];
@@ -169,6 +222,7 @@ static const check_case cases[] = {
     CASE(the_budget_runs_out),
     CASE(random_numbers_have_their_moments),
     CASE(only_rank_zero_speaks),
+    CASE(an_outer_phase_speaks_for_those_inside),
     CASE(phases_add_up),
 };
 

@@ -78,7 +78,9 @@ void dkm_phase_flops(dkm_ctx *ctx, double flops);
 /** Forget all phases so far, for a run that measures several things one after the other. Local; no
  *  phase may be open. */
 void dkm_phase_clear(dkm_ctx *ctx);
-/** Tell how far the innermost phase is. Local; rank 0's listener hears it a few times a second. */
+/** Tell how far the innermost phase is. Local; rank 0's listener hears it a few times a second. Of
+ *  phases inside one that has told so, it hears of the outer one. A phase that does not begin at
+ *  nothing tells at once where it does: the time left is reckoned from there. */
 void dkm_progress(dkm_ctx *ctx, double done, double total);
 
 /** One phase, summed up over the ranks. */

@@ -44,7 +44,7 @@ static void show_progress(void *user, const char *phase, double fraction, double
     double now = MPI_Wtime();
     char bar[BAR + 1], rest[64];
 
-    if (l->quiet || (!l->terminal && now < l->next))
+    if (l->quiet || (!l->terminal && (now < l->next || fraction <= 0)))
         return;
     write_left(rest, sizeof rest, left);
     if (!l->terminal) {

@@ -12,6 +12,9 @@ typedef struct phase {
     const char *name;
     dkm_idx calls;
     double seconds, flops, entered, comm, comm_entered;
+    int told;                       /* since it was entered, how far it is */
+    double began, began_at;         /* what was done at first, and when that was */
+    double fraction, left, told_at; /* as it was told last; left is -1 when unknown */
 } phase;
 
 struct dkm_ctx {

@@ -1,6 +1,7 @@
 #include <dkmap/context.h>
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,7 @@ void dkm_phase_begin(dkm_ctx *ctx, const char *name)
         ctx->phases[k].calls++;
         ctx->phases[k].entered = MPI_Wtime();
         ctx->phases[k].comm_entered = comm_seconds(ctx);
+        ctx->phases[k].told = 0;
     }
     ctx->depth++;
 }
@@ -86,20 +88,49 @@ void dkm_phase_flops(dkm_ctx *ctx, double flops)
         p->flops += flops;
 }
 
+/* The rest takes as long as it did so far: since it was entered, or where a phase told at once how
+ * much was done before, since then. */
+static void note_progress(phase *p, double done, double total, double now)
+{
+    int at_once = now - p->entered < PROGRESS_INTERVAL;
+
+    if (!p->told) {
+        p->began = at_once ? done : 0;
+        p->began_at = at_once ? now : p->entered;
+    }
+    p->told = 1;
+    p->told_at = now;
+    p->fraction = done / total;
+    p->left = done > p->began ? (now - p->began_at) * (total - done) / (done - p->began) : -1.0;
+}
+
+/* The outermost of the open phases that have told how far they are. */
+static const phase *speaker(const dkm_ctx *ctx)
+{
+    int d = 0;
+
+    while (!ctx->phases[ctx->open[d]].told)
+        d++;
+    return &ctx->phases[ctx->open[d]];
+}
+
 void dkm_progress(dkm_ctx *ctx, double done, double total)
 {
     phase *p = innermost(ctx);
-    double now, elapsed;
+    const phase *speaks;
+    double now;
 
     if (ctx->rank != 0 || !p || !ctx->listener.progress || total <= 0)
         return;
     now = MPI_Wtime();
+    note_progress(p, done, total, now);
     if (now - ctx->last_progress < PROGRESS_INTERVAL)
         return;
     ctx->last_progress = now;
-    elapsed = now - p->entered;
-    ctx->listener.progress(ctx->listener.user, p->name, done / total,
-                           done > 0 ? elapsed * (total - done) / done : -1.0);
+    speaks = speaker(ctx);
+    ctx->listener.progress(ctx->listener.user, speaks->name, speaks->fraction,
+                           speaks->left < 0 ? -1.0
+                                            : fmax(0.0, speaks->left - (now - speaks->told_at)));
 }
 
 int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
