@@ -81,6 +81,7 @@ counts=2
 same "krr of labels" krr --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --gamma 0.01,1 --folds 4
 same knn knn --x x.csv --y strings.txt --kx 'rbf(sigma=1)' --folds 4 --loss kernel --loss-kernel 'spectrum(p=2)'
 [ -n "$(value root)" ] || fail "the root of the kernel loss: $(cat out)"
+[ "$(value kernel) $(value kernel_loss)" = "rbf(sigma=1) $(cell - 2)" ] || fail "a kernel and its loss: $(cat out)"
 good 2 cv knn --x x.csv --y labels.csv --y-type labels --kx linear --k 1,3,5
 [ -n "$(cell k=3 3)" ] || fail "a table of neighbours: $(cat out)"
 good 2 cv svm --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --C 1,10
@@ -89,6 +90,12 @@ good 2 cv svm --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --C 1
 # More components than there are, and classes too small, are told.
 good 2 cv kde --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --ky class --components 9 --gamma 1
 says err "only 3 are not zero" "too many components"
+good 2 cv kde --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=$width)' --try width=1.000000000,2 \
+    --ky class --components 9 --gamma 0.000000001,1 --shrink 0.1
+[ "$(grep -c "only 3 are not zero" err)" = 1 ] || fail "too many components of refits: $(cat err)"
+awk '/^setting / { at = index($0, "loss") }
+    /^width=/ { rows += substr($0, at - 1) ~ /^ [0-9]/ }
+    END { exit rows != 4 }' out || fail "columns of the table: $(cat out)"
 { head -46 labels.csv; echo 7; echo 7; } >rare.csv
 good 2 cv krr --x x.csv --y rare.csv --y-type labels --kx 'rbf(sigma=1)' --gamma 1
 says err "class 7 has 2 examples and there are 5 folds" "a class missing from a fold"

@@ -63,7 +63,8 @@ static const option options[] = {
 
 static const char about[] =
     "Tries every combination of the values of --try, which stand for $NAME in kernels, with every "
-    "one of the lists that --gamma, --components, --k, --C and --epsilon take here, and tells the "
+    "one of the lists that --gamma, --components, --k, --C, --epsilon, --shrink and --tube take "
+    "here, and tells the "
     "mean loss of each on examples that were held out, with its standard error over the folds. "
     "Folds are random, the same for one --seed on any ranks, and keep the shares of classes. "
     "Kernel matrices are computed once and cut for each fold. No model is written: give the best "

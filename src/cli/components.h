@@ -24,6 +24,9 @@
 DKM_NODISCARD
 dkm_status components_settings(run *r, dkm_eigen_settings *settings);
 
+/** Warn where fewer were found than were asked for; 0 where not. Local; rank 0 prints. */
+int components_warn(run *r, const dkm_eigen_info *info);
+
 /** Tell how many were found, and warn where that is fewer than were asked for. Local; rank 0
  *  prints. */
 void components_tell_count(run *r, const dkm_eigen_info *info);

@@ -41,7 +41,13 @@ static void explain(FILE *out, const char *left, const char *text)
     wrap(out, COLUMN, COLUMN, text);
 }
 
-static void explain_option(FILE *out, const option *o)
+/* What follows the hint of an option that takes a list in commands that sweep. */
+static const char *list_hint(const command *c, const option *o)
+{
+    return c->sweeps && (o->flags & OPT_SWEEP) ? "[,...]" : "";
+}
+
+static void explain_option(FILE *out, const command *c, const option *o)
 {
     char left[100], text[600], letter[8] = "";
     const char *words = o->words ? o->words : "";
@@ -54,8 +60,8 @@ static void explain_option(FILE *out, const option *o)
         snprintf(text + used, sizeof text - used, " [%s]", o->preset);
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, *option_hint(o) ? " " : "",
-             option_hint(o));
+    snprintf(left, sizeof left, "%s--%s%s%s%s", letter, o->name, *option_hint(o) ? " " : "",
+             option_hint(o), list_hint(c, o));
     explain(out, left, text);
 }
 
@@ -72,8 +78,8 @@ static void print_usage_line(FILE *out, const command *c)
     for (int k = 0; (o = option_at(c, k)) && used < sizeof line; k++) {
         option_label(o, label, sizeof label);
         if (o->flags & OPT_REQUIRED)
-            used +=
-                (size_t)snprintf(line + used, sizeof line - used, " %s %s", label, option_hint(o));
+            used += (size_t)snprintf(line + used, sizeof line - used, " %s %s%s", label,
+                                     option_hint(o), list_hint(c, o));
     }
     if (used < sizeof line)
         snprintf(line + used, sizeof line - used, " [options]");
@@ -92,7 +98,7 @@ static void print_options(FILE *out, const command *c)
             fputs("\nOptions:\n", out);
         if (!common && (o == compute_options || o == report_options))
             common = fputs("\nCommon options:\n", out) >= 0;
-        explain_option(out, o);
+        explain_option(out, c, o);
     }
 }
 

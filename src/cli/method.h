@@ -77,6 +77,10 @@ struct method {
     /** Tell how the fit went. Local; rank 0 prints. */
     void (*tell)(run *r, const method_settings *s, const method_info *info);
 
+    /** Warn of what the fit did otherwise than asked; 0 where there is nothing. NULL: there never
+     * is. Local; rank 0 prints. */
+    int (*warn)(run *r, const method_info *info);
+
     /** For `cv`: names of the options that take lists there, ended by NULL; the last one changes
      *  fastest. */
     const char *const *lists;

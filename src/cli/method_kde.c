@@ -28,6 +28,11 @@ static void tell(run *r, const method_settings *s, const method_info *found)
         ridge_tell(r, &info->ridge);
 }
 
+static int warn(run *r, const method_info *found)
+{
+    return components_warn(r, &found->kde.eigen);
+}
+
 /* Either learner has settings of its own. */
 static dkm_local check_learner(run *r)
 {
@@ -193,6 +198,7 @@ const method method_kde = {
     .settings = settings,
     .fit = fit,
     .tell = tell,
+    .warn = warn,
     .lists = lists,
     .check_cv = check_cv,
     .cv = &dkm_cv_kde,

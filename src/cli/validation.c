@@ -36,6 +36,8 @@ static dkm_status refit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx settin
     DKM_TRY(sweep_at(&v->sweep, ctx, kernel, setting, v->fits.gram ? "gram" : NULL, &point));
     DKM_TRY(method_settings_read(&point.run, &settings));
     DKM_TRY(v->method->fit(&point.run, &settings, X, Y, model, &info));
+    if (v->method->warn && !v->warned)
+        v->warned = v->method->warn(&point.run, &info);
 out:
     method_info_free(v->method, &info);
     method_settings_free(&settings);

@@ -20,6 +20,7 @@ typedef struct validation {
     dkm_cv_fits fits;
     dkm_cv_problem problem;
     dkm_cv_result result;
+    int warned; /* of a fit that did otherwise than asked: once is enough */
 } validation;
 
 /** Read the grid of settings, the examples and the loss. Collective; validation_close() frees what

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "validation.h"
 
@@ -7,8 +8,21 @@ static void label_of(const validation *v, dkm_idx point, char *label)
     sweep_label(&v->sweep, point / v->sweep.settings, point % v->sweep.settings, label);
 }
 
+/* Of the first column of the table. */
+static int widest_label(const validation *v)
+{
+    char label[SWEEP_LABEL];
+    size_t width = 32;
+
+    for (dkm_idx p = 0; p < v->result.points; p++) {
+        label_of(v, p, label);
+        width = strlen(label) > width ? strlen(label) : width;
+    }
+    return (int)width;
+}
+
 /* A row of the table, and the same for the record. */
-static void tell_point(const validation *v, dkm_idx p)
+static void tell_point(const validation *v, dkm_idx p, int width)
 {
     const dkm_cv_score *s = &v->result.table[p];
     char label[SWEEP_LABEL], text[SWEEP_LABEL + 60];
@@ -16,10 +30,10 @@ static void tell_point(const validation *v, dkm_idx p)
 
     label_of(v, p, label);
     if (v->problem.loss == DKM_LOSS_KERNEL)
-        snprintf(text, sizeof text, "%-32s %-12.6g %-12.6g %.6g", label, s->mean, s->stderror,
+        snprintf(text, sizeof text, "%-*s %-12.6g %-12.6g %.6g", width, label, s->mean, s->stderror,
                  s->root);
     else
-        snprintf(text, sizeof text, "%-32s %-12.6g %.6g", label, s->mean, s->stderror);
+        snprintf(text, sizeof text, "%-*s %-12.6g %.6g", width, label, s->mean, s->stderror);
     run_print(r, text);
     if (!r->record)
         return;
@@ -29,6 +43,18 @@ static void tell_point(const validation *v, dkm_idx p)
     dkm_record_real(r->record, text, s->mean);
     snprintf(text, sizeof text, "trials.%lld.stderr", (long long)p);
     dkm_record_real(r->record, text, s->stderror);
+}
+
+static void tell_table(const validation *v)
+{
+    char text[SWEEP_LABEL + 60];
+    int width = widest_label(v);
+
+    snprintf(text, sizeof text, "%-*s %-12s %s", width, "setting", "loss",
+             v->problem.loss == DKM_LOSS_KERNEL ? "stderr       root" : "stderr");
+    run_print(v->r, text);
+    for (dkm_idx p = 0; p < v->result.points; p++)
+        tell_point(v, p, width);
 }
 
 static void tell_outer_folds(const validation *v)
@@ -48,14 +74,15 @@ static void tell_outer_folds(const validation *v)
 static void tell_loss(const validation *v)
 {
     const dkm_cv_score *s = &v->result.outer;
-    const char *name = dkm_loss_name(v->problem.loss);
+    int by_kernel = v->problem.loss == DKM_LOSS_KERNEL; /* `kernel` is the best one */
+    const char *name = dkm_loss_name(v->problem.loss), *told = by_kernel ? "kernel_loss" : name;
     char text[64];
     run *r = v->r;
 
-    run_tell_real(r, name, s->mean);
-    snprintf(text, sizeof text, "%s_stderr", name);
+    run_tell_real(r, told, s->mean);
+    snprintf(text, sizeof text, "%s_stderr", told);
     run_tell_real(r, text, s->stderror);
-    if (v->problem.loss == DKM_LOSS_KERNEL)
+    if (by_kernel)
         run_tell_real(r, "root", s->root);
     if (!r->record)
         return;
@@ -78,11 +105,7 @@ void validation_tell(const validation *v)
     run_tell_int(r, "folds", v->problem.folds);
     if (v->problem.inner)
         run_tell_int(r, "inner_folds", v->problem.inner);
-    run_print(r, v->problem.loss == DKM_LOSS_KERNEL
-                     ? "setting                          loss         stderr       root"
-                     : "setting                          loss         stderr");
-    for (dkm_idx p = 0; p < v->result.points; p++)
-        tell_point(v, p);
+    tell_table(v);
     label_of(v, v->result.best, label);
     run_tell_text(r, "best", label);
     if (v->kx[kernel])
