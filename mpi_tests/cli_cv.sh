@@ -90,6 +90,8 @@ good 2 cv svm --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --C 1
 # More components than there are, and classes too small, are told.
 good 2 cv kde --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --ky class --components 9 --gamma 1
 says err "only 3 are not zero" "too many components"
+good 2 cv kde --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --ky class --components 9,50% --gamma 1
+says err "only 3 are not zero" "too many components beside a share"
 good 2 cv kde --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=$width)' --try width=1.000000000,2 \
     --ky class --components 9 --gamma 0.000000001,1 --shrink 0.1
 [ "$(grep -c "only 3 are not zero" err)" = 1 ] || fail "too many components of refits: $(cat err)"

@@ -303,8 +303,9 @@ static dkm_status form_groups(run *r)
     r->result->groups = groups;
     r->result->cells = cells + last;
     if (groups > 1)
-        dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: %d groups of %d%s ranks",
+        dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: %d groups of %d rank%s%s",
                 (long long)(cells + last), groups, dkm_ctx_size(r->ctx) / groups,
+                dkm_ctx_size(r->ctx) / groups > 1 ? "s" : "",
                 dkm_ctx_size(r->ctx) % groups ? " or more" : "");
     else
         dkm_say(r->ctx, DKM_INFO, "%lld fits of all settings of a kernel: all ranks on each",

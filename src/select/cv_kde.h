@@ -33,7 +33,7 @@ void dkm_cv_outputs_free(dkm_cv_outputs *outputs);
 /** As far as components go, by the base of the cell: E(train, .), centred, has q columns, whose
  *  principal axes come from a matrix of order q. Collective on a group of one rank.
  *
- *  @param[out] info  components, wanted, trace
+ *  @param[out] info  components, trace
  *  @param[out] done  0 where a setting would cut between directions of equal variance, which the
  *                    decomposition of the whole matrix has to tell apart as a fit does
  */

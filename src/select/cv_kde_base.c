@@ -82,7 +82,6 @@ static dkm_local take_values(const axes *a, const dkm_cv_cell *cell, dkm_cv_outp
     s->p = a->found;
     info->trace = s->trace;
     info->components = a->found ? dkm_cv_components(s, &most) : 0;
-    info->wanted = most.components > 0 ? most.components : info->components;
     return local;
 }
 

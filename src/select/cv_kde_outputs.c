@@ -49,18 +49,30 @@ dkm_idx dkm_cv_components(const dkm_cv_outputs *s, const dkm_eigen_settings *e)
     return p > 0 ? p : 1;
 }
 
+/* The largest number of components that a setting names, 0 where none does. */
+static dkm_idx most_named(const dkm_cv_ridge *r)
+{
+    dkm_idx most = 0;
+
+    for (dkm_idx j = 0; j < r->components; j++)
+        if (r->eigen[j].components > most && r->eigen[j].components < INT64_MAX)
+            most = r->eigen[j].components;
+    return most;
+}
+
 static dkm_local check_rank(const dkm_cv_cell *cell, const dkm_eigen_info *info)
 {
     dkm_cv_group *group = cell->group;
+    dkm_idx named = most_named(cell->problem->options);
 
     if (info->components == 0)
         return dkm_fail(group->ctx, DKM_ERR_NUMERIC,
                         "the centred matrix of the output kernel is zero on a training part: all "
                         "its outputs look alike");
-    if (info->wanted > info->components && info->wanted < INT64_MAX && !group->told++)
+    if (named > info->components && !group->told++)
         dkm_say(group->ctx, DKM_WARN,
                 "%lld components were asked for and only %lld are not zero: taking those",
-                (long long)info->wanted, (long long)info->components);
+                (long long)named, (long long)info->components);
     return DKM_LOCAL_OK;
 }
 

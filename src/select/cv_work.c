@@ -41,6 +41,7 @@ dkm_status dkm_cv_work_through(dkm_cv_worker *w, dkm_cv_list *list, dkm_idx firs
     dkm_idx step = list->room * list->splits;
     dkm_status status = DKM_OK;
 
+    dkm_progress(list->ctx, (double)list->done, (double)list->total);
     for (dkm_idx k = first; k < last && step == 0; k++)
         DKM_TRY(do_cell(w, list, k));
     for (dkm_idx k = first; k < last && step > 0; k += step)
