@@ -39,6 +39,17 @@ good 2 fit krr --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --gamma 0.01 --center
 good 2 predict krr.h5 --x x.csv -o krr.npy
 good 1 score --truth krr.npy --pred lin.npy --loss mse
 below "$(value rmse)" 1e-9 "a linear output kernel is ridge regression"
+awk 'BEGIN { srand(9); for (i = 0; i < 60; i++)
+    printf "%.9f,%.9f,%.9f\n", 900 + 20 * rand(), 700 + 5 * rand(), 800 + 0.01 * rand() }' >mean.csv
+for ranks in 1 4; do
+    good "$ranks" fit kde --x x.csv --y mean.csv --kx 'rbf(sigma=1)' --ky linear --components all \
+        --gamma 0.01 -o mean.h5
+    good 2 predict mean.h5 --x x.csv -o mean_kde.npy
+    good 3 fit krr --x x.csv --y mean.csv --kx 'rbf(sigma=1)' --gamma 0.01 --center -o mean.h5
+    good 2 predict mean.h5 --x x.csv -o mean_krr.npy
+    good 1 score --truth mean_krr.npy --pred mean_kde.npy --loss mse
+    below "$(value rmse)" 1e-7 "a large mean beside little variance, on $ranks ranks"
+done
 good 2 predict m_mse.h5 --x 'x.csv[0:4]' --top 3 -o top.csv
 [ "$(awk -F, 'END { print NR, NF }' top.csv)" = "4 6" ] || fail "--top 3: $(cat top.csv)"
 good 2 predict m_mse.h5 --x 'x.csv[0:4]' --preimage coordinates -o z.csv

@@ -26,6 +26,28 @@ static dkm_status check_memory(const dkm_base *base)
     return dkm_memory_check(base->ctx, held * sizeof(double), "the kernel matrix");
 }
 
+/* V <- H V. Eigenvectors of a centred matrix add up to zero; what rounding leaves of their sums,
+ * the more the smaller the eigenvalue, objects of a large mean would blow up. */
+static dkm_status center_vectors(dkm_data *vectors)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(vectors);
+    dkm_idx n = dkm_data_local_rows(vectors), p = dkm_data_cols(vectors);
+    double *v = dkm_data_values(vectors), *sums = NULL;
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, p, &sums));
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            sums[j] += v[i * p + j];
+    MPI_Allreduce(MPI_IN_PLACE, sums, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            v[i * p + j] -= sums[j] / (double)dkm_data_rows(vectors);
+out:
+    DKM_FREE(sums);
+    return status;
+}
+
 /* W = V diag(l)^-1/2 from the eigenvectors in slabs, which are overwritten. */
 static dkm_status scale_vectors(dkm_embedding *e, dkm_data *vectors)
 {
@@ -64,6 +86,7 @@ dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *setting
     DKM_TRY(dkm_eigen_leading(K, settings, &e->values, &vectors, e->means, info));
     e->p = info->components;
     DKM_AGREE(base->ctx, dkm_embedding_check_rank(base->ctx, e->p));
+    DKM_TRY(center_vectors(vectors));
     DKM_TRY(scale_vectors(e, vectors));
 out:
     dkm_data_destroy(&vectors);
