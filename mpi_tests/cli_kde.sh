@@ -75,6 +75,30 @@ good 2 fit kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --compone
 grep -q "30 components were asked for and only $(value components) are not zero" err ||
     fail "fewer components than were asked for are not told: $(cat err)"
 
+# The penalty on coefficients: with linear outputs the predictions of ridge regression with it.
+good 3 fit krr --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --gamma 0.01 --center \
+    --penalty coefficients -o pen.h5
+good 2 predict pen.h5 --x x.csv -o pen_krr.npy
+for ranks in 1 2 4; do
+    good "$ranks" fit kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components all \
+        --gamma 0.01 --penalty coefficients -o pen.h5
+    good 3 predict pen.h5 --x x.csv -o pen.npy
+    good 1 score --truth pen_krr.npy --pred pen.npy --loss mse
+    below "$(value rmse)" 1e-9 "the penalty on coefficients on $ranks ranks"
+done
+good 1 score --truth krr.npy --pred pen.npy --loss mse
+below 1e-3 "$(value rmse)" "another penalty is another map"
+good 2 cv kde --x x.csv --y dense.csv --kx 'rbf(sigma=1)' --ky linear --components 2 \
+    --penalty coefficients --gamma 0.01,1e6 --folds 3
+[ "$(value best)" = gamma=0.01 ] || fail "cv with the penalty on coefficients: $(cat out)"
+for other in "--learner svr --C 1" "--solver pcg --gamma 1" "--precision mixed --gamma 1"; do
+    # shellcheck disable=SC2086
+    on 2 fit kde --x x.csv --y dense.csv --kx linear --ky 'rbf(sigma=1)' --components 1 \
+        --penalty coefficients $other -o none.h5
+    expect 1 "the penalty on coefficients with $other"
+    says err "the penalty on coefficients is for ridge regression" "$other"
+done
+
 on 2 fit kde --x x.csv --y dense.csv --kx linear --ky linear --components 1 --learner svr -o none.h5
 expect 1 "machines without C"
 says err "needs --C" "machines without C"

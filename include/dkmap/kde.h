@@ -12,7 +12,7 @@
 #include <dkmap/model.h>
 #include <dkmap/nystroem.h>
 #include <dkmap/preimage.h>
-#include <dkmap/ridge.h>
+#include <dkmap/ridge_path.h>
 
 /** What learns the coordinates: ridge regression for all of them from one factor, or a support
  *  vector regression for each, the coordinates being dealt to the ranks. */
@@ -20,7 +20,9 @@ typedef enum dkm_kde_learner { DKM_LEARN_RIDGE, DKM_LEARN_SVR } dkm_kde_learner;
 
 typedef struct dkm_kde_settings {
     dkm_kde_learner learner;
-    dkm_ridge_settings ridge;   /**< of ridge regression */
+    dkm_ridge_settings ridge; /**< of ridge regression */
+    dkm_penalty penalty;      /**< of ridge regression; on coefficients for the exact fit in double
+                                 precision alone */
     dkm_margin_settings margin; /**< of support vector regression: C, tube and tolerance */
     dkm_eigen_settings eigen;   /**< of the outputs; always centred */
     const dkm_data *extra;      /**< NULL, or outputs without inputs, borrowed: the outputs are

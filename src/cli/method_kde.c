@@ -55,6 +55,7 @@ static dkm_status settings(run *r, method_settings *s)
     s->kde = dkm_kde_settings_default();
     s->kde.layout = run_layout(r);
     s->kde.ridge.precision = ridge_precision(r);
+    s->kde.penalty = (dkm_penalty)args_whole(r->args, "penalty");
     s->extra = args_text(r->args, "extra-y");
     if (args_text(r->args, "shrink"))
         s->kde.shrink = args_real(r->args, "shrink");
@@ -132,6 +133,8 @@ static const option options[] = {
      .hint = "G",
      .help = "ridge > 0 that is added to the diagonal of the kernel "
              "matrix"},
+    ROW_PENALTY(
+        "what gamma weighs; coefficients makes B = (K'K + gamma I)^-1 K Z of coordinates Z"),
     {.name = "learner",
      .kind = OPT_WORD,
      .words = "ridge|svr|",
@@ -166,7 +169,8 @@ static int ridge_point_of(const method_settings *s, ridge_point *point)
 {
     *point = (ridge_point){.gamma = s->kde.ridge.gamma, .eigen = s->kde.eigen};
     return s->kde.learner == DKM_LEARN_RIDGE && s->kde.ridge.precision != DKM_RIDGE_SINGLE &&
-           !s->kde.landmarks && !s->extra && s->kde.shrink == 0;
+           !s->kde.landmarks && !s->extra && s->kde.shrink == 0 &&
+           s->kde.penalty == DKM_PENALTY_WEIGHTS;
 }
 
 static dkm_local check_cv(run *r)

@@ -11,6 +11,11 @@
         .name = "gamma", .kind = OPT_REAL, .flags = OPT_REQUIRED | OPT_SWEEP, .hint = "G",         \
         .help = "ridge > 0 that is added to the diagonal of the kernel matrix"                     \
     }
+#define ROW_PENALTY(text)                                                                          \
+    {                                                                                              \
+        .name = "penalty", .kind = OPT_WORD, .hint = "WORD", .words = "weights|coefficients|",     \
+        .preset = "weights", .help = text                                                          \
+    }
 #define ROW_PRECISION                                                                              \
     {                                                                                              \
         .name = "precision", .kind = OPT_WORD, .hint = "WORD",                                     \

@@ -26,6 +26,11 @@ static void destroy(void *state)
     dkm_free_block(s);
 }
 
+static int rough(const dkm_ridge_settings *s)
+{
+    return s->precision == DKM_RIDGE_MIXED || s->precision == DKM_RIDGE_SINGLE;
+}
+
 static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                            const dkm_kde_settings *settings)
 {
@@ -37,6 +42,11 @@ static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     if (!(settings->shrink >= 0 && settings->shrink <= DBL_MAX))
         return dkm_fail(ctx, DKM_ERR_ARG, "shrink is %g: it must be a number >= 0",
                         settings->shrink);
+    if (settings->penalty == DKM_PENALTY_COEFFICIENTS &&
+        (settings->learner != DKM_LEARN_RIDGE || settings->landmarks || rough(&settings->ridge)))
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "the penalty on coefficients is for ridge regression on all examples in "
+                        "double precision: leave out the other learner, solver or precision");
     if (settings->extra && dkm_data_rows(settings->extra) == 0)
         return dkm_fail(ctx, DKM_ERR_ARG, "there are no extra outputs: leave them out");
     return DKM_LOCAL_OK;

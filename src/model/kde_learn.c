@@ -32,15 +32,36 @@ out:
     return status;
 }
 
-/* B = (K + gamma I)^-1 Z for all coordinates Z of the training outputs at once. */
-static dkm_status regress(dkm_kde *s, const dkm_ridge_settings *settings, dkm_ridge_info *info)
+/* B = (K'K + gamma I)^-1 K Z */
+static dkm_status penalise_coefficients(dkm_kde *s, double gamma, const dkm_dmat *Z,
+                                        dkm_ridge_info *info)
+{
+    dkm_path_settings path = dkm_path_settings_default();
+    dkm_path_info found = {0};
+    dkm_status status;
+
+    path.count = 1;
+    path.gammas = &gamma;
+    path.penalty = DKM_PENALTY_COEFFICIENTS;
+    status = dkm_ridge_path(s->base.kernel, s->base.prepared, s->base.nb, &path, Z, &s->B, &found);
+    *info = found.ridge;
+    dkm_path_info_free(&found);
+    return status;
+}
+
+/* B = (K + gamma I)^-1 Z for all coordinates Z of the training outputs at once, or what the other
+ * penalty makes of them. */
+static dkm_status regress(dkm_kde *s, const dkm_kde_settings *settings, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *Z = NULL;
 
     DKM_TRY(find_targets(s, &Z));
-    DKM_TRY(
-        dkm_ridge_kernel(s->base.kernel, s->base.prepared, s->base.nb, settings, Z, &s->B, info));
+    if (settings->penalty == DKM_PENALTY_COEFFICIENTS)
+        DKM_TRY(penalise_coefficients(s, settings->ridge.gamma, Z, info));
+    else
+        DKM_TRY(dkm_ridge_kernel(s->base.kernel, s->base.prepared, s->base.nb, &settings->ridge, Z,
+                                 &s->B, info));
 out:
     dkm_dmat_destroy(&Z);
     return status;
@@ -91,7 +112,7 @@ dkm_status dkm_kde_learn(dkm_kde *s, const dkm_kde_settings *settings, dkm_kde_i
 {
     return settings->learner == DKM_LEARN_SVR
                ? regress_by_machines(s, &settings->margin, &found->support)
-               : regress(s, &settings->ridge, &found->ridge);
+               : regress(s, settings, &found->ridge);
 }
 
 void dkm_kde_shrink(dkm_kde *s, double S)
