@@ -1,5 +1,6 @@
 #include <dkmap/eigen.h>
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ typedef struct run {
     const dkm_eigen_settings *settings;
     double *values, *means; /* means of a block's columns */
     double *row_means;      /* of K, where it is centred */
+    double rounding;        /* what centring may leave of an eigenvalue that is zero */
     dkm_slab vectors;
     dkm_eigen_info info;
 } run;
@@ -88,6 +90,7 @@ static dkm_status find_trace(run *r)
         return DKM_OK;
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, r->m, &r->row_means));
     DKM_TRY(dkm_gram_means(r->K, r->row_means));
+    r->rounding = 8.0 * DBL_EPSILON * fabs(r->info.trace);
     for (dkm_idx j = 0; j < r->m; j++)
         r->info.trace -= r->row_means[j];
 out:
@@ -257,12 +260,11 @@ out:
 /* Drop what is rounding, and what the share does not need. */
 static void trim(run *r)
 {
+    double least = fmax(r->settings->cutoff * r->values[0], r->rounding);
     dkm_idx p = r->info.components;
 
-    while (p > 1 && !(r->values[p - 1] > r->settings->cutoff * r->values[0]))
+    while (p > 0 && !(r->values[p - 1] > least))
         p--;
-    if (p == 1 && !(r->values[0] > 0))
-        p = 0;
     while (r->settings->components == 0 && p > 1 && explained(r, p - 1) >= r->settings->share)
         p--;
     r->info.components = p;
