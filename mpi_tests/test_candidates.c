@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <dkmap/jkm.h>
+#include <dkmap/knn.h>
 #include <dkmap/random.h>
 
 #include "check.h"
@@ -24,6 +26,14 @@ static void write_candidates(dkm_ctx *ctx, dkm_idx n, char path[SCRATCH_LENGTH])
     dkm_data_destroy(&C);
 }
 
+static void open_candidates(dkm_ctx *ctx, const char *path, int stream, dkm_preimage_settings *pre)
+{
+    if (stream)
+        CHECK_OK(ctx, dkm_source_open(ctx, path, DKM_OUTPUTS, NULL, &pre->stream));
+    else
+        CHECK_OK(ctx, dkm_data_read(ctx, path, DKM_OUTPUTS, NULL, &pre->candidates));
+}
+
 /* What is found for coordinates, with candidates in a file or in memory. */
 static dkm_data *search(dkm_ctx *ctx, dkm_model *model, const char *path, int stream, dkm_idx top,
                         const dkm_data *Z)
@@ -31,10 +41,7 @@ static dkm_data *search(dkm_ctx *ctx, dkm_model *model, const char *path, int st
     dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES, .top = top};
     dkm_data *Y = NULL;
 
-    if (stream)
-        CHECK_OK(ctx, dkm_source_open(ctx, path, DKM_OUTPUTS, NULL, &pre.stream));
-    else
-        CHECK_OK(ctx, dkm_data_read(ctx, path, DKM_OUTPUTS, NULL, &pre.candidates));
+    open_candidates(ctx, path, stream, &pre);
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
     CHECK_OK(ctx, dkm_model_decode(model, Z, &Y));
     return Y;
@@ -119,13 +126,79 @@ static void a_file_of_another_width_is_refused(dkm_ctx *ctx)
     scratch_text(ctx, path, "1\n2\n3\n");
     CHECK_OK(ctx, dkm_source_open(ctx, path, DKM_OUTPUTS, NULL, &pre.stream));
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
-    CHECK(strstr(dkm_ctx_message(ctx), "dense of 1 columns") != NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "candidates have 1 columns") != NULL);
     dkm_model_destroy(&model);
     scratch_remove(ctx, path);
 }
 
-static const check_case cases[] = {
-    CASE(those_in_a_file_are_found_as_those_in_memory), CASE(a_file_of_several_blocks_passes_by),
-    CASE(nothing_stays_where_memory_is_short), CASE(a_file_of_another_width_is_refused)};
+/* Points whose outputs are themselves, on the sphere. */
+static dkm_model *fit_joint(dkm_ctx *ctx)
+{
+    dkm_jkm_settings settings = dkm_jkm_settings_default();
+    dkm_data *X = objects_values(ctx, DKM_DENSE, FEW, D, candidate);
+    dkm_data *Y = objects_values(ctx, DKM_DENSE, FEW, D, candidate);
+    dkm_joint *joint = NULL;
+    dkm_kernel *kx = NULL;
+    dkm_model *model = NULL;
+
+    settings.C = 10;
+    settings.epsilon = 0.5;
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &kx));
+    CHECK_OK(ctx, dkm_joint_parse(ctx, "linear", &joint));
+    CHECK_OK(ctx, dkm_jkm_fit(ctx, &X, &Y, kx, NULL, joint, &settings, &model, NULL));
+    dkm_joint_destroy(&joint);
+    dkm_kernel_destroy(&kx);
+    dkm_data_destroy(&X);
+    return model;
+}
+
+static void joint_maps_choose_from_a_file_too(dkm_ctx *ctx)
+{
+    dkm_model *model = fit_joint(ctx);
+    dkm_data *X = objects_values(ctx, DKM_DENSE, NEW, D, points_new), *found[2] = {NULL, NULL};
+    char path[SCRATCH_LENGTH];
+
+    write_candidates(ctx, FEW, path);
+    for (int stream = 0; stream < 2; stream++) {
+        dkm_preimage_settings pre = {.top = 3};
+        open_candidates(ctx, path, stream, &pre);
+        CHECK_OK(ctx, dkm_model_configure(model, &pre));
+        CHECK_OK(ctx, dkm_model_predict(model, X, &found[stream]));
+    }
+    check_same(found[0], found[1]);
+    dkm_data_destroy(&found[0]);
+    dkm_data_destroy(&found[1]);
+    dkm_data_destroy(&X);
+    dkm_model_destroy(&model);
+    scratch_remove(ctx, path);
+}
+
+/* Nearest neighbours have their training outputs alone. */
+static void neighbours_refuse_a_file(dkm_ctx *ctx)
+{
+    dkm_preimage_settings pre = {0};
+    dkm_knn_settings settings = {.k = 2};
+    dkm_data *X = objects_values(ctx, DKM_DENSE, FEW, D, candidate);
+    dkm_data *Y = objects_values(ctx, DKM_DENSE, FEW, D, candidate);
+    dkm_kernel *linear = NULL;
+    dkm_model *model = NULL;
+    char path[SCRATCH_LENGTH];
+
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &linear));
+    CHECK_OK(ctx, dkm_knn_fit(ctx, &X, &Y, linear, linear, &settings, &model));
+    write_candidates(ctx, FEW, path);
+    open_candidates(ctx, path, 1, &pre);
+    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_UNSUPPORTED);
+    dkm_model_destroy(&model);
+    dkm_kernel_destroy(&linear);
+    scratch_remove(ctx, path);
+}
+
+static const check_case cases[] = {CASE(those_in_a_file_are_found_as_those_in_memory),
+                                   CASE(a_file_of_several_blocks_passes_by),
+                                   CASE(nothing_stays_where_memory_is_short),
+                                   CASE(a_file_of_another_width_is_refused),
+                                   CASE(joint_maps_choose_from_a_file_too),
+                                   CASE(neighbours_refuse_a_file)};
 
 CHECK_MAIN(cases)

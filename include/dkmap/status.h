@@ -66,6 +66,16 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
 DKM_NODISCARD
 dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local);
 
+/** Put a name before the message of a failure that could not know it: that of objects, a file or an
+ *  option that does not fit. Other failures keep their message.
+ *
+ *  Collective on the communicator of @p ctx.
+ *
+ *  @return @p status
+ */
+DKM_NODISCARD
+dkm_status dkm_blame(dkm_ctx *ctx, const char *name, dkm_status status);
+
 /** In a collective with `status` and the label `out`: run a collective step. */
 #define DKM_TRY(call)                                                                              \
     do {                                                                                           \

@@ -60,6 +60,16 @@ dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local)
     return (dkm_status)code;
 }
 
+dkm_status dkm_blame(dkm_ctx *ctx, const char *name, dkm_status status)
+{
+    char message[DKM_MESSAGE_LENGTH];
+
+    if (status != DKM_ERR_ARG && status != DKM_ERR_UNSUPPORTED && status != DKM_ERR_NUMERIC)
+        return status;
+    snprintf(message, sizeof message, "%s", ctx->message);
+    return dkm_agree(ctx, dkm_fail(ctx, status, "%s: %s", name, message));
+}
+
 dkm_status dkm_same_at(dkm_ctx *ctx, const char *name, double value)
 {
     double range[2] = {value, -value}; /* one reduction gives the largest and, negated, the least */

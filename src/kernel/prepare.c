@@ -21,21 +21,34 @@ static void list_types(unsigned types, char *text, size_t room)
         }
 }
 
-static dkm_local check_types(const dkm_kernel *kernel, dkm_type type)
+/* The first kind in a kernel that is not for objects of that type, or NULL. */
+static const dkm_kind *find_misfit(const dkm_kernel *kernel, dkm_type type)
 {
-    char types[128];
-
     for (dkm_idx i = 0; i < kernel->nodes; i++) {
         const dkm_kind *kind = kernel->node[i].kind;
-        if (kind->types == 0 || kind->types & DKM_TYPE_BIT(type))
-            continue;
-        list_types(kind->types, types, sizeof types);
-        return dkm_fail(kernel->ctx, DKM_ERR_UNSUPPORTED,
-                        "%s is a kernel for %s objects, and these are %s: choose another kernel "
-                        "or say what type they are",
-                        kind->name, types, dkm_type_name(type));
+        if (kind->types != 0 && !(kind->types & DKM_TYPE_BIT(type)))
+            return kind;
     }
-    return DKM_LOCAL_OK;
+    return NULL;
+}
+
+int dkm_kernel_suits(const dkm_kernel *kernel, dkm_type type)
+{
+    return find_misfit(kernel, type) == NULL;
+}
+
+static dkm_local check_types(const dkm_kernel *kernel, dkm_type type)
+{
+    const dkm_kind *kind = find_misfit(kernel, type);
+    char types[128];
+
+    if (!kind)
+        return DKM_LOCAL_OK;
+    list_types(kind->types, types, sizeof types);
+    return dkm_fail(kernel->ctx, DKM_ERR_UNSUPPORTED,
+                    "%s is a kernel for %s objects, and these are %s: choose another kernel or say "
+                    "what type they are",
+                    kind->name, types, dkm_type_name(type));
 }
 
 int dkm_kernel_looks_at_training(const dkm_kernel *kernel)

@@ -20,6 +20,9 @@ dkm_status dkm_slot_thin(dkm_prepared *prepared, dkm_idx slot);
 DKM_NODISCARD
 dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B);
 
+/** Whether a kernel is one for objects of that type. Local. */
+int dkm_kernel_suits(const dkm_kernel *kernel, dkm_type type);
+
 /** Whether the values of a kernel depend on all training objects: they must all be kept then.
  *  Local. */
 int dkm_kernel_looks_at_training(const dkm_kernel *kernel);

@@ -63,15 +63,18 @@ static dkm_idx stretch(const void *state)
 
 static dkm_local check_top(const dkm_jkm *s, const dkm_preimage_settings *settings)
 {
-    if (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES)
+    if ((settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES) ||
+        settings->kz || settings->neighbours || settings->window)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
                         "a joint kernel map predicts in closed form, or chooses among candidates");
     if (s->space.count == 0 && (settings->top > 0 || settings->method == DKM_PREIMAGE_CANDIDATES))
         return dkm_fail(s->ctx, DKM_ERR_ARG,
                         "the model predicts vectors: give candidates to choose among them");
     if (settings->top > s->space.count && s->space.count > 0)
-        return dkm_fail(s->ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
-                        (long long)settings->top, (long long)s->space.count);
+        return dkm_fail(s->ctx, DKM_ERR_ARG,
+                        "the best %lld of %lld candidates cannot be listed: ask for at most %lld",
+                        (long long)settings->top, (long long)s->space.count,
+                        (long long)s->space.count);
     return DKM_LOCAL_OK;
 }
 
@@ -81,6 +84,9 @@ static dkm_status configure(void *state, dkm_preimage_settings *settings, dkm_ty
     dkm_jkm *s = state;
     dkm_status status = DKM_OK;
 
+    if (settings->stream) /* scores are held for all candidates: so are they */
+        DKM_TRY(dkm_source_read(settings->stream, 0, dkm_source_rows(settings->stream),
+                                &settings->candidates));
     if (settings->candidates)
         DKM_TRY(dkm_space_choose_from(&s->space, &settings->candidates));
     DKM_AGREE(s->ctx, check_top(s, settings));

@@ -22,6 +22,8 @@ static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, d
     if (dkm_data_rows(X) != dkm_data_rows(Y))
         return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
                         (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
+    if (dkm_data_rows(X) == 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
     if (k < 1 || k > dkm_data_rows(X))
         return dkm_fail(ctx, DKM_ERR_ARG, "k = %lld neighbours of %lld examples: take 1 to %lld",
                         (long long)k, (long long)dkm_data_rows(X), (long long)dkm_data_rows(X));
@@ -44,10 +46,12 @@ dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
     DKM_SAME(ctx, settings->k);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->k = settings->k;
-    DKM_TRY(dkm_base_open(&s->in.base, ctx, X, dkm_kernel_text(kx), &settings->layout));
+    DKM_TRY(dkm_blame(ctx, "x",
+                      dkm_base_open(&s->in.base, ctx, X, dkm_kernel_text(kx), &settings->layout)));
     DKM_TRY(dkm_neighbours_ready(&s->in));
     if (ky) {
-        DKM_TRY(dkm_base_open_beside(&s->out.base, &s->in.base, Y, dkm_kernel_text(ky)));
+        DKM_TRY(dkm_blame(ctx, "y",
+                          dkm_base_open_beside(&s->out.base, &s->in.base, Y, dkm_kernel_text(ky))));
         DKM_TRY(dkm_neighbours_ready(&s->out));
     } else {
         s->Y = *Y;
@@ -71,21 +75,32 @@ static dkm_idx stretch(const void *state)
                                              s->k * dkm_data_cols(dkm_knn_outputs(s)));
 }
 
+/* Whether outputs are to be found in another way than among those of the training. */
+static int asks_for_more(const dkm_preimage_settings *settings)
+{
+    return (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES) ||
+           settings->candidates || settings->stream || settings->kz || settings->neighbours ||
+           settings->window;
+}
+
 static dkm_local check_preimage(const dkm_knn *s, const dkm_preimage_settings *settings)
 {
     dkm_ctx *ctx = s->in.base.ctx;
+    dkm_idx m = dkm_data_rows(dkm_knn_outputs(s));
+    int more = asks_for_more(settings);
 
-    if (s->Y && (settings->method != DKM_PREIMAGE_AUTO || settings->candidates || settings->top))
+    if (s->Y && (settings->method == DKM_PREIMAGE_CANDIDATES || settings->top || more))
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "a model of knn has pre-images where its outputs have a kernel: fit it "
                         "with one (ky)");
-    if (settings->candidates ||
-        (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES))
+    if (more)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                        "a model of knn predicts the nearest of its training outputs (candidates)");
-    if (settings->top > dkm_data_rows(dkm_knn_outputs(s)))
-        return dkm_fail(ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
-                        (long long)settings->top, (long long)dkm_data_rows(dkm_knn_outputs(s)));
+                        "a model of knn predicts the nearest of its training outputs: it can list "
+                        "the best of them (top), and has no other pre-images");
+    if (settings->top > m)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "the best %lld of %lld candidates cannot be listed: ask for at most %lld",
+                        (long long)settings->top, (long long)m, (long long)m);
     return DKM_LOCAL_OK;
 }
 

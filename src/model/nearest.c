@@ -33,6 +33,21 @@ void dkm_candidates_clear(dkm_candidates *candidates)
     DKM_FREE(candidates->norms);
 }
 
+dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_type wanted,
+                               dkm_idx wanted_cols)
+{
+    if (type != wanted)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "candidates are %s, and the model's objects are %s: give such ones, or say "
+                        "what type they are",
+                        dkm_type_name(type), dkm_type_name(wanted));
+    if (type == DKM_DENSE && cols != wanted_cols)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "candidates have %lld columns, and the model's objects have %lld",
+                        (long long)cols, (long long)wanted_cols);
+    return DKM_LOCAL_OK;
+}
+
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
     return a < b ? a : b;

@@ -20,6 +20,12 @@ typedef struct dkm_candidates {
 /** Free both. Local. */
 void dkm_candidates_clear(dkm_candidates *candidates);
 
+/** Refuse candidates that are of another type than the objects they are to stand for, or dense rows
+ *  of another width. Local. */
+DKM_NODISCARD
+dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_type wanted,
+                               dkm_idx wanted_cols);
+
 /** The @p top candidates c with the smallest norms_c - 2 q.z_c + q.q for each point q.
  *
  *  Collective. Ties go to the lowest index; norms that differ from the least by rounding alone count

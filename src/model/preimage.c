@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernel/prepare.h"
 
 static const dkm_preimage_kind *const kinds[] = {
     &dkm_preimage_linear,      &dkm_preimage_exact,    &dkm_preimage_candidates,
@@ -108,20 +109,21 @@ static dkm_local check_candidates(const dkm_preimage *pre)
     dkm_ctx *ctx = pre->e->base.ctx;
     given it = find_given(pre), training = look_at(pre->e->base.X);
     int any = pre->settings.candidates || pre->settings.stream;
+    dkm_local local = DKM_LOCAL_OK;
 
     if ((any || pre->settings.top > 0) && pre->kind != &dkm_preimage_candidates)
         return dkm_fail(
             ctx, DKM_ERR_ARG,
             "candidates and a list of the best go with the pre-image method candidates");
-    if (it.type != training.type || (it.type == DKM_DENSE && it.cols != training.cols))
+    DKM_STEP(dkm_candidates_match(ctx, it.type, it.cols, training.type, training.cols));
+    if (it.rows < 1)
+        return dkm_fail(ctx, DKM_ERR_ARG, "there are no candidates: give at least one");
+    if (it.rows < pre->settings.top)
         return dkm_fail(ctx, DKM_ERR_ARG,
-                        "candidates are %s of %lld columns, and the model's outputs are %s of %lld",
-                        dkm_type_name(it.type), (long long)it.cols, dkm_type_name(training.type),
-                        (long long)training.cols);
-    if (it.rows < (pre->settings.top > 0 ? pre->settings.top : 1))
-        return dkm_fail(ctx, DKM_ERR_ARG, "the best %lld of %lld candidates cannot be listed",
-                        (long long)pre->settings.top, (long long)it.rows);
-    return DKM_LOCAL_OK;
+                        "the best %lld of %lld candidates cannot be listed: ask for at most %lld",
+                        (long long)pre->settings.top, (long long)it.rows, (long long)it.rows);
+out:
+    return local;
 }
 
 static dkm_local check_learned(const dkm_preimage *pre)
@@ -137,6 +139,11 @@ static dkm_local check_learned(const dkm_preimage *pre)
     if (learns && !(pre->settings.gamma_z > 0))
         return dkm_fail(ctx, DKM_ERR_ARG, "the ridge of a learned pre-image is above 0, not %g",
                         pre->settings.gamma_z);
+    if (learns && !dkm_kernel_suits(pre->settings.kz, DKM_DENSE))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "kz = %s is no kernel on coordinates, which are dense rows: give one, for "
+                        "example rbf(sigma=1)",
+                        dkm_kernel_text(pre->settings.kz));
     if (!learns && pre->settings.kz)
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "a kernel on coordinates goes with the pre-image methods learned and "

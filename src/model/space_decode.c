@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "model/nearest.h"
 #include "model/panels.h"
 #include "model/space_parts.h"
 
@@ -176,8 +177,6 @@ dkm_status dkm_space_decode(const dkm_space *space, dkm_idx top, dkm_data **G, d
 
 static dkm_local check_candidates(const dkm_space *s, const dkm_data *given)
 {
-    dkm_type type = dkm_data_type(given);
-
     if (s->type == DKM_LABELS)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
                         "the model tells classes apart: it has no other candidates");
@@ -185,12 +184,10 @@ static dkm_local check_candidates(const dkm_space *s, const dkm_data *given)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
                         "the model was trained in the span of its outputs: fit with candidates to "
                         "choose among candidates");
-    if (type != s->type || (type == DKM_DENSE && dkm_data_cols(given) != s->cols))
-        return dkm_fail(s->ctx, DKM_ERR_ARG,
-                        "candidates are %s of %lld columns, and the model's outputs are %s of %lld",
-                        dkm_type_name(type), (long long)dkm_data_cols(given),
-                        dkm_type_name(s->type), (long long)s->cols);
-    return DKM_LOCAL_OK;
+    if (dkm_data_rows(given) < 1)
+        return dkm_fail(s->ctx, DKM_ERR_ARG, "there are no candidates: give at least one");
+    return dkm_candidates_match(s->ctx, dkm_data_type(given), dkm_data_cols(given), s->type,
+                                s->cols);
 }
 
 dkm_status dkm_space_choose_from(dkm_space *space, dkm_data **candidates)

@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "kernel/identity.h"
 #include "kernel/joint_impl.h"
+#include "model/nearest.h"
 #include "model/panels.h"
 #include "model/space_parts.h"
 
@@ -43,17 +44,6 @@ static dkm_local look_up(dkm_space *s, const dkm_data *Y, dkm_idx count, const d
     return DKM_LOCAL_OK;
 }
 
-static dkm_local check_alike(const dkm_data *Y, const dkm_data *C)
-{
-    if (dkm_data_type(Y) == dkm_data_type(C) &&
-        (dkm_data_type(Y) != DKM_DENSE || dkm_data_cols(Y) == dkm_data_cols(C)))
-        return DKM_LOCAL_OK;
-    return dkm_fail(dkm_data_ctx(Y), DKM_ERR_ARG,
-                    "candidates are %s of %lld columns, and outputs are %s of %lld",
-                    dkm_type_name(dkm_data_type(C)), (long long)dkm_data_cols(C),
-                    dkm_type_name(dkm_data_type(Y)), (long long)dkm_data_cols(Y));
-}
-
 dkm_status dkm_space_find_truth(dkm_space *space, const dkm_data *Y, const dkm_data *candidates)
 {
     dkm_status status = DKM_OK;
@@ -65,7 +55,9 @@ dkm_status dkm_space_find_truth(dkm_space *space, const dkm_data *Y, const dkm_d
         space->truth[i] = dkm_data_local_first(Y) + i;
     if (!candidates)
         goto out;
-    DKM_AGREE(space->ctx, check_alike(Y, candidates));
+    DKM_AGREE(space->ctx,
+              dkm_candidates_match(space->ctx, dkm_data_type(candidates), dkm_data_cols(candidates),
+                                   dkm_data_type(Y), dkm_data_cols(Y)));
     DKM_AGREE(space->ctx, dkm_alloc(space->ctx, dkm_data_rows(candidates), &all));
     DKM_TRY(gather_identities(candidates, all));
     DKM_AGREE(space->ctx, look_up(space, Y, dkm_data_rows(candidates), all));
