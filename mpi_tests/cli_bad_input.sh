@@ -12,26 +12,6 @@ fi
 . "${BASH_SOURCE%/*}/common.sh"
 limit=20
 
-# bad TEXTS ARGUMENTS...: TEXTS, separated by '|', must all be in the one message.
-bad() {
-    local texts=$1 ranks text
-    shift
-    for ranks in 0 3; do
-        rm -rf made
-        mkdir made
-        SECONDS=0
-        on "$ranks" "$@"
-        [ "$SECONDS" -lt 5 ] || fail "dkmap $*: took $SECONDS seconds"
-        expect 1 "dkmap $* ($texts)"
-        [ "$(grep -c '^dkmap: ' err)" = 1 ] || fail "dkmap $*: $(grep -c '^dkmap: ' err) messages"
-        while read -r -d '|' text; do
-            says err "$text" "dkmap $*"
-        done <<<"$texts|"
-        [ -s out ] && fail "dkmap $*: results on stdout: $(head -2 out)"
-        [ -z "$(ls -A made)" ] || fail "dkmap $*: left behind $(ls -A made)"
-    done
-}
-
 # bad_x TEXTS FILE: a bad file of inputs; bad_y: of outputs.
 bad_x() {
     bad "$1" fit krr --x "$2" --y y.csv --kx linear --gamma 1 -o made/m.h5

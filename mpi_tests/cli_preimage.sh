@@ -122,6 +122,6 @@ says err "z.npy[:, 0:3]: the model has 5 components" "too few coordinates"
 good 1 fit krr --x noisy.csv --y clean.csv --kx linear --gamma 1 -o krr.h5
 on 1 decode krr.h5 --z z.npy -o none.npy
 expect 1 "decoding with a ridge model"
-says err "no coordinates" "decoding with a ridge model"
+says err "krr.h5: a model of krr" "decoding with a ridge model"
 [ -e none.npy ] || [ -e none.txt ] && fail "a failed run left a file"
 finish

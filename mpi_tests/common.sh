@@ -45,6 +45,27 @@ says() {
     grep -qF -- "$2" "$1" || fail "$3: no '$2' in: $(head -5 "$1")"
 }
 
+# bad TEXTS ARGUMENTS...: a run that must fail soon on every rank, without results or files in made/.
+# TEXTS, separated by '|', must all be in the one message.
+bad() {
+    local texts=$1 ranks text
+    shift
+    for ranks in 0 3; do
+        rm -rf made
+        mkdir made
+        SECONDS=0
+        on "$ranks" "$@"
+        [ "$SECONDS" -lt 5 ] || fail "dkmap $*: took $SECONDS seconds"
+        expect 1 "dkmap $* ($texts)"
+        [ "$(grep -c '^dkmap: ' err)" = 1 ] || fail "dkmap $*: $(grep -c '^dkmap: ' err) messages"
+        while read -r -d '|' text; do
+            says err "$text" "dkmap $*"
+        done <<<"$texts|"
+        [ -s out ] && fail "dkmap $*: results on stdout: $(head -2 out)"
+        [ -z "$(ls -A made)" ] || fail "dkmap $*: left behind $(ls -A made)"
+    done
+}
+
 # value NAME: the value of a `name value` line of the last run.
 value() {
     awk -v name="$1" '$1 == name { print $2; exit }' out

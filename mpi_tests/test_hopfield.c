@@ -146,7 +146,7 @@ static void numbers_beyond_one_are_refused(dkm_ctx *ctx)
     if (dkm_ctx_rank(ctx) == 0)
         dkm_data_values(Y)[1] = 1.5;
     CHECK(dkm_hopfield_fit(ctx, X, Y, &s, &model, NULL) == DKM_ERR_ARG && !model);
-    CHECK(strstr(dkm_ctx_message(ctx), "y has the number 1.5") != NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "of y has the number 1.5") != NULL);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
 }

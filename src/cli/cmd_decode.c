@@ -5,7 +5,8 @@
 
 static dkm_status decode(run *r)
 {
-    static const streaming through = {.from = "z",
+    static const streaming through = {.only = "kpca or kde",
+                                      .from = "z",
                                       .prepare = preimage_choose,
                                       .apply = dkm_model_decode,
                                       .type = dkm_model_decoded_type,

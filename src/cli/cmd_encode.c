@@ -4,7 +4,7 @@
 
 static dkm_status encode(run *r)
 {
-    static const streaming through = {.only = "kpca lle",
+    static const streaming through = {.only = "kpca or lle",
                                       .from = "x",
                                       .apply = dkm_model_predict,
                                       .type = dkm_model_output_type,

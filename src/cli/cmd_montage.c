@@ -9,7 +9,16 @@
 #include "rows.h"
 #include "run.h"
 
+enum { PATH_MOST = 4096 };
+
 static const char plus[] = " + ";
+
+static dkm_local check_name(run *r, const char *where, const char *row)
+{
+    if (*where)
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG, "--rows %s: there is no file beside the +", row);
+}
 
 /* Images of one file into a row of the picture, from pixel @p *first on, which moves behind them.
  */
@@ -33,21 +42,52 @@ out:
     return status;
 }
 
+/* The next file of a value of --rows, and what follows it: NULL behind the last. */
+static const char *next_file(const char *rest, char where[PATH_MOST])
+{
+    const char *next = strstr(rest, plus);
+
+    snprintf(where, PATH_MOST, "%.*s", (int)(next ? (size_t)(next - rest) : strlen(rest)), rest);
+    return next ? next + strlen(plus) : NULL;
+}
+
 /* A value of --rows: one file, or several to be put below each other. */
 static dkm_status place_row(run *r, dkm_picture *picture, dkm_idx row)
 {
     const char *rest = args_value(r->args, "rows", (int)row)->text;
     dkm_status status = DKM_OK;
     dkm_idx first = 0;
-    char where[4096];
+    char where[PATH_MOST];
 
     while (rest) {
-        const char *next = strstr(rest, plus);
-        size_t length = next ? (size_t)(next - rest) : strlen(rest);
-        snprintf(where, sizeof where, "%.*s", (int)length, rest);
+        rest = next_file(rest, where);
         DKM_TRY(place_file(r, picture, row, where, &first));
-        rest = next ? next + strlen(plus) : NULL;
     }
+out:
+    return status;
+}
+
+/* How many images the fullest row of the picture has, --count of them at most. */
+static dkm_status count_images(run *r, dkm_idx *count)
+{
+    dkm_idx wanted = args_whole(r->args, "count");
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+    char where[PATH_MOST];
+
+    *count = 1;
+    for (int row = 0; row < args_count(r->args, "rows"); row++) {
+        const char *whole = args_value(r->args, "rows", row)->text, *rest = whole;
+        while (rest) {
+            rest = next_file(rest, where);
+            DKM_AGREE(r->ctx, check_name(r, where, whole));
+            DKM_TRY(dkm_source_open(r->ctx, where, DKM_INPUTS, "dense", &source));
+            if (dkm_source_rows(source) > *count)
+                *count = dkm_source_rows(source);
+            dkm_source_close(&source);
+        }
+    }
+    *count = *count < wanted ? *count : wanted;
 out:
     return status;
 }
@@ -80,7 +120,6 @@ static dkm_local read_settings(run *r, const char **labels, int room, dkm_pictur
     *s = (dkm_picture_settings){.height = shape->P,
                                 .width = shape->Q,
                                 .rows = args_count(r->args, "rows"),
-                                .count = args_whole(r->args, "count"),
                                 .scale = args_whole(r->args, "scale"),
                                 .invert = args_flag(r->args, "invert"),
                                 .labels = named ? labels : NULL};
@@ -108,6 +147,7 @@ static dkm_status montage(run *r)
 
     DKM_AGREE(r->ctx, read_settings(r, labels, ROWS_MOST, &settings));
     DKM_TRY(dkm_path_check(r->ctx, path));
+    DKM_TRY(count_images(r, &settings.count));
     DKM_TRY(dkm_picture_create(r->ctx, &settings, &picture));
     for (dkm_idx row = 0; row < settings.rows; row++)
         DKM_TRY(place_row(r, picture, row));

@@ -1,12 +1,35 @@
+#include <string.h>
+
 #include "commands.h"
 #include "preimage_options.h"
 #include "rows.h"
 #include "stream.h"
 
+/* What kpca predicts are coordinates, whatever the options of pre-images say. */
+static dkm_local check_objects(run *r, const dkm_model *model)
+{
+    if (strcmp(dkm_model_method(model), "kpca") != 0 || !preimage_asked(r))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "%s: a model of kpca predicts coordinates: write them by encode, and turn them "
+                    "into objects by decode",
+                    r->args->operands[0]);
+}
+
+static dkm_status prepare(run *r, dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(r->ctx, check_objects(r, model));
+    DKM_TRY(preimage_choose(r, model));
+out:
+    return status;
+}
+
 static dkm_status predict(run *r)
 {
     static const streaming through = {.from = "x",
-                                      .prepare = preimage_choose,
+                                      .prepare = prepare,
                                       .apply = dkm_model_predict,
                                       .type = dkm_model_output_type,
                                       .cols = dkm_model_output_cols};

@@ -1,6 +1,7 @@
 #include <dkmap/score.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "commands.h"
 #include "pair.h"
@@ -8,6 +9,18 @@
 #include "run.h"
 
 enum { BASELINE_MEAN, BASELINE_COPY }; /* as the words of --baseline stand */
+
+/* One score. All are worked out before the first is told: a run that fails tells none. */
+typedef struct result {
+    const char *prefix;
+    dkm_loss loss;
+    dkm_score score;
+} result;
+
+typedef struct results {
+    int count, room;
+    result *list;
+} results;
 
 /* In the record the first loss is `loss`; every loss is there under its own name as well. */
 static void tell(run *r, const char *prefix, dkm_loss loss, const dkm_score *s)
@@ -33,40 +46,54 @@ static void record_loss(run *r, dkm_loss loss, const dkm_score *s)
     dkm_record_real(r->record, "loss.stderr", s->stderror);
 }
 
+static void tell_all(run *r, const results *all)
+{
+    run_tell_int(r, "rows", all->list[0].score.rows);
+    record_loss(r, all->list[0].loss, &all->list[0].score);
+    for (int k = 0; k < all->count; k++)
+        tell(r, all->list[k].prefix, all->list[k].loss, &all->list[k].score);
+}
+
+static dkm_local make_room(run *r, results *all)
+{
+    all->room = args_count(r->args, "loss") * (1 + args_count(r->args, "baseline"));
+    all->list = calloc((size_t)all->room, sizeof *all->list);
+    if (!all->list)
+        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for %d scores", all->room);
+    return DKM_LOCAL_OK;
+}
+
 /* Every loss that was asked for. */
-static dkm_status score_all(run *r, const char *prefix, const dkm_data *truth, const dkm_data *pred,
-                            const dkm_kernel *ky)
+static dkm_status score_all(run *r, results *all, const char *prefix, const dkm_data *truth,
+                            const dkm_data *pred, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
-    dkm_score score;
 
     for (int k = 0; k < args_count(r->args, "loss"); k++) {
-        dkm_loss loss = (dkm_loss)args_value(r->args, "loss", k)->whole;
-        DKM_TRY(dkm_score_predictions(truth, pred, loss, ky, &score));
-        if (k == 0 && *prefix == '\0') {
-            run_tell_int(r, "rows", score.rows);
-            record_loss(r, loss, &score);
-        }
-        tell(r, prefix, loss, &score);
+        result *next = &all->list[all->count];
+        next->prefix = prefix;
+        next->loss = (dkm_loss)args_value(r->args, "loss", k)->whole;
+        DKM_TRY(dkm_score_predictions(truth, pred, next->loss, ky, &next->score));
+        all->count++;
     }
 out:
     return status;
 }
 
-static dkm_status score_mean(run *r, const dkm_data *truth, const dkm_kernel *ky)
+static dkm_status score_mean(run *r, results *all, const dkm_data *truth, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
     dkm_data *pred = NULL;
 
     DKM_TRY(dkm_score_baseline(truth, &pred));
-    DKM_TRY(score_all(r, "baseline_", truth, pred, ky));
+    DKM_TRY(score_all(r, all, "baseline_", truth, pred, ky));
 out:
     dkm_data_destroy(&pred);
     return status;
 }
 
 /* The inputs themselves as predictions. */
-static dkm_status score_copy(run *r, const dkm_data *truth, const dkm_kernel *ky)
+static dkm_status score_copy(run *r, results *all, const dkm_data *truth, const dkm_kernel *ky)
 {
     const char *where = args_text(r->args, "x");
     dkm_status status = DKM_OK;
@@ -75,20 +102,20 @@ static dkm_status score_copy(run *r, const dkm_data *truth, const dkm_kernel *ky
     if (!where)
         DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG, "--baseline copy needs the inputs: --x"));
     DKM_TRY(dkm_data_read(r->ctx, where, DKM_INPUTS, args_text(r->args, "y-type"), &pred));
-    DKM_TRY(run_blame(r, where, score_all(r, "copy_", truth, pred, ky)));
+    DKM_TRY(run_blame(r, where, score_all(r, all, "copy_", truth, pred, ky)));
 out:
     dkm_data_destroy(&pred);
     return status;
 }
 
-static dkm_status score_baselines(run *r, const dkm_data *truth, const dkm_kernel *ky)
+static dkm_status score_baselines(run *r, results *all, const dkm_data *truth, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
 
     for (int k = 0; k < args_count(r->args, "baseline"); k++)
         DKM_TRY(args_value(r->args, "baseline", k)->whole == BASELINE_MEAN
-                    ? score_mean(r, truth, ky)
-                    : score_copy(r, truth, ky));
+                    ? score_mean(r, all, truth, ky)
+                    : score_copy(r, all, truth, ky));
 out:
     return status;
 }
@@ -102,13 +129,17 @@ static dkm_status score(run *r)
     dkm_status status = DKM_OK;
     dkm_data *truth = NULL, *pred = NULL;
     dkm_kernel *ky = NULL;
+    results all = {0};
 
     if (args_text(r->args, "ky"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
     DKM_TRY(pair_read(r, truths, ranks ? lists : predictions, &truth, &pred));
-    DKM_TRY(score_all(r, "", truth, pred, ky));
-    DKM_TRY(score_baselines(r, truth, ky));
+    DKM_AGREE(r->ctx, make_room(r, &all));
+    DKM_TRY(score_all(r, &all, "", truth, pred, ky));
+    DKM_TRY(score_baselines(r, &all, truth, ky));
+    tell_all(r, &all);
 out:
+    free(all.list);
     dkm_data_destroy(&pred);
     dkm_data_destroy(&truth);
     dkm_kernel_destroy(&ky);

@@ -37,7 +37,8 @@ static dkm_local make_dir(run *r)
 
     if (dkm_ctx_rank(r->ctx) != 0 || mkdir(dir, 0777) == 0 || errno == EEXIST)
         return DKM_LOCAL_OK;
-    return dkm_fail(r->ctx, DKM_ERR_IO, "%s: cannot make this folder: %s", dir, strerror(errno));
+    return dkm_fail(r->ctx, DKM_ERR_IO, "%s: cannot make this folder: %s%s", dir, strerror(errno),
+                    errno == ENOENT ? ": make the one above it first" : "");
 }
 
 dkm_status gen_make_dir(run *r)

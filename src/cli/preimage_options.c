@@ -42,9 +42,8 @@ const option preimage_options[] = {
              "letters by coordinates and windows, in place of neighbours"},
     {.name = "gamma-z",
      .kind = OPT_REAL,
-     .preset = "1e-3",
      .hint = "G",
-     .help = "ridge of a learned pre-image, or of a classifier of letters"},
+     .help = "ridge of a learned pre-image, or of a classifier of letters; 1e-3 when not given"},
     {0}};
 
 #define STREAMED 134217728.0 /* bytes a rank from which on candidates are not held at once */
@@ -76,6 +75,24 @@ out:
     return status;
 }
 
+int preimage_asked(const run *r)
+{
+    static const char *const names[] = {"candidates", "top", "neighbours",
+                                        "window",     "kz",  "gamma-z"};
+
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (args_text(r->args, names[k]))
+            return 1;
+    return args_whole(r->args, "preimage") != DKM_PREIMAGE_AUTO;
+}
+
+static dkm_local check_ridge(run *r)
+{
+    if (args_text(r->args, "gamma-z") && !args_text(r->args, "kz"))
+        return dkm_fail(r->ctx, DKM_ERR_ARG, "--gamma-z is the ridge of --kz: give that too");
+    return DKM_LOCAL_OK;
+}
+
 dkm_status preimage_choose(run *r, dkm_model *model)
 {
     dkm_status status = DKM_OK;
@@ -86,10 +103,10 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     settings.top = given(r, "top");
     settings.neighbours = given(r, "neighbours");
     settings.window = given(r, "window");
-    settings.gamma_z = args_real(r->args, "gamma-z");
-    if (settings.method == DKM_PREIMAGE_AUTO && !candidates && !kz && settings.top == 0 &&
-        settings.neighbours == 0 && settings.window == 0)
+    settings.gamma_z = args_text(r->args, "gamma-z") ? args_real(r->args, "gamma-z") : 1e-3;
+    if (!preimage_asked(r))
         return DKM_OK;
+    DKM_AGREE(r->ctx, check_ridge(r));
     if (kz)
         DKM_TRY(dkm_kernel_parse(r->ctx, kz, &settings.kz));
     if (candidates)

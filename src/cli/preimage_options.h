@@ -6,6 +6,9 @@
 
 extern const option preimage_options[];
 
+/** Whether any of them is given. Local. */
+int preimage_asked(const run *r);
+
 /** Configure the model as the options say; a model without pre-images is left alone where none of
  *  them is given. Collective.
  *  @return DKM_OK; what reading candidates or dkm_model_configure() return */

@@ -120,12 +120,7 @@ dkm_status run_check_model_path(run *r)
 
 dkm_status run_blame(run *r, const char *file, dkm_status status)
 {
-    char message[1024];
-
-    if (status != DKM_ERR_ARG && status != DKM_ERR_UNSUPPORTED)
-        return status;
-    snprintf(message, sizeof message, "%s", dkm_ctx_message(r->ctx));
-    return dkm_agree(r->ctx, dkm_fail(r->ctx, status, "%s: %s", file, message));
+    return dkm_blame(r->ctx, file, status);
 }
 
 static dkm_local check_grid(run *r)

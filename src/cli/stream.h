@@ -6,7 +6,7 @@
 
 /** What passes through the model, and what comes out. */
 typedef struct streaming {
-    const char *only; /**< the methods the model may be of, between blanks; NULL: any */
+    const char *only; /**< the methods the model may be of, as in "kpca or kde"; NULL: any */
     const char *from; /**< the option that names the file to read */
     dkm_status (*prepare)(run *r,
                           dkm_model *model); /**< called with the loaded model; may be NULL */

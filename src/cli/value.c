@@ -140,7 +140,7 @@ void value_expected(const option *o, char *out, size_t size)
         list_words(o->words, out, size);
         break;
     case OPT_GRID:
-        snprintf(out, size, "rows x columns of ranks, such as 2x3");
+        snprintf(out, size, "%s, two whole numbers such as 2x3", option_hint(o));
         break;
     case OPT_BYTES:
         snprintf(out, size, "an amount of memory such as 512M or 64G");

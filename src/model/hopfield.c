@@ -26,22 +26,36 @@ static void destroy(void *state)
     dkm_free_block(s);
 }
 
+/* Numbers beyond the hypercube that states move in are refused, with their place. */
+static dkm_local check_range(const dkm_data *data, const char *name)
+{
+    dkm_idx cols = dkm_data_cols(data), first = dkm_data_local_first(data);
+    const double *values = dkm_data_values_const(data);
+
+    for (dkm_idx i = 0; i < dkm_data_local_rows(data) * cols; i++)
+        if (fabs(values[i]) > 1.0 + 1e-9)
+            return dkm_fail(dkm_data_ctx(data), DKM_ERR_ARG,
+                            "row %lld of %s has the number %g: a Hopfield net wants numbers from "
+                            "-1 to 1, scale them first",
+                            (long long)(first + i / cols), name, values[i]);
+    return DKM_LOCAL_OK;
+}
+
 static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y)
 {
-    const dkm_data *both[] = {X, Y};
+    dkm_local local = DKM_LOCAL_OK;
 
     if (dkm_data_type(X) != DKM_DENSE || dkm_data_type(Y) != DKM_DENSE)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "a Hopfield net maps dense rows to dense rows");
     if (dkm_data_rows(X) != dkm_data_rows(Y))
         return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
                         (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    for (int k = 0; k < 2; k++)
-        for (dkm_idx i = 0; i < dkm_data_local_rows(both[k]) * dkm_data_cols(both[k]); i++)
-            if (fabs(dkm_data_values_const(both[k])[i]) > 1.0 + 1e-9)
-                return dkm_fail(ctx, DKM_ERR_ARG,
-                                "%s has the number %g: a Hopfield net wants numbers from -1 to 1",
-                                k ? "y" : "x", dkm_data_values_const(both[k])[i]);
-    return DKM_LOCAL_OK;
+    if (dkm_data_rows(X) == 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    DKM_STEP(check_range(X, "x"));
+    DKM_STEP(check_range(Y, "y"));
+out:
+    return local;
 }
 
 dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
@@ -98,7 +112,7 @@ out:
 static dkm_local check_inputs(const dkm_hopfield *s, const dkm_data *X)
 {
     if (dkm_data_type(X) == DKM_DENSE && dkm_data_cols(X) == s->d)
-        return DKM_LOCAL_OK;
+        return check_range(X, "x");
     return dkm_fail(s->e.base.ctx, DKM_ERR_ARG,
                     "the model was trained on dense inputs of %lld columns, these are %s of %lld",
                     (long long)s->d, dkm_type_name(dkm_data_type(X)), (long long)dkm_data_cols(X));

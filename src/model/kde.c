@@ -160,12 +160,15 @@ static dkm_status fit_exactly(dkm_kde *s, dkm_data **X, dkm_data **Y, const dkm_
 {
     dkm_status status = DKM_OK;
     dkm_eigen_settings eigen = settings->eigen;
+    dkm_ctx *ctx = dkm_data_ctx(*X);
 
     eigen.center = 1;
-    DKM_TRY(add_extra(Y, settings->extra, &found->extra));
-    DKM_TRY(dkm_base_open(&s->base, dkm_data_ctx(*X), X, dkm_kernel_text(kx), &settings->layout));
-    DKM_TRY(dkm_base_open_beside(&s->out.base, &s->base, Y, dkm_kernel_text(ky)));
-    DKM_TRY(dkm_embedding_fit(&s->out, &eigen, &found->eigen));
+    DKM_TRY(dkm_blame(ctx, "y", add_extra(Y, settings->extra, &found->extra)));
+    DKM_TRY(dkm_blame(ctx, "x",
+                      dkm_base_open(&s->base, ctx, X, dkm_kernel_text(kx), &settings->layout)));
+    DKM_TRY(
+        dkm_blame(ctx, "y", dkm_base_open_beside(&s->out.base, &s->base, Y, dkm_kernel_text(ky))));
+    DKM_TRY(dkm_blame(ctx, "y", dkm_embedding_fit(&s->out, &eigen, &found->eigen)));
     DKM_TRY(dkm_kde_learn(s, settings, found));
 out:
     return status;
