@@ -29,6 +29,12 @@ for row in "${outputs[@]}"; do
         sets*) type=(--y-type label-sets) ;; esac
     good 2 score --truth "${file%% *}[48:60]" --pred "p1.$ending" --loss "$loss" "${type[@]}"
     below "$(value "$loss")" 1e-6 "$file is predicted"
+    case $file in *sets*) # text that goes with sets is read as sets
+        good 2 score --truth "${file%% *}[48:60]" --pred "p1.$ending" --loss "$loss"
+        below "$(value "$loss")" 1e-6 "$file is scored without a type"
+        good 3 predict "m_$loss.h5" --x 'x.csv[48:60]' --candidates "p1.$ending" -o "c1.$ending"
+        cmp -s "p1.$ending" "c1.$ending" || fail "$file: candidates without a type" ;;
+    esac
 done
 
 # Pre-images: closed form, the best three, coordinates, candidates from a file.

@@ -1,9 +1,35 @@
 #include "pair.h"
 
-static dkm_status open_source(run *r, file_options file, dkm_source **source)
+#include <string.h>
+
+static int ends_in(const char *name, size_t length, const char *ending)
 {
-    return dkm_source_open(r->ctx, args_text(r->args, file.where), file.role,
-                           file.type ? args_text(r->args, file.type) : NULL, source);
+    size_t more = strlen(ending);
+
+    return length > more && strncmp(name + length - more, ending, more) == 0;
+}
+
+const char *pair_type(const char *where, dkm_type type)
+{
+    size_t length = strcspn(where, "[");
+    int listed = type == DKM_LABELS || type == DKM_LABEL_SETS || type == DKM_SETS;
+
+    if (ends_in(where, length, ".gz"))
+        length -= strlen(".gz");
+    return listed && (ends_in(where, length, ".csv") || ends_in(where, length, ".tsv") ||
+                      ends_in(where, length, ".txt"))
+               ? dkm_type_name(type)
+               : NULL;
+}
+
+static const char *type_of(const run *r, file_options file)
+{
+    return file.type ? args_text(r->args, file.type) : NULL;
+}
+
+static dkm_status open_source(run *r, file_options file, const char *type, dkm_source **source)
+{
+    return dkm_source_open(r->ctx, args_text(r->args, file.where), file.role, type, source);
 }
 
 static dkm_local check_rows(run *r, const char *a, dkm_idx m, const char *b, dkm_idx n)
@@ -16,13 +42,16 @@ static dkm_local check_rows(run *r, const char *a, dkm_idx m, const char *b, dkm
 
 dkm_status pair_open(run *r, file_options first, file_options second, dkm_source **a, dkm_data **B)
 {
+    const char *type = type_of(r, second);
     dkm_status status = DKM_OK;
     dkm_source *b = NULL;
     dkm_idx m, n;
 
     *B = NULL;
-    DKM_TRY(open_source(r, first, a));
-    DKM_TRY(open_source(r, second, &b));
+    DKM_TRY(open_source(r, first, type_of(r, first), a));
+    if (first.role == DKM_OUTPUTS && second.role == DKM_OUTPUTS && second.type && !type)
+        type = pair_type(args_text(r->args, second.where), dkm_source_type(*a));
+    DKM_TRY(open_source(r, second, type, &b));
     m = dkm_source_rows(*a);
     n = dkm_source_rows(b);
     DKM_AGREE(r->ctx, check_rows(r, first.where, m, second.where, n));

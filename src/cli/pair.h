@@ -7,11 +7,16 @@
 
 #include "run.h"
 
-/** The options that name a file and its type (NULL: its ending says), and what it is read for. */
+/** The options that name a file and its type (NULL: its ending says), and what it is read for. Of
+ * two files of outputs the second takes its type from the first where pair_type() says. */
 typedef struct file_options {
     const char *where, *type;
     dkm_role role;
 } file_options;
+
+/** The type of a text file without one of its own that goes with objects of @p type, or NULL:
+ *  labels, label sets and sets look like rows of numbers or strings there. Local. */
+const char *pair_type(const char *where, dkm_type type);
 
 /** Read both files. Collective.
  *

@@ -1,5 +1,6 @@
 #include "preimage_options.h"
 
+#include "pair.h"
 #include "rows.h"
 
 #define WORD_OF_METHOD(code, name) name "|"
@@ -10,10 +11,7 @@ const option preimage_options[] = {
      .words = DKM_PREIMAGE_LIST(WORD_OF_METHOD),
      .preset = "auto",
      .hint = "METHOD",
-     .help = "how coordinates become objects (kde, kpca): the nearest of candidates, the closed "
-             "form of a linear kernel, a map learned with --kz and --gamma-z, and others, or not "
-             "at all; "
-             "auto takes what suits the kernel"},
+     .help = "how coordinates become objects (kde, kpca), as told above"},
     {.name = "candidates",
      .kind = OPT_TEXT,
      .hint = "FILE",
@@ -54,13 +52,18 @@ static int64_t given(const run *r, const char *name)
 }
 
 /* Candidates that would take many bytes of a rank stay in their file. */
-static dkm_status open_candidates(run *r, const char *path, dkm_preimage_settings *settings)
+static dkm_status open_candidates(run *r, const char *path, const dkm_model *model,
+                                  dkm_preimage_settings *settings)
 {
     const char *type = args_text(r->args, "y-type");
     dkm_status status = DKM_OK;
     dkm_source *source = NULL;
     double numbers;
 
+    if (!type)
+        type = pair_type(path, dkm_model_output_type(model));
+    if (!type) /* of kpca, whose outputs are coordinates */
+        type = pair_type(path, dkm_model_decoded_type(model));
     DKM_TRY(dkm_source_open(r->ctx, path, DKM_OUTPUTS, type, &source));
     numbers = (double)dkm_source_rows(source) * (double)dkm_source_cols(source);
     if (dkm_source_type(source) == DKM_DENSE &&
@@ -110,7 +113,7 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     if (kz)
         DKM_TRY(dkm_kernel_parse(r->ctx, kz, &settings.kz));
     if (candidates)
-        DKM_TRY(open_candidates(r, candidates, &settings));
+        DKM_TRY(open_candidates(r, candidates, model, &settings));
     DKM_TRY(run_blame(r, candidates ? candidates : r->args->operands[0],
                       dkm_model_configure(model, &settings)));
 out:
