@@ -21,7 +21,7 @@ static const option options[] = {
      .flags = OPT_REQUIRED,
      .hint = "FILE",
      .help = "coordinates, as encode or predict --preimage coordinates writes them"},
-    ROW_OUTPUT("objects to write: .npy .csv .tsv .h5 .txt"),
+    ROW_OUTPUT("objects to write: .npy .csv .tsv .h5 .txt .sets .svm"),
     {0}};
 
 const command command_decode = {
@@ -29,7 +29,7 @@ const command command_decode = {
     .summary = "objects from coordinates along the components of a kpca or kde model",
     .about =
         "Finds objects whose images lie near the points that coordinates stand for. Encode and "
-        "decode again to denoise or to compress.",
+        "decode again to denoise or to compress.\n" PREIMAGE_ABOUT,
     .example = "mpirun -np 4 dkmap encode components.h5 --x noisy.npy -o z.npy\n"
                "  mpirun -np 4 dkmap decode components.h5 --z z.npy -o clean.npy",
     .operands = "MODEL",

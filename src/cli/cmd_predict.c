@@ -39,15 +39,18 @@ static dkm_status predict(run *r)
 
 static const option options[] = {ROW_X("new inputs, of the kind the model was trained on"),
                                  ROW_X_TYPE,
-                                 ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt"),
+                                 ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
                                  {0}};
 
 const command command_predict = {
     .name = "predict",
     .summary = "predict the outputs of new inputs with a model",
     .about = "Inputs stream through in stretches: memory does not grow with their number, and any "
-             "number of ranks can use a model, whatever number made it.",
-    .example = "mpirun -np 4 dkmap predict model.h5 --x new.npy -o predictions.npy",
+             "number of ranks can use a model, whatever number made it. A model of kde predicts "
+             "coordinates of outputs and turns them into objects.\n" PREIMAGE_ABOUT,
+    .example = "mpirun -np 4 dkmap predict model.h5 --x new.npy -o predictions.npy\n"
+               "  dkmap predict kde.h5 --x new.npy --candidates all.npy --top 5 -o best.csv\n"
+               "  dkmap predict kde.h5 --x new.npy --preimage learned --kz 'rbf(sigma=1)' -o y.npy",
     .operands = "MODEL",
     .tables = {options, preimage_options, compute_options, report_options},
     .run = predict,

@@ -131,8 +131,8 @@ static const option options[] = {
      .kind = OPT_REAL,
      .flags = OPT_SWEEP,
      .hint = "G",
-     .help = "ridge > 0 that is added to the diagonal of the kernel "
-             "matrix"},
+     .help = "ridge > 0 that is added to the diagonal of the kernel matrix; ridge regression needs "
+             "it"},
     ROW_PENALTY(
         "what gamma weighs; coefficients makes B = (K'K + gamma I)^-1 K Z of coordinates Z"),
     {.name = "learner",
@@ -194,7 +194,10 @@ const method method_kde = {
     .about =
         "Finds the leading directions of the outputs in the feature space of their kernel, and "
         "learns the coordinates along them from the inputs by ridge regression. `dkmap predict` "
-        "turns predicted coordinates into objects.",
+        "turns predicted coordinates into objects; its help tells the ways, of which `fit` need "
+        "know nothing. Inputs and outputs may be of any type that a kernel takes: dense or sparse "
+        "rows, labels, label sets, strings, sets, or rows of a gram or distance matrix of your "
+        "own.",
     .arguments = "--x words.txt --y sounds.txt --components 64 \\\n"
                  "      --kx 'normalize(ssk(r=3, lambda=0.5))' --ky 'normalize(spectrum(p=2))' \\\n"
                  "      --gamma 1e-3",

@@ -49,6 +49,9 @@ static const char *const lists[] = {"k", NULL};
 const method method_knn = {
     .name = "knn",
     .summary = "nearest neighbours in the feature space of a kernel: the baseline",
+    .about = "Distances are those of the feature space of --kx; linear means Euclidean ones. "
+             "Outputs may be of any type: one neighbour hands over its own; of several, those that "
+             "are neither numbers nor classes need --ky.",
     .arguments = "--x x.npy --y y.npy --kx 'rbf(sigma=2)' --k 5",
     .options = options,
     .settings = settings,
