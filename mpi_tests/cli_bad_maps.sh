@@ -34,6 +34,23 @@ bad "nan.csv|4|2" predict kde.h5 --x x.csv --candidates nan.csv -o made/p.csv
 bad "the best 21 of 20 candidates cannot be listed: ask for at most 20" \
     predict kde.h5 --x x.csv --top 21 -o made/p.csv
 
+awk 'BEGIN { for (i = 0; i < 20; i++) for (j = 0; j < 20; j++)
+    printf "%s%s", exp(-(i - j) ^ 2 / 20), j < 19 ? "," : "\n" }' >gram.csv
+awk 'BEGIN { for (i = 0; i < 20; i++) for (j = 0; j < 20; j++)
+    printf "%s%s", i < j ? j - i : i - j, j < 19 ? "," : "\n" }' >apart.csv
+for type in gram distance; do
+    [ $type = gram ] && file=gram.csv || file=apart.csv
+    good 2 fit kde "${fit[@]}" --y $file --y-type $type --ky $type --components 3 --gamma 0.1 -o $type.h5
+    good 3 predict $type.h5 --x x.csv --top 2 -o p.csv
+    bad "$file[:, 0:9]: candidates have 9 columns, and the model's objects have 20" \
+        predict $type.h5 --x x.csv --candidates "$file[:, 0:9]" --y-type $type -o made/p.csv
+done
+bad "gram.csv[0:5]: rows of a gram matrix do not tell how long new candidates are" \
+    predict gram.h5 --x x.csv --candidates 'gram.csv[0:5]' --y-type gram -o made/p.csv
+good 3 predict distance.h5 --x x.csv --candidates 'apart.csv[0:5]' --y-type distance --top 5 -o p.csv
+[ "$(awk -F, '{ for (j = 1; j <= NF; j += 2) if ($j > 4) print }' p.csv)" = "" ] ||
+    fail "candidates by their distances: $(head -2 p.csv)"
+
 # Methods, and the settings that go with them.
 bad "strings does not suit the kernel rbf(sigma=1) on dense|use candidates, fixed-point" \
     predict kde.h5 --x x.csv --preimage strings -o made/p.csv

@@ -37,10 +37,11 @@ static dkm_status predict(run *r)
     return stream_through_model(r, &through);
 }
 
-static const option options[] = {ROW_X("new inputs, of the kind the model was trained on"),
-                                 ROW_X_TYPE,
-                                 ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
-                                 {0}};
+static const option options[] = {
+    ROW_X("new inputs, of the kind the model was trained on"),
+    ROW_X_TYPE,
+    ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
+    {0}};
 
 const command command_predict = {
     .name = "predict",

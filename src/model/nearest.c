@@ -41,7 +41,7 @@ dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_ty
                         "candidates are %s, and the model's objects are %s: give such ones, or say "
                         "what type they are",
                         dkm_type_name(type), dkm_type_name(wanted));
-    if (type == DKM_DENSE && cols != wanted_cols)
+    if ((type == DKM_DENSE || type == DKM_GRAM || type == DKM_DISTANCE) && cols != wanted_cols)
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "candidates have %lld columns, and the model's objects have %lld",
                         (long long)cols, (long long)wanted_cols);

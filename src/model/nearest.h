@@ -20,8 +20,8 @@ typedef struct dkm_candidates {
 /** Free both. Local. */
 void dkm_candidates_clear(dkm_candidates *candidates);
 
-/** Refuse candidates that are of another type than the objects they are to stand for, or dense rows
- *  of another width. Local. */
+/** Refuse candidates that are of another type than the objects they are to stand for, or rows of
+ *  another width. Local. */
 DKM_NODISCARD
 dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_type wanted,
                                dkm_idx wanted_cols);

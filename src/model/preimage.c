@@ -116,6 +116,10 @@ static dkm_local check_candidates(const dkm_preimage *pre)
             ctx, DKM_ERR_ARG,
             "candidates and a list of the best go with the pre-image method candidates");
     DKM_STEP(dkm_candidates_match(ctx, it.type, it.cols, training.type, training.cols));
+    if (any && it.type == DKM_GRAM)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "rows of a gram matrix do not tell how long new candidates are, k(c, c): "
+                        "choose among the training objects, or work with distances");
     if (it.rows < 1)
         return dkm_fail(ctx, DKM_ERR_ARG, "there are no candidates: give at least one");
     if (it.rows < pre->settings.top)
