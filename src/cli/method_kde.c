@@ -64,6 +64,8 @@ static dkm_status settings(run *r, method_settings *s)
         s->kde.learner = DKM_LEARN_SVR;
         s->kde.margin.tube = args_text(r->args, "tube") ? args_real(r->args, "tube") : 0.1;
         DKM_TRY(run_positive(r, "C", &s->kde.margin.C));
+        if (args_text(r->args, "tolerance"))
+            DKM_TRY(run_positive(r, "tolerance", &s->kde.margin.tolerance));
     } else {
         DKM_TRY(run_positive(r, "gamma", &s->kde.ridge.gamma));
     }
@@ -151,7 +153,8 @@ static const option options[] = {
      .kind = OPT_REAL,
      .flags = OPT_SWEEP,
      .hint = "E",
-     .help = "errors that cost nothing (svr), 0.1 when not given"},
+     .help = "errors that cost nothing (svr), 0.1 when not given; --tolerance is then how far from "
+             "optimal LIBSVM may stop, 1e-3"},
     ROW_PRECISION,
     {.name = "solver",
      .kind = OPT_WORD,
