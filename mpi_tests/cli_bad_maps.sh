@@ -21,7 +21,7 @@ good 2 encode kpca.h5 --x y.csv -o z.csv
 # Candidates.
 for empty in 'y.csv[0:0]' 's.txt[0:0]'; do
     [ "$empty" = 'y.csv[0:0]' ] && model=kde.h5 || model=strings.h5
-    bad "$empty: there are no candidates" predict $model --x x.csv --candidates "$empty" -o made/p.txt
+    bad "$empty: there are no candidates" predict "$model" --x x.csv --candidates "$empty" -o made/p.txt
 done
 bad "s.txt: candidates are strings, and the model's objects are dense" \
     predict kde.h5 --x x.csv --candidates s.txt -o made/p.csv
@@ -40,10 +40,10 @@ awk 'BEGIN { for (i = 0; i < 20; i++) for (j = 0; j < 20; j++)
     printf "%s%s", i < j ? j - i : i - j, j < 19 ? "," : "\n" }' >apart.csv
 for type in gram distance; do
     [ $type = gram ] && file=gram.csv || file=apart.csv
-    good 2 fit kde "${fit[@]}" --y $file --y-type $type --ky $type --components 3 --gamma 0.1 -o $type.h5
+    good 2 fit kde "${fit[@]}" --y "$file" --y-type $type --ky $type --components 3 --gamma 0.1 -o $type.h5
     good 3 predict $type.h5 --x x.csv --top 2 -o p.csv
-    bad "$file[:, 0:9]: candidates have 9 columns, and the model's objects have 20" \
-        predict $type.h5 --x x.csv --candidates "$file[:, 0:9]" --y-type $type -o made/p.csv
+    bad "${file}[:, 0:9]: candidates have 9 columns, and the model's objects have 20" \
+        predict $type.h5 --x x.csv --candidates "${file}[:, 0:9]" --y-type $type -o made/p.csv
 done
 bad "gram.csv[0:5]: rows of a gram matrix do not tell how long new candidates are" \
     predict gram.h5 --x x.csv --candidates 'gram.csv[0:5]' --y-type gram -o made/p.csv

@@ -69,9 +69,9 @@ good 3 predict svr.h5 --x x.csv -o svr3.npy
 good 1 score --truth svr1.npy --pred svr3.npy --loss mse
 below "$(value rmse)" 1e-12 "1 and 3 ranks predict alike"
 for ranks in 1 4; do
-    good $ranks fit kde --x x.csv --y mean.csv --kx 'rbf(sigma=1)' --ky 'rbf(sigma=5)' --components 20 \
+    good "$ranks" fit kde --x x.csv --y mean.csv --kx 'rbf(sigma=1)' --ky 'rbf(sigma=5)' --components 20 \
         --learner svr --C 10 --tube 0.01 --tolerance 1e-8 -o near.h5
-    good 2 predict near.h5 --x x.csv --preimage coordinates -o near$ranks.npy
+    good 2 predict near.h5 --x x.csv --preimage coordinates -o "near$ranks.npy"
 done
 good 1 score --truth near1.npy --pred near4.npy --loss mse
 below "$(value rmse)" 1e-7 "machines at a small tolerance, on 1 and 4 ranks"
