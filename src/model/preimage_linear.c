@@ -3,8 +3,12 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "dmat/dmat_impl.h"
 #include "model/preimage.h"
+#include "scalapack/blas.h"
 #include "scalapack/linalg.h"
+
+#define COLUMNS_NUMBERS (1 << 20) /* of U at hand: 8 MiB */
 
 static int suits(const dkm_embedding *e)
 {
@@ -24,21 +28,60 @@ static void find_mean(const dkm_embedding *e, double *mean)
     MPI_Allreduce(MPI_IN_PLACE, mean, (int)d, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(e->base.ctx));
 }
 
+/* Keep what of columns [first, first + count) of U, all of which are at hand, belongs here. */
+static void keep_columns(dkm_dmat *U, dkm_idx first, dkm_idx count, const double *columns)
+{
+    int q = dkm_grid_col(U->grid), Q = dkm_grid_cols(U->grid);
+
+    for (dkm_idx jl = q < 0 ? U->n_loc : dkm_cyclic_count(first, U->nb, q, Q);
+         jl < U->n_loc && dkm_dmat_global_col(U, jl) < first + count; jl++)
+        for (dkm_idx il = 0; il < U->m_loc; il++)
+            dkm_dmat_put(
+                U, il, jl,
+                columns[dkm_dmat_global_row(U, il) * count + dkm_dmat_global_col(U, jl) - first]);
+}
+
+/* U = W'Y. Objects stay where they are: each rank multiplies its own rows W_r and Y_r, and what it
+ * finds for some columns is added up over the ranks before the next. */
+static dkm_status multiply(const dkm_embedding *e, dkm_dmat *U)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = e->base.ctx;
+    const dkm_data *Y = e->base.X;
+    dkm_idx n = dkm_data_local_rows(Y), d = dkm_data_cols(Y), p = e->p;
+    dkm_idx step = p < COLUMNS_NUMBERS ? COLUMNS_NUMBERS / p : 1;
+    double *W = NULL, *columns = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * p, &W));
+    DKM_AGREE(ctx, dkm_alloc(ctx, step * p, &columns));
+    DKM_TRY(dkm_dmat_to_rows(e->W, W));
+    dkm_blas_use_threads(ctx);
+    for (dkm_idx first = 0; first < d; first += step) {
+        dkm_idx count = d - first < step ? d - first : step;
+        dkm_blas_gemm(DKM_F64, 'N', 'T', count, p, n, 1.0, dkm_data_values_const(Y) + first, d, W,
+                      p, 0.0, columns, count);
+        MPI_Allreduce(MPI_IN_PLACE, columns, (int)(count * p), MPI_DOUBLE, MPI_SUM,
+                      dkm_ctx_comm(ctx));
+        keep_columns(U, first, count, columns);
+    }
+out:
+    DKM_FREE(columns);
+    DKM_FREE(W);
+    return status;
+}
+
 /* U = W'Y and the mean. */
 static dkm_status prepare(dkm_preimage *pre)
 {
     dkm_status status = DKM_OK;
     const dkm_base *base = &pre->e->base;
     dkm_idx d = dkm_data_cols(base->X);
-    dkm_dmat *Y = NULL;
 
     DKM_AGREE(base->ctx, dkm_alloc(base->ctx, d, &pre->mean));
-    DKM_TRY(dkm_base_objects(base, &Y));
     find_mean(pre->e, pre->mean);
     DKM_TRY(dkm_dmat_create(base->grid, pre->e->p, d, base->nb, base->nb, DKM_F64, &pre->U));
-    dkm_la_gemm('T', 'N', 1.0, pre->e->W, Y, 0.0, pre->U);
+    DKM_TRY(multiply(pre->e, pre->U));
 out:
-    dkm_dmat_destroy(&Y);
     return status;
 }
 
