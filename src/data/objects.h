@@ -17,6 +17,7 @@ typedef struct dkm_objs {
     dkm_type type;
     dkm_idx n, d;
     double *values;
+    dkm_idx apart; /**< of values that are some columns of wider rows: how wide those are; else 0 */
     dkm_idx *start;
     dkm_idx *col;
     double *val;
@@ -24,6 +25,12 @@ typedef struct dkm_objs {
     dkm_idx extras;
     double *extra;
 } dkm_objs;
+
+/** Numbers from the start of one row of values to that of the next. Local. */
+static inline dkm_idx dkm_objs_step(const dkm_objs *objs)
+{
+    return objs->apart > 0 ? objs->apart : objs->d;
+}
 
 typedef enum dkm_keeping { DKM_KEEP_VALUES, DKM_KEEP_LISTS, DKM_KEEP_BYTES } dkm_keeping;
 

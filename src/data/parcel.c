@@ -15,7 +15,7 @@ static parts find_parts(const dkm_objs *objs, dkm_idx i)
     dkm_idx number = (dkm_idx)sizeof(double), from = 0, items = 0;
 
     if (objs->values) {
-        p.at[0] = (char *)(objs->values + i * objs->d);
+        p.at[0] = (char *)(objs->values + i * dkm_objs_step(objs));
         p.bytes[0] = objs->d * number;
     } else {
         from = objs->start[i];

@@ -59,7 +59,7 @@ static void close_slab(slab *s)
 static dkm_local fill_tile(slab *s, dkm_idx a, dkm_idx b, dkm_idx col)
 {
     dkm_idx na = least(TILE, s->height - a), nb = least(TILE, s->m - col);
-    dkm_job job = {&s->rows, &s->cols, a, b, NULL, s->scratch};
+    dkm_job job = {.A = &s->rows, .B = &s->cols, .a = a, .b = b, .scratch = s->scratch};
     dkm_tile C = {DKM_F64, na, nb, na, s->tile};
     dkm_local local = dkm_node_tile(s->X->kernel->node, &job, &C);
 

@@ -94,6 +94,8 @@ typedef struct dkm_job {
     const dkm_idx *first; /**< the first row wanted of each column; NULL when all are. A kind for
                                which elements are dear may leave those before it at zero */
     void *scratch;        /**< room for as many tiles like C as dkm_node_scratch() says */
+    const dkm_tile
+        *dots; /**< inner products of the objects' rows where they are known; else NULL */
 } dkm_job;
 
 #define DKM_PAIRS 256

@@ -37,7 +37,6 @@ static dkm_local open_whole(dkm_panel *panel)
     dkm_ctx *ctx = panel->of->ctx;
     dkm_idx widest = 0;
 
-    DKM_STEP(dkm_calloc(ctx, panel->of->kernel->slots, &panel->whole));
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
         const dkm_objs *objs = uses_slot(panel, s) ? &slot_data(panel, s)->mine : NULL;
         dkm_idx width = objs ? dkm_whole_width(objs->d) : 0;
@@ -52,18 +51,30 @@ out:
     return local;
 }
 
+/* A panel without room for values in other forms than they have. */
+static dkm_local open_plain(dkm_panel *panel)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = panel->of->ctx;
+    const dkm_kernel *k = panel->of->kernel;
+
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->objs));
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->single));
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->whole));
+    DKM_STEP(dkm_alloc(ctx, panel->capacity * k->nodes, &panel->self));
+out:
+    return local;
+}
+
 dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_node *root,
                          dkm_side side, dkm_precision precision, dkm_idx capacity)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const dkm_kernel *k = of->kernel;
 
     *panel = (dkm_panel){
         .of = of, .root = root, .precision = precision, .side = side, .capacity = capacity};
-    DKM_STEP(dkm_calloc(of->ctx, k->slots, &panel->objs));
-    DKM_STEP(dkm_calloc(of->ctx, k->slots, &panel->single));
-    DKM_STEP(dkm_alloc(of->ctx, capacity * k->nodes, &panel->self));
-    for (dkm_idx s = 0; s < k->slots; s++)
+    DKM_STEP(open_plain(panel));
+    for (dkm_idx s = 0; s < of->kernel->slots; s++)
         if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))
             DKM_STEP(dkm_alloc(of->ctx, capacity * slot_data(panel, s)->mine.d, &panel->single[s]));
     DKM_STEP(open_whole(panel));
@@ -85,25 +96,37 @@ static void release(dkm_panel *panel)
 static void convert(dkm_panel *panel, dkm_idx slot)
 {
     dkm_objs *objs = &panel->objs[slot];
-    float *restrict single = panel->single[slot];
-    const double *restrict values = objs->values;
-
-    for (dkm_idx k = 0; k < objs->n * objs->d; k++)
-        single[k] = (float)values[k];
+    for (dkm_idx i = 0; i < objs->n; i++) {
+        float *restrict single = panel->single[slot] + i * objs->d;
+        const double *restrict values = objs->values + i * dkm_objs_step(objs);
+        for (dkm_idx k = 0; k < objs->d; k++)
+            single[k] = (float)values[k];
+    }
     if (panel->borrowed)
         objs->values = NULL;
     else
         DKM_FREE(objs->values);
 }
 
+/* Keep the values as whole numbers, as long as they are such. */
+static void take_whole(const dkm_objs *objs, dkm_short *whole)
+{
+    dkm_idx width = dkm_whole_width(objs->d);
+
+    whole->most = 0;
+    for (dkm_idx i = 0; i < objs->n && whole->most >= 0; i++) {
+        double most = dkm_whole_take(1, objs->d, objs->values + i * dkm_objs_step(objs),
+                                     whole->rows + i * width);
+        whole->most = most < 0 || most > whole->most ? most : whole->most;
+    }
+}
+
 /* What tiles need beside the objects themselves. */
 static void finish(dkm_panel *panel)
 {
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
-        dkm_short *whole = &panel->whole[s];
-        if (whole->rows)
-            whole->most =
-                dkm_whole_take(panel->n, panel->objs[s].d, panel->objs[s].values, whole->rows);
+        if (panel->whole[s].rows)
+            take_whole(&panel->objs[s], &panel->whole[s]);
         if (panel->single[s])
             convert(panel, s);
     }
@@ -117,7 +140,7 @@ static dkm_objs view(const dkm_objs *objs, dkm_idx first, dkm_idx count)
 
     v.n = count;
     if (v.values)
-        v.values += first * v.d;
+        v.values += first * dkm_objs_step(&v);
     if (v.start)
         v.start += first;
     if (v.extra)
@@ -134,6 +157,19 @@ void dkm_panel_look(dkm_panel *panel, dkm_idx first, dkm_idx count)
         if (uses_slot(panel, s))
             panel->objs[s] = view(&slot_data(panel, s)->mine, first, count);
     finish(panel);
+}
+
+dkm_local dkm_panel_selves(dkm_panel *panel, const dkm_prepared *of)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *panel = (dkm_panel){
+        .of = of, .root = of->kernel->node, .side = DKM_ROWS, .capacity = of->X->mine.n};
+    panel->precision = DKM_F64;
+    DKM_STEP(open_plain(panel));
+    dkm_panel_look(panel, 0, panel->capacity);
+out:
+    return local;
 }
 
 static int consecutive(dkm_idx count, const dkm_idx *wanted)
@@ -176,7 +212,14 @@ const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_i
 
     if (panel->single[node->slot])
         return panel->single[node->slot] + i * objs->d;
-    return objs->values + i * objs->d;
+    return objs->values + i * dkm_objs_step(objs);
+}
+
+dkm_idx dkm_panel_step(const dkm_panel *panel, const dkm_node *node)
+{
+    const dkm_objs *objs = &panel->objs[node->slot];
+
+    return panel->single[node->slot] ? objs->d : dkm_objs_step(objs);
 }
 
 void dkm_panel_close(dkm_panel *panel)

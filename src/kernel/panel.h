@@ -48,6 +48,9 @@ void dkm_panel_self_extra(const dkm_node *node, dkm_panel *panel);
 /** Dense values of a node's slot in the panel's precision, from object @p i on. Local. */
 const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i);
 
+/** Numbers from the start of one of them to that of the next. Local. */
+dkm_idx dkm_panel_step(const dkm_panel *panel, const dkm_node *node);
+
 /** Make room for the objects that tiles of @p root need, whose slots are filled. Local;
  *  dkm_panel_close() frees, also after a failure. */
 DKM_NODISCARD
@@ -60,6 +63,12 @@ dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted
 
 /** Look at @p count objects of this rank's own slab from its @p first on. Local. */
 void dkm_panel_look(dkm_panel *panel, dkm_idx first, dkm_idx count);
+
+/** Open a panel on all objects of this rank's own slab for their k(x, x) alone: no tiles can be
+ *  evaluated, and it takes a few numbers an object. Local; dkm_panel_close() frees, also after a
+ *  failure. */
+DKM_NODISCARD
+dkm_local dkm_panel_selves(dkm_panel *panel, const dkm_prepared *of);
 
 /** Free. Local. */
 void dkm_panel_close(dkm_panel *panel);

@@ -195,8 +195,7 @@ static dkm_local check_selves(const dkm_prepared *P)
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
 
-    DKM_STEP(dkm_panel_open(&panel, P, P->kernel->node, DKM_ROWS, DKM_F64, P->X->mine.n));
-    dkm_panel_look(&panel, 0, P->X->mine.n);
+    DKM_STEP(dkm_panel_selves(&panel, P));
     for (dkm_idx i = 0; i < P->kernel->nodes; i++)
         if (P->kernel->node[i].kind->needs_self != DKM_NO_SELF)
             DKM_STEP(check_inner_selves(&panel, &P->kernel->node[i]));

@@ -92,7 +92,7 @@ static dkm_local evaluate_pairs(const dkm_prepared *A, const dkm_prepared *B, do
     dkm_panel_look(&a, 0, n);
     dkm_panel_look(&b, 0, n);
     for (dkm_idx i = 0; i < n; i++) {
-        dkm_job job = {&a, &b, i, i, NULL, scratch};
+        dkm_job job = {.A = &a, .B = &b, .a = i, .b = i, .scratch = scratch};
         dkm_tile C = {DKM_F64, 1, 1, 1, values + i};
         DKM_STEP(dkm_node_tile(root, &job, &C));
     }
@@ -118,8 +118,7 @@ static dkm_local evaluate_selves(const dkm_prepared *X, double *values)
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
 
-    DKM_STEP(dkm_panel_open(&panel, X, X->kernel->node, DKM_ROWS, DKM_F64, X->X->mine.n));
-    dkm_panel_look(&panel, 0, X->X->mine.n);
+    DKM_STEP(dkm_panel_selves(&panel, X));
     for (dkm_idx i = 0; i < panel.n; i++)
         values[i] = dkm_panel_self(&panel, X->kernel->node)[i];
 out:

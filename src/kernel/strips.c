@@ -80,7 +80,7 @@ static dkm_local evaluate(dkm_strips *s, const dkm_panel *rows, dkm_idx c0, cons
 
     for (dkm_idx j = 0; j < K->nb; j += s->wide) {
         dkm_idx width = j + s->wide < K->nb ? s->wide : K->nb - j;
-        dkm_job job = {rows, &s->cols, 0, c0 + j, NULL, s->scratch};
+        dkm_job job = {.A = rows, .B = &s->cols, .b = c0 + j, .scratch = s->scratch};
         dkm_tile part = {K->precision, K->na, width, K->ld, dkm_tile_at(K, 0, j)};
         DKM_STEP(dkm_node_tile(s->C->kernel->node, &job, &part));
     }

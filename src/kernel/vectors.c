@@ -1,5 +1,7 @@
 #include "kernel/vectors.h"
 
+#include <string.h>
+
 #include "kernel/lists.h"
 #include "scalapack/blas.h"
 #include "scalapack/whole.h"
@@ -47,17 +49,30 @@ static int dot_whole(const dkm_node *node, const dkm_job *job, const dkm_tile *C
     return 1;
 }
 
+static void copy_tile(const dkm_tile *from, const dkm_tile *C)
+{
+    size_t bytes = (size_t)C->na * (C->precision == DKM_F64 ? 8u : 4u);
+
+    for (dkm_idx j = 0; j < C->nb; j++)
+        memcpy(dkm_tile_at(C, 0, j), dkm_tile_at(from, 0, j), bytes);
+}
+
 dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
     const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
 
+    if (job->dots) {
+        copy_tile(job->dots, C);
+        return DKM_LOCAL_OK;
+    }
     if (A->type != DKM_DENSE)
         return dkm_lists_meet(DKM_MEET_PRODUCT, A, job->a, B, job->b, C);
     /* rows of a panel are the columns of a d x n matrix */
     if (!dot_whole(node, job, C))
         dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, A->d, 1.0,
-                      dkm_panel_values(job->A, node, job->a), A->d,
-                      dkm_panel_values(job->B, node, job->b), B->d, 0.0, C->c, C->ld);
+                      dkm_panel_values(job->A, node, job->a), dkm_panel_step(job->A, node),
+                      dkm_panel_values(job->B, node, job->b), dkm_panel_step(job->B, node), 0.0,
+                      C->c, C->ld);
     dkm_phase_flops(job->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
     return DKM_LOCAL_OK;
 }

@@ -1,5 +1,7 @@
 #include "model/base.h"
 
+#include "kernel/window.h"
+
 #define STRETCH_BYTES                                                                              \
     25165824.0 /* of cross-Gram a rank: little enough for the heap to give again */
 #define STRETCH_MOST 65536.0
@@ -72,6 +74,11 @@ dkm_status dkm_base_cross(dkm_base *base, const dkm_data *X, dkm_dmat **K)
     *K = NULL;
     DKM_AGREE(base->ctx, check_inputs(base, X));
     DKM_TRY(dkm_kernel_prepare_new(base->prepared, X, &prepared));
+    if (dkm_window_wanted(base->prepared)) { /* kept, they would take more than their own share */
+        DKM_TRY(dkm_gram_cross(base->grid, base->kernel, prepared, base->prepared, base->nb,
+                               base->nb, DKM_F64, K));
+        goto out;
+    }
     if (!base->cross)
         DKM_TRY(dkm_cross_create(base->grid, base->kernel, base->prepared, base->nb, DKM_F64,
                                  &base->cross));
