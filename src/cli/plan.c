@@ -16,6 +16,12 @@
 #define COLD         1.15         /* a run of its own beside turns of a calibration */
 #define WIDTH        512.0        /* objects that meet a slab of rows at a time */
 
+#define WIDE           2048.0       /* columns from which on rows come in windows */
+#define WINDOW         (16.0 * MiB) /* of the columns at hand of a panel of objects */
+#define WINDOW_COLUMNS 8192.0
+#define BLOCK_ROWS     1024.0
+#define BLOCK_COLS     2048.0
+
 static double least(double a, double b)
 {
     return a < b ? a : b;
@@ -65,6 +71,24 @@ static double panels(const plan_problem *p, double bytes)
     return cols + rows + 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
 }
 
+/* Windows on the columns of wide rows, on one rank those that are there, and inner products of a
+ * block. */
+static double windows(const plan_problem *p, double columns)
+{
+    double rows = least(BLOCK_ROWS, local_rows(p)), cols = least(BLOCK_COLS, local_cols(p));
+    double width = least(least(WINDOW / (8.0 * most(rows, cols)), WINDOW_COLUMNS), columns);
+
+    return (p->ranks > 1 ? 8.0 * width * (rows + cols) : 0.0) +
+           8.0 * rows * (cols + 2.0 * least(TILE_COLS, cols));
+}
+
+static double beside_gram(const plan_problem *p, double bytes, double columns)
+{
+    if (columns >= WIDE && bytes * local_cols(p) > PANEL_COLS)
+        return windows(p, columns);
+    return panels(p, bytes);
+}
+
 double plan_block(double components)
 {
     return least(ceil((components + most(floor(components / 8.0), 4.0)) / 8.0) * 8.0, NARROW);
@@ -112,7 +136,7 @@ static void add_gram(plan *out, const plan_problem *p, const calibration *c, con
 
     if (c && cols > 0)
         seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
-    add(out, name, held + lower(p, 8.0) + panels(p, bytes), 2.0 * half * cols, seconds);
+    add(out, name, held + lower(p, 8.0) + beside_gram(p, bytes, cols), 2.0 * half * cols, seconds);
 }
 
 static void add_ridge(plan *out, const plan_problem *p, const calibration *c, double held)
