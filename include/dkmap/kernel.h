@@ -129,7 +129,8 @@ dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_pr
 DKM_NODISCARD
 dkm_status dkm_cross_create(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *B,
                             dkm_idx nb, dkm_precision precision, dkm_cross **cross);
-/** K(i, j) = k(a_i, b_j) in blocks of mb x nb, as dkm_gram_cross() would make it. Collective. */
+/** K(i, j) = k(a_i, b_j) in blocks of mb x nb, as dkm_gram_cross() would make it, but for the
+ *  rounding of sums over rows of 2048 columns and more. Collective. */
 DKM_NODISCARD
 dkm_status dkm_cross_rows(dkm_cross *cross, const dkm_prepared *A, dkm_idx mb, dkm_dmat **K);
 void dkm_cross_destroy(dkm_cross **cross);
