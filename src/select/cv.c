@@ -159,22 +159,24 @@ out:
 /* Predict outer folds [first, last) with the settings their inner folds chose. */
 static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *outer)
 {
-    dkm_idx settings = r->problem->settings, n = last - first;
+    dkm_idx settings = r->problem->settings, n = last - first, k = 0;
     dkm_status status = DKM_OK;
     dkm_cv_place *place = NULL;
     double *sums = NULL;
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, n, &place));
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * n * settings, &sums));
-    for (dkm_idx k = 0; k < n; k++) {
-        dkm_idx chosen = r->result->chosen[first + k];
-        place[k] = (dkm_cv_place){chosen / settings, first + k, -1, chosen % settings, -1, 1};
-    }
+    for (int g = 0; g < r->group.count; g++) /* a group has these kernels, as units were dealt */
+        for (dkm_idx a = first; a < last; a++) {
+            dkm_idx chosen = r->result->chosen[a];
+            if (chosen / settings % r->group.count == g)
+                place[k++] = (dkm_cv_place){chosen / settings, a, -1, chosen % settings, -1, 1};
+        }
     DKM_TRY(dkm_cv_kept_do(&r->kept, n, 1, place, sums, do_cells, r));
-    for (dkm_idx k = 0; k < n; k++) {
+    for (k = 0; k < n; k++) {
         const double *sum = sums + 2 * (k * settings + place[k].only);
         dkm_cv_tally_add(outer, sum, dkm_cv_tested(&r->folds, place[k]));
-        r->result->outer_mean[first + k] = sum[0] / (double)dkm_cv_tested(&r->folds, place[k]);
+        r->result->outer_mean[place[k].outer] = sum[0] / (double)dkm_cv_tested(&r->folds, place[k]);
     }
 out:
     DKM_FREE(sums);

@@ -23,58 +23,69 @@ static dkm_idx largest(dkm_idx m, const double *rest)
     return at;
 }
 
+/* y = y - a x */
+static void take_off(dkm_idx m, double a, const double *x, double *y)
+{
+    for (dkm_idx i = 0; i < m; i++)
+        y[i] -= a * x[i];
+}
+
 /* Column k of the factor, from the pivot with most left: E(., k) = (L(., p) - E E(p, .)') / root.
  */
-static void add_column(const dkm_data *L, dkm_idx ld, dkm_idx k, dkm_idx pivot, double *rest,
-                       double *E)
+static void add_column(const dkm_data *L, dkm_idx k, dkm_idx pivot, double *rest, double *E)
 {
-    const double *row = L->mine.values + pivot * L->m, *at = E + pivot * ld;
-    double root = sqrt(rest[pivot]);
+    dkm_idx m = L->m;
+    double root = sqrt(rest[pivot]), *e = E + k * m;
 
-    for (dkm_idx i = 0; i < L->m; i++) {
-        double *e = E + i * ld, sum = row[i];
-        for (dkm_idx j = 0; j < k; j++)
-            sum -= e[j] * at[j];
-        e[k] = sum / root;
-        rest[i] -= e[k] * e[k];
+    memcpy(e, L->mine.values + pivot * m, (size_t)m * sizeof *e);
+    for (dkm_idx j = 0; j < k; j++)
+        take_off(m, E[j * m + pivot], E + j * m, e);
+    for (dkm_idx i = 0; i < m; i++) {
+        e[i] /= root;
+        rest[i] -= e[i] * e[i];
     }
     rest[pivot] = 0;
 }
 
 /* Whether L = E E': a matrix that is not positive semidefinite has more beside its diagonal. */
-static int is_product(const dkm_data *L, dkm_idx ld, dkm_idx q, const double *E, double limit)
+static int is_product(const dkm_data *L, dkm_idx q, const double *E, double limit, double *row)
 {
-    for (dkm_idx i = 0; i < L->m; i++)
-        for (dkm_idx j = 0; j < i; j++) {
-            double sum = L->mine.values[i * L->m + j];
-            for (dkm_idx k = 0; k < q; k++)
-                sum -= E[i * ld + k] * E[j * ld + k];
-            if (!(fabs(sum) <= limit))
-                return 0;
-        }
-    return 1;
+    dkm_idx m = L->m;
+    double most = 0;
+
+    for (dkm_idx i = 0; i < m && most <= limit; i++) {
+        memcpy(row, L->mine.values + i * m, (size_t)m * sizeof *row);
+        for (dkm_idx k = 0; k < q; k++)
+            take_off(i, E[k * m + i], E + k * m, row);
+        for (dkm_idx j = 0; j < i; j++)
+            most = fabs(row[j]) > most ? fabs(row[j]) : most;
+    }
+    return most <= limit;
 }
 
 dkm_local dkm_cv_base_of_gram(dkm_ctx *ctx, const dkm_data *L, dkm_cv_base *base)
 {
     dkm_local local = DKM_LOCAL_OK;
-    double *rest = NULL, *E = NULL, limit;
-    dkm_idx m = L->m, ld = most_columns(m), q = 0, pivot;
+    double *rest = NULL, *E = NULL, *rows = NULL, limit;
+    dkm_idx m = L->m, most = most_columns(m), q = 0, pivot;
 
     DKM_STEP(dkm_alloc(ctx, m, &rest));
-    DKM_STEP(dkm_alloc(ctx, m * ld, &E));
+    DKM_STEP(dkm_alloc(ctx, m * most, &E));
     for (dkm_idx i = 0; i < m; i++)
         rest[i] = L->mine.values[i * m + i];
     pivot = largest(m, rest);
     limit = ROUNDING * rest[pivot];
-    for (; q < ld && rest[pivot] > limit; pivot = largest(m, rest))
-        add_column(L, ld, q++, pivot, rest, E);
-    if (q > 0 && q < ld && is_product(L, ld, q, E, limit)) {
-        for (dkm_idx i = 1; i < m; i++)
-            memmove(E + i * q, E + i * ld, (size_t)q * sizeof *E);
-        DKM_STEP(dkm_cv_base_of_rows(ctx, m, q, E, base));
+    for (; q < most && rest[pivot] > limit; pivot = largest(m, rest))
+        add_column(L, q++, pivot, rest, E);
+    if (q > 0 && q < most && is_product(L, q, E, limit, rest)) {
+        DKM_STEP(dkm_alloc(ctx, m * q, &rows));
+        for (dkm_idx i = 0; i < m; i++)
+            for (dkm_idx k = 0; k < q; k++)
+                rows[i * q + k] = E[k * m + i];
+        DKM_STEP(dkm_cv_base_of_rows(ctx, m, q, rows, base));
     }
 out:
+    DKM_FREE(rows);
     DKM_FREE(E);
     DKM_FREE(rest);
     return local;

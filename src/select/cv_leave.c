@@ -21,7 +21,7 @@
 #include "scalapack/blas.h"
 #include "select/cv_inverse.h"
 
-#define FAINT 1e-8 /* of what a prediction is the difference of: below it has lost its digits */
+#define FAINT 1e-9 /* of what a prediction is the difference of: below it has lost its digits */
 
 /* A split at work. Right-hand sides and solutions are kept transposed: a column an example. */
 typedef struct split {
@@ -31,15 +31,17 @@ typedef struct split {
     double *most;       /* n: the largest of T'G(t, i) of each example */
     const double *V;    /* n x o, ld r: V(i); NULL where o is 0 */
     double *x;          /* p or q x n: predictions */
-    double *T;          /* p x r: T', zero for those to be predicted */
+    double *T;          /* p x m: T', zero but for the training part */
+    double *others;     /* p x r: the same of the others than the outer fold, in their order */
     double *at_o;       /* p x o: T'V(t) */
-    double *cross;      /* t x n: G(t, i) */
+    double *cross;      /* m x n: G(., i) */
 } split;
 
 static void close_split(split *s)
 {
     DKM_FREE(s->cross);
     DKM_FREE(s->at_o);
+    DKM_FREE(s->others);
     DKM_FREE(s->T);
     DKM_FREE(s->x);
     DKM_FREE(s->most);
@@ -120,20 +122,35 @@ static int predict_base(const split *s, const dkm_cv_inverse *made, const dkm_cv
     return 1;
 }
 
-/* x = T'G(t, i) - T'V(t) V(i)'. */
-static void meet(const split *s, const dkm_cv_outer *f, const dkm_dmat *T, const dkm_idx *train)
+static dkm_local make_room(split *s, const dkm_cv_inverse *made, dkm_ctx *ctx)
 {
-    dkm_blas_gemm(DKM_F64, 'T', 'N', s->p, s->n, s->t, 1.0, dkm_dmat_f64_const(T), dkm_dmat_ld(T),
-                  s->cross, s->t, 0.0, s->x, s->p);
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_calloc(ctx, s->p * made->m, &s->T));
+    DKM_STEP(dkm_alloc(ctx, s->p * made->outer.r, &s->others));
+    DKM_STEP(dkm_alloc(ctx, s->p * made->outer.o, &s->at_o));
+    DKM_STEP(dkm_alloc(ctx, made->m * s->n, &s->cross));
+out:
+    return local;
+}
+
+/* x = T'G(t, i) - T'V(t) V(i)'. */
+static void meet(const split *s, const dkm_cv_inverse *made, const dkm_idx *rows)
+{
+    const dkm_cv_outer *f = &made->outer;
+    dkm_idx m = made->m;
+
+    for (dkm_idx k = 0; k < s->n; k++)
+        memcpy(s->cross + k * m, made->G + rows[k] * m, (size_t)m * sizeof *s->cross);
+    dkm_blas_gemm(DKM_F64, 'N', 'N', s->p, s->n, m, 1.0, s->T, s->p, s->cross, m, 0.0, s->x, s->p);
     for (dkm_idx i = 0; i < s->n; i++)
         s->most[i] = largest(s->p, s->x + i * s->p);
     if (f->o == 0)
         return;
-    for (dkm_idx i = 0; i < s->t; i++)
-        for (dkm_idx j = 0; j < s->p; j++)
-            s->T[f->place[train[i]] * s->p + j] = dkm_dmat_at(T, i, j);
-    dkm_blas_gemm(DKM_F64, 'N', 'N', s->p, f->o, f->r, 1.0, s->T, s->p, f->V, f->r, 0.0, s->at_o,
-                  s->p);
+    for (dkm_idx i = 0; i < f->r; i++)
+        memcpy(s->others + i * s->p, s->T + f->other[i] * s->p, (size_t)s->p * sizeof *s->T);
+    dkm_blas_gemm(DKM_F64, 'N', 'N', s->p, f->o, f->r, 1.0, s->others, s->p, f->V, f->r, 0.0,
+                  s->at_o, s->p);
     dkm_blas_gemm(DKM_F64, 'N', 'T', s->p, s->n, f->o, -1.0, s->at_o, s->p, s->V, f->r, 1.0, s->x,
                   s->p);
 }
@@ -143,18 +160,13 @@ static dkm_status predict_targets(split *s, const dkm_cv_inverse *made, const dk
                                   const dkm_dmat *T, int *good)
 {
     dkm_ctx *ctx = cell->group->ctx;
-    const dkm_idx *rows = cell->test.rows, *train = cell->train.rows;
     dkm_status status = DKM_OK;
 
-    DKM_AGREE(ctx, dkm_calloc(ctx, s->p * made->outer.r, &s->T));
-    DKM_AGREE(ctx, dkm_alloc(ctx, s->p * made->outer.o, &s->at_o));
-    DKM_AGREE(ctx, dkm_alloc(ctx, s->t * s->n, &s->cross));
-    for (dkm_idx k = 0; k < s->n; k++) {
-        const double *column = made->G + rows[k] * made->m;
+    DKM_AGREE(ctx, make_room(s, made, ctx));
+    for (dkm_idx j = 0; j < s->p; j++)
         for (dkm_idx i = 0; i < s->t; i++)
-            s->cross[k * s->t + i] = column[train[i]];
-    }
-    meet(s, &made->outer, T, train);
+            s->T[cell->train.rows[i] * s->p + j] = dkm_dmat_at(T, i, j);
+    meet(s, made, cell->test.rows);
     solve(s, s->p);
     *good = 1;
     for (dkm_idx i = 0; i < s->n; i++)
