@@ -87,6 +87,17 @@ good 2 cv knn --x x.csv --y labels.csv --y-type labels --kx linear --k 1,3,5
 good 2 cv svm --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --C 1,10
 [ -n "$(cell C=10 2)" ] || fail "a table of C: $(cat out)"
 
+# A mean far above what differs does not drown it: with all components of numbers kde is ridge
+# regression, but for what their kernel matrix loses where ranks share it.
+awk -F, '{ print 900000 + $1 * $2 "," 900000 - $1 }' x.csv >high.csv
+good 1 cv krr --x x.csv --y high.csv --kx 'rbf(sigma=1)' --gamma 0.1 --center
+ridge=$(value mse)
+for groups in 1 3; do
+    good 3 cv kde --x x.csv --y high.csv --kx 'rbf(sigma=1)' --gamma 0.1 --ky linear --components all --groups $groups
+    awk -v a="$(value mse)" -v b="$ridge" 'BEGIN { exit !((a - b)^2 < (1e-3 * b)^2) }' ||
+        fail "high numbers in $groups groups: $(value mse) instead of $ridge"
+done
+
 # More components than there are, and classes too small, are told.
 good 2 cv kde --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --ky class --components 9 --gamma 1
 says err "only 3 are not zero" "too many components"

@@ -4,6 +4,8 @@
 #include "data/objects.h"
 #include "select/cv_impl.h"
 
+#define QUICK 400 /* numbers a row: products of so many take as long as a number to be sent */
+
 /* The place of a kernel among the distinct ones, where it is put if it is new. */
 static dkm_idx place_of(dkm_cv_grams *grams, const dkm_kernel *kernel, int outputs)
 {
@@ -115,7 +117,14 @@ void dkm_cv_grams_drop(dkm_cv_group *group, const int *wanted)
             dkm_data_destroy(&group->gram[k]);
 }
 
-/* What one group alone lacks it computes by itself, while others do the same. */
+/* Whether kernel values of the objects take no longer than to send them. */
+static int is_quick(const dkm_data *objects)
+{
+    return objects->mine.type == DKM_LABELS ||
+           (objects->mine.type == DKM_DENSE && objects->mine.d <= QUICK);
+}
+
+/* What groups compute by themselves, all at the same time. */
 static dkm_status bring_apart(dkm_cv_grams *grams, dkm_ctx *ctx, dkm_cv_group *group,
                               const int *wanted, const int *apart)
 {
@@ -142,7 +151,8 @@ dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem
     DKM_AGREE(ctx, dkm_calloc(ctx, grams->count, &apart));
     for (dkm_idx k = 0; k < grams->count; k++) {
         int lack = missing(ctx, group, k, wanted[k]);
-        apart[k] = lack == 1 && group->own_ctx && (grams->outputs[k] || group->X);
+        apart[k] = group->own_ctx && (grams->outputs[k] || group->X) &&
+                   (lack == 1 || is_quick(grams->outputs[k] ? problem->Y : problem->X));
         if (lack > 0 && !apart[k])
             DKM_TRY(bring_one(grams, problem, grid, group, k, wanted[k]));
     }

@@ -209,8 +209,9 @@ void dkm_cv_grams_close(dkm_cv_grams *grams);
  *  @param[in] wanted  one a distinct kernel, of this rank's group */
 void dkm_cv_grams_drop(dkm_cv_group *group, const int *wanted);
 
-/** Let every group have the Gram matrices it wants: those that several lack are computed by all
- *  ranks together, those that one lacks by itself. Collective on all ranks. */
+/** Let every group have the Gram matrices it wants. One that a single group lacks it computes by
+ *  itself, and so does each of several where that is quicker than to send it; others are computed
+ * by all ranks together. Collective on all ranks. */
 DKM_NODISCARD
 dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem, dkm_grid *grid,
                               dkm_cv_group *group, const int *wanted);

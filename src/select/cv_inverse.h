@@ -23,6 +23,7 @@ typedef struct dkm_cv_inverse {
     dkm_idx m;
     double *G;  /**< m x m; NULL where the matrix is too near to a singular one */
     double *EG; /**< q x m: E'G of a base E; else NULL */
+    int faint;  /**< some predictions are too faint to be had from EG */
     dkm_cv_outer outer;
 } dkm_cv_inverse;
 

@@ -34,11 +34,35 @@ static void release(void **state)
     DKM_FREE(*state);
 }
 
+/* All rows of numbers, less their means, which every split takes off anyway: their kernel matrix
+ * has lost the digits of small differences between large numbers. */
+static dkm_local base_of_numbers(const dkm_data *Y, dkm_ctx *ctx, dkm_cv_base *base)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx m = Y->m, d = Y->mine.d;
+    double *mean = NULL, *rows = NULL;
+
+    DKM_STEP(dkm_calloc(ctx, d, &mean));
+    DKM_STEP(dkm_alloc(ctx, m * d, &rows));
+    for (dkm_idx k = 0; k < m * d; k++)
+        mean[k % d] += Y->mine.values[k] / (double)m;
+    for (dkm_idx k = 0; k < m * d; k++)
+        rows[k] = Y->mine.values[k] - mean[k % d];
+    DKM_STEP(dkm_cv_base_of_rows(ctx, m, d, rows, base));
+out:
+    DKM_FREE(rows);
+    DKM_FREE(mean);
+    return local;
+}
+
 static dkm_status find_base(dkm_cv_cell *cell, dkm_cv_base *base)
 {
     dkm_ctx *ctx = cell->group->ctx;
+    const dkm_data *Y = cell->group->Y;
 
-    return dkm_agree(ctx, dkm_cv_base_of_gram(ctx, cell->L, base));
+    return dkm_agree(ctx, dkm_cv_outputs_linear(cell) && Y->mine.d < DKM_CV_BASE_MOST
+                              ? base_of_numbers(Y, ctx, base)
+                              : dkm_cv_base_of_gram(ctx, cell->L, base));
 }
 
 /* Coordinates, block-cyclic and in slabs. */

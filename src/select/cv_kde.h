@@ -24,6 +24,9 @@ dkm_eigen_settings dkm_cv_most_components(const dkm_cv_ridge *ridge);
 /** How many of the components found a setting takes. Local. */
 dkm_idx dkm_cv_components(const dkm_cv_outputs *outputs, const dkm_eigen_settings *setting);
 
+/** Whether the outputs are rows of numbers with the linear kernel. Local. */
+int dkm_cv_outputs_linear(const dkm_cv_cell *cell);
+
 /** Decompose the outputs of the training part. Collective on the group; dkm_cv_outputs_free()
  *  frees, also after a failure. */
 DKM_NODISCARD

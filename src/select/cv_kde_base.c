@@ -11,8 +11,9 @@
 #include "scalapack/eigen.h"
 #include "select/cv_kde.h"
 
-#define GAP 1e-6 /* of the largest variance: directions nearer to each other than this are equal   \
-                  */
+#define GAP                                                                                        \
+    1e-6 /* of the largest variance: directions nearer to each other than this are equal           \
+          */
 
 typedef struct axes {
     dkm_idx n, d;         /* training outputs, columns of E but for the ones */

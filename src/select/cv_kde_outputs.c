@@ -152,14 +152,15 @@ out:
     return status;
 }
 
-static int takes_linear(const dkm_cv_cell *cell)
+int dkm_cv_outputs_linear(const dkm_cv_cell *cell)
 {
     const dkm_kernel *ky = cell->problem->ky[cell->place.kernel];
 
-    return cell->Y->mine.type == DKM_DENSE && strcmp(dkm_kernel_text(ky), "linear") == 0;
+    return cell->group->Y->mine.type == DKM_DENSE && strcmp(dkm_kernel_text(ky), "linear") == 0;
 }
 
-/* U = diag(values)^-1 Z'Y and the mean of Y; 1'Z = 0, so that Y need not be centred. */
+/* U = diag(values)^-1 Z'Y and the mean of Y, which is taken off before: 1'Z = 0 but for rounding,
+ * and a large mean would multiply that. */
 static dkm_status learn_linear(dkm_cv_cell *cell, dkm_cv_outputs *s)
 {
     dkm_status status = DKM_OK;
@@ -170,6 +171,7 @@ static dkm_status learn_linear(dkm_cv_cell *cell, dkm_cv_outputs *s)
     DKM_TRY(dkm_dmat_create_beside(s->Z, d, cell->nb, DKM_F64, &Y));
     DKM_TRY(dkm_dmat_from_rows(Y, cell->Y->mine.values));
     DKM_TRY(dkm_dmat_column_means(Y, s->mean));
+    dkm_dmat_add_row(Y, -1.0, s->mean);
     DKM_TRY(dkm_dmat_create(cell->group->grid, s->p, d, cell->nb, cell->nb, DKM_F64, &s->U));
     dkm_la_gemm('T', 'N', 1.0, s->Z, Y, 0.0, s->U);
     for (dkm_idx jl = 0; jl < s->U->n_loc; jl++)
@@ -218,7 +220,7 @@ dkm_status dkm_cv_outputs_learn(dkm_cv_cell *cell, dkm_cv_outputs *s)
     dkm_status status = DKM_OK;
 
     DKM_TRY(decompose(cell, s));
-    if (takes_linear(cell))
+    if (dkm_cv_outputs_linear(cell))
         DKM_TRY(learn_linear(cell, s));
     if (cell->Y->mine.type == DKM_LABELS && dkm_ctx_size(cell->group->ctx) == 1)
         DKM_TRY(thin_out(cell, s));

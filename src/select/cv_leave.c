@@ -21,7 +21,8 @@
 #include "scalapack/blas.h"
 #include "select/cv_inverse.h"
 
-#define FAINT 1e-9 /* of what a prediction is the difference of: below it has lost its digits */
+#define ROUNDING 1e-13
+#define FAINT    1e-9 /* of what a prediction is the difference of: below it has lost its digits */
 
 /* A split at work. Right-hand sides and solutions are kept transposed: a column an example. */
 typedef struct split {
@@ -101,10 +102,12 @@ static void solve(const split *s, dkm_idx rows)
     dkm_blas_lower_solve_right(DKM_F64, 'N', rows, s->n, s->H, s->n, s->x, rows);
 }
 
-/* x = predictions of the base; returns whether they are good. */
-static int predict_base(const split *s, const dkm_cv_inverse *made, const dkm_cv_base *base,
+/* x = predictions of the base; returns whether they are good. Where one is nothing but rounding the
+ * other splits are spared the attempt. */
+static int predict_base(const split *s, dkm_cv_inverse *made, const dkm_cv_base *base,
                         const dkm_idx *rows)
 {
+    double faintest = INFINITY;
     const dkm_cv_outer *f = &made->outer;
 
     for (dkm_idx i = 0; i < s->n; i++)
@@ -117,9 +120,9 @@ static int predict_base(const split *s, const dkm_cv_inverse *made, const dkm_cv
         for (dkm_idx j = 0; j < s->q; j++)
             s->x[i * s->q + j] = base->E[rows[i] * s->q + j] - s->x[i * s->q + j];
     for (dkm_idx i = 0; i < s->n; i++)
-        if (!(largest(s->q, s->x + i * s->q) >= FAINT * base->scale))
-            return 0;
-    return 1;
+        faintest = fmin(faintest, largest(s->q, s->x + i * s->q));
+    made->faint = faintest < ROUNDING * base->scale;
+    return faintest >= FAINT * base->scale;
 }
 
 static dkm_local make_room(split *s, const dkm_cv_inverse *made, dkm_ctx *ctx)
@@ -205,7 +208,7 @@ dkm_status dkm_cv_inverse_try(dkm_cv_cell *cell, const dkm_cv_targets *targets, 
     DKM_AGREE(cell->group->ctx, open_split(&s, made, cell, targets->T->n));
     if (factor(&s, made, cell->test.rows) != 0)
         goto out;
-    if (C && !predict_base(&s, made, cell->base, cell->test.rows))
+    if (C && (made->faint || !predict_base(&s, made, cell->base, cell->test.rows)))
         C = NULL;
     if (!C)
         DKM_TRY(predict_targets(&s, made, cell, targets->T, &good));
