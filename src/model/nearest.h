@@ -28,8 +28,8 @@ dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_ty
 
 /** The @p top candidates c with the smallest norms_c - 2 q.z_c + q.q for each point q.
  *
- *  Collective. Ties go to the lowest index; norms that differ from the least by rounding alone count
- *  as equal. Neither depends on the number of ranks.
+ *  Collective. Ties go to the lowest index; norms that differ from the least by rounding alone
+ * count as equal. Neither depends on the number of ranks.
  *
  *  @param[in]  Q          points, dense, in slabs, as many columns as Z
  *  @param[in]  top        at most as many as there are candidates
