@@ -17,7 +17,8 @@ typedef struct dkm_eigen_settings {
     double share;       /**< of the trace, in (0, 1] */
     int center;         /**< decompose H K H, H = I - 11'/m */
     double tolerance;   /**< on a pair's residual, relative to the largest eigenvalue */
-    double cutoff;      /**< eigenvalues below this part of the largest are dropped */
+    double cutoff;      /**< eigenvalues below this part of the largest are dropped, and what
+                             rounding leaves where it is centred; negative: none are */
     dkm_eigen_solver solver;
 } dkm_eigen_settings;
 

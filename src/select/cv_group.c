@@ -6,6 +6,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/hook.h"
 #include "data/objects.h"
 #include "select/cv_impl.h"
 
@@ -93,7 +94,7 @@ static void forward(void *user, dkm_level level, const char *text)
     dkm_say(user, level, "%s", text);
 }
 
-/* A context for this rank's group, with the seed and threads of all. */
+/* A context for this rank's group, with the seed, threads and kernel files of all. */
 static dkm_status split(dkm_cv_group *group, dkm_ctx *ctx)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -111,6 +112,7 @@ static dkm_status split(dkm_cv_group *group, dkm_ctx *ctx)
     if (group->ctx) {
         dkm_ctx_set_seed(group->ctx, dkm_ctx_seed(ctx));
         dkm_ctx_set_threads(group->ctx, dkm_ctx_threads(ctx));
+        dkm_ctx_set_hook(group->ctx, dkm_ctx_hook(ctx));
         if (group->index == 0) /* what one group has to say speaks for all */
             dkm_ctx_set_listener(group->ctx, (dkm_listener){.user = ctx, .message = forward});
     }

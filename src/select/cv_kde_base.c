@@ -3,6 +3,7 @@
  *     A'A = W diag(values) W',   Z = A W = E(train, .) C,
  *
  * where C is W above the row that takes the means off: the last column of E is ones. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,17 +32,22 @@ static void close_axes(axes *a)
     DKM_FREE(a->A);
 }
 
-/* A and the means. */
-static void center(axes *a, const dkm_cv_base *base, const dkm_idx *rows)
+/* A and the means; returns the sum of all squares before they are taken off. */
+static double center(axes *a, const dkm_cv_base *base, const dkm_idx *rows)
 {
+    double squares = 0;
+
     for (dkm_idx i = 0; i < a->n; i++) {
         memcpy(a->A + i * a->d, base->E + rows[i] * base->q, (size_t)a->d * sizeof *a->A);
-        for (dkm_idx j = 0; j < a->d; j++)
+        for (dkm_idx j = 0; j < a->d; j++) {
             a->mean[j] += a->A[i * a->d + j] / (double)a->n;
+            squares += a->A[i * a->d + j] * a->A[i * a->d + j];
+        }
     }
     for (dkm_idx i = 0; i < a->n; i++)
         for (dkm_idx j = 0; j < a->d; j++)
             a->A[i * a->d + j] -= a->mean[j];
+    return squares;
 }
 
 static dkm_local find_axes(axes *a, const dkm_cv_cell *cell, double cutoff)
@@ -49,19 +55,21 @@ static dkm_local find_axes(axes *a, const dkm_cv_cell *cell, double cutoff)
     dkm_ctx *ctx = cell->group->ctx;
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx d = cell->base->q - 1;
+    double squares, least;
 
     *a = (axes){.n = cell->train.count, .d = d};
     DKM_STEP(dkm_alloc(ctx, a->n * d, &a->A));
     DKM_STEP(dkm_calloc(ctx, d * d, &a->W));
     DKM_STEP(dkm_alloc(ctx, d, &a->variance));
     DKM_STEP(dkm_calloc(ctx, d, &a->mean));
-    center(a, cell->base, cell->train.rows);
+    squares = center(a, cell->base, cell->train.rows);
     for (dkm_idx i = 0; i < a->n; i++)
         for (dkm_idx j = 0; j < d; j++)
             for (dkm_idx k = 0; k < d; k++)
                 a->W[j * d + k] += a->A[i * d + j] * a->A[i * d + k];
     DKM_STEP(dkm_small_eigen(ctx, d, a->W, a->variance));
-    while (a->found < d && a->variance[d - 1 - a->found] > cutoff * a->variance[d - 1])
+    least = fmax(cutoff * a->variance[d - 1], 8.0 * DBL_EPSILON * squares);
+    while (a->found < d && a->variance[d - 1 - a->found] > least)
         a->found++;
 out:
     return local;
@@ -141,9 +149,9 @@ dkm_status dkm_cv_outputs_by_base(dkm_cv_cell *cell, dkm_cv_outputs *s, dkm_eige
     DKM_AGREE(ctx, find_axes(&a, cell, r->eigen[0].cutoff));
     DKM_AGREE(ctx, take_values(&a, cell, s, info));
     *done = info->components == 0 || !cuts_a_tie(&a, cell, s);
-    if (*done)
+    if (*done && info->components > 0)
         DKM_TRY(place_points(&a, cell, info->components, s));
-    else
+    if (!*done)
         dkm_eigen_values_free(&s->values);
 out:
     close_axes(&a);

@@ -260,7 +260,8 @@ out:
 /* Drop what is rounding, and what the share does not need. */
 static void trim(run *r)
 {
-    double least = fmax(r->settings->cutoff * r->values[0], r->rounding);
+    double cutoff = r->settings->cutoff * r->values[0];
+    double least = r->settings->cutoff < 0 ? -INFINITY : fmax(cutoff, r->rounding);
     dkm_idx p = r->info.components;
 
     while (p > 0 && !(r->values[p - 1] > least))
