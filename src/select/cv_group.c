@@ -177,10 +177,20 @@ out:
     return status;
 }
 
-/* Whether a copy of the inputs is small beside the kernel matrices a group computes of them. */
+/* Whether a copy of the inputs takes no more than half a kernel matrix. Collective. */
 static int is_small(const dkm_data *X)
 {
-    return X->mine.type != DKM_DENSE || X->mine.d <= X->m / 2;
+    const dkm_objs *mine = &X->mine;
+    dkm_keeping keeping = dkm_type_keeping(mine->type);
+    double items = keeping == DKM_KEEP_VALUES ? (double)mine->n * (double)mine->d
+                   : mine->n > 0              ? (double)mine->start[mine->n]
+                                              : 0.0;
+    double bytes = items * (keeping == DKM_KEEP_VALUES  ? sizeof *mine->values
+                            : keeping == DKM_KEEP_LISTS ? sizeof *mine->col + sizeof *mine->val
+                                                        : sizeof *mine->bytes);
+
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(X->ctx));
+    return bytes <= 4.0 * (double)X->m * (double)X->m;
 }
 
 /* The examples themselves, or copies that the group has to itself. */
