@@ -66,13 +66,16 @@ out:
     return status;
 }
 
-/* How many groups lack it. */
-static int missing(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx k, int wanted)
+/* Which of them this group lacks, told by its first rank. */
+static dkm_local count_missing(dkm_ctx *ctx, const dkm_cv_group *group, const int *wanted,
+                               int **lack)
 {
-    int mine = wanted && !group->gram[k] && dkm_ctx_rank(group->ctx) == 0, all = 0;
+    int first = dkm_ctx_rank(group->ctx) == 0;
+    dkm_local local = dkm_alloc(ctx, group->grams, lack);
 
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, dkm_ctx_comm(ctx));
-    return all;
+    for (dkm_idx k = 0; *lack && k < group->grams; k++)
+        (*lack)[k] = first && wanted[k] && !group->gram[k];
+    return local;
 }
 
 /* Of the group's own objects, by the group alone. */
@@ -146,18 +149,21 @@ dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem
 {
     dkm_ctx *ctx = dkm_grid_ctx(grid);
     dkm_status status = DKM_OK;
-    int *apart = NULL;
+    int *apart = NULL, *lack = NULL;
 
     DKM_AGREE(ctx, dkm_calloc(ctx, grams->count, &apart));
+    DKM_AGREE(ctx, count_missing(ctx, group, wanted, &lack));
+    MPI_Allreduce(MPI_IN_PLACE, lack, (int)grams->count, MPI_INT, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx k = 0; k < grams->count; k++) {
-        int lack = missing(ctx, group, k, wanted[k]);
-        apart[k] = group->own_ctx && (grams->outputs[k] || group->X) &&
-                   (lack == 1 || is_quick(grams->outputs[k] ? problem->Y : problem->X));
-        if (lack > 0 && !apart[k])
+        const dkm_data *objects = grams->outputs[k] ? problem->Y : problem->X;
+        apart[k] = lack[k] > 0 && group->own_ctx && (grams->outputs[k] || group->X) &&
+                   (lack[k] == 1 || is_quick(objects));
+        if (lack[k] > 0 && !apart[k])
             DKM_TRY(bring_one(grams, problem, grid, group, k, wanted[k]));
     }
     DKM_TRY(bring_apart(grams, ctx, group, wanted, apart));
 out:
+    DKM_FREE(lack);
     DKM_FREE(apart);
     return status;
 }

@@ -125,7 +125,6 @@ static void close_outer(dkm_cv_outer *f)
     DKM_FREE(f->V);
     DKM_FREE(f->L);
     DKM_FREE(f->start);
-    DKM_FREE(f->place);
     DKM_FREE(f->other);
     DKM_FREE(f->out);
     f->fold = -1;
@@ -143,28 +142,27 @@ void dkm_cv_inverse_drop(void **shared)
     DKM_FREE(*shared);
 }
 
-/* Examples of the outer fold, and the others inner fold by inner fold. */
+/* Examples of the outer fold, those of neither part, and the others inner fold by inner fold. */
 static void deal(const dkm_cv_cell *cell, dkm_cv_outer *f, dkm_idx m)
 {
-    const dkm_cv_part *parts[] = {&cell->train, &cell->test};
-    dkm_idx at = 0, o = 0;
+    const dkm_cv_part *train = &cell->train, *test = &cell->test;
+    dkm_idx at = 0, o = 0, t = 0, u = 0;
 
     for (dkm_idx i = 0; i < m; i++)
-        f->place[i] = -1;
-    for (int k = 0; k < 2; k++)
-        for (dkm_idx i = 0; i < parts[k]->count; i++)
-            f->place[parts[k]->rows[i]] = 0;
+        if (t < train->count && train->rows[t] == i)
+            t++;
+        else if (u < test->count && test->rows[u] == i)
+            u++;
+        else
+            f->out[o++] = i;
     for (dkm_idx fold = 0; fold < cell->problem->inner; fold++) {
         f->start[fold] = at;
-        for (dkm_idx i = 0; i < m; i++)
-            if (f->place[i] >= 0 && cell->inner[i] == fold) {
-                f->other[at] = i;
-                f->place[i] = at++;
-            }
+        for (dkm_idx i = 0, k = 0; i < m; i++)
+            if (k < o && f->out[k] == i)
+                k++;
+            else if (cell->inner[i] == fold)
+                f->other[at++] = i;
     }
-    for (dkm_idx i = 0; i < m; i++)
-        if (f->place[i] < 0)
-            f->out[o++] = i;
 }
 
 static dkm_local open_outer(const dkm_cv_inverse *made, const dkm_cv_cell *cell, dkm_cv_outer *f)
@@ -178,7 +176,6 @@ static dkm_local open_outer(const dkm_cv_inverse *made, const dkm_cv_cell *cell,
         return local;
     DKM_STEP(dkm_alloc(ctx, f->o, &f->out));
     DKM_STEP(dkm_alloc(ctx, f->r, &f->other));
-    DKM_STEP(dkm_alloc(ctx, made->m, &f->place));
     DKM_STEP(dkm_alloc(ctx, cell->problem->inner, &f->start));
     DKM_STEP(dkm_alloc(ctx, f->o * f->o, &f->L));
     DKM_STEP(dkm_alloc(ctx, f->r * f->o, &f->V));

@@ -11,7 +11,6 @@ typedef struct dkm_cv_outer {
     dkm_idx o, r;   /**< examples of it, and others; where o is 0 nothing follows */
     dkm_idx *out;   /**< o */
     dkm_idx *other; /**< r: inner fold by inner fold */
-    dkm_idx *place; /**< of each example among the others, or -1 */
     dkm_idx *start; /**< where each inner fold begins there */
     double *L;      /**< o x o */
     double *V;      /**< r x o, in the order of the others */
