@@ -36,7 +36,7 @@ static dkm_idx output(dkm_idx i, char *text, dkm_idx room)
     dkm_idx n = input(i, x, LONGEST);
 
     CHECK(n <= room);
-    for (dkm_idx p = 0; p < n; p++)
+    for (dkm_idx p = 0; p < n && p < room; p++)
         text[p] = (char)('1' + ((p > 0 && x[p - 1] >= x[p]) ^ (i % 3 == 0)));
     return n;
 }
