@@ -86,6 +86,30 @@ static void keep_memory(void)
 #endif
 }
 
+/* An MPI call failed here; the other ranks may wait for this one for ever. */
+static void end_all_ranks(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length, rank = 0;
+
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr, "dkmap: [rank %d] MPI failed: %s\n", rank, text);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+static void handle_mpi_errors(void)
+{
+    MPI_Errhandler handler;
+
+    MPI_Comm_create_errhandler(end_all_ranks, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+}
+
 static int compute(const args *a)
 {
     int exit_status, provided;
@@ -93,6 +117,7 @@ static int compute(const args *a)
     keep_memory();
     stay_alone();
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    handle_mpi_errors();
     exit_status = run_command(a, MPI_COMM_WORLD);
     MPI_Finalize();
     return exit_status;

@@ -8,6 +8,7 @@
 #include "core/context_impl.h"
 #include "core/foreign.h"
 #include "core/hook.h"
+#include "core/mpi_calls.h"
 
 /* The cores that the ranks of a node may use, divided among them; a rank that is bound to some
  * takes no more threads than those. At least one. Collective on @p node. */
@@ -25,24 +26,55 @@ static int fair_threads(MPI_Comm node)
     return share > 1 ? share : 1;
 }
 
+static void free_context(dkm_ctx *c)
+{
+    if (!c)
+        return;
+    if (c->node != MPI_COMM_NULL)
+        MPI_Comm_free(&c->node);
+    if (c->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&c->comm);
+    dkm_mpi_unwatch(c);
+    free(c);
+}
+
+/* The communicators of a context and what they tell of it. */
+static int open_communicators(dkm_ctx *c, MPI_Comm comm)
+{
+    int code = dkm_mpi_duplicate(c, comm);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    MPI_Comm_rank(c->comm, &c->rank);
+    MPI_Comm_size(c->comm, &c->size);
+    dkm_mpi_split_node(c, &c->node);
+    if (c->mpi_error == MPI_SUCCESS)
+        c->threads = c->fair_threads = fair_threads(c->node);
+    return c->mpi_error;
+}
+
 dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
 {
     dkm_ctx *c = calloc(1, sizeof *c);
     int mine = c != NULL, all = 0;
 
     *ctx = NULL;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (!c || !all) {
-        free(c);
-        return DKM_ERR_MEMORY;
+    if (c)
+        *c = (dkm_ctx){.comm = MPI_COMM_NULL,
+                       .node = MPI_COMM_NULL,
+                       .callers_handler = MPI_ERRHANDLER_NULL,
+                       .mpi_error = MPI_SUCCESS,
+                       .budget = -1,
+                       .foreign = -1};
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all) {
+        free_context(c);
+        return all ? DKM_ERR_MPI : DKM_ERR_MEMORY;
     }
-    MPI_Comm_dup(comm, &c->comm);
-    MPI_Comm_rank(c->comm, &c->rank);
-    MPI_Comm_size(c->comm, &c->size);
-    MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &c->node);
-    c->threads = c->fair_threads = fair_threads(c->node);
-    c->budget = -1;
-    c->foreign = -1;
+    mine = open_communicators(c, comm) == MPI_SUCCESS;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all) {
+        free_context(c);
+        return DKM_ERR_MPI;
+    }
     *ctx = c;
     return DKM_OK;
 }
@@ -161,8 +193,6 @@ void dkm_ctx_destroy(dkm_ctx **ctx)
         return;
     if (c->foreign_release)
         c->foreign_release(c->foreign);
-    MPI_Comm_free(&c->node);
-    MPI_Comm_free(&c->comm);
-    free(c);
+    free_context(c);
     *ctx = NULL;
 }

@@ -19,6 +19,10 @@ typedef struct phase {
 
 struct dkm_ctx {
     MPI_Comm comm, node;
+    dkm_ctx *outer;                 /* whose communicator this one's was split from, or NULL */
+    MPI_Errhandler callers_handler; /* of the communicator given to dkm_ctx_create() */
+    int watching, mpi_error;        /* the first MPI error of this rank, MPI_SUCCESS for none */
+    char mpi_text[MPI_MAX_ERROR_STRING];
     int rank, size, threads, fair_threads;
     uint64_t seed;
     double memory; /* that ranks of a node may take together; 0: all there is */
@@ -35,5 +39,10 @@ struct dkm_ctx {
     void (*hook)(void);
     double (*comm_clock)(void);
 };
+
+/** Make the communicator of @p ctx, a copy of @p comm with the error handler of mpi_calls.h.
+ *  Collective on @p comm.
+ *  @return an MPI error code */
+int dkm_mpi_duplicate(dkm_ctx *ctx, MPI_Comm comm);
 
 #endif

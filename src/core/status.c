@@ -47,16 +47,29 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
     return (dkm_local){code};
 }
 
+/* An MPI call of this rank failed, now or before: nothing received since can be relied on. */
+static dkm_local mpi_failed(dkm_ctx *ctx)
+{
+    return dkm_fail(ctx, DKM_ERR_MPI, "MPI failed: %s", ctx->mpi_text);
+}
+
 dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local)
 {
-    int first = ctx->size, mine = local.code == DKM_OK ? ctx->size : ctx->rank;
-    int code = (int)local.code;
+    int first = ctx->size, mine, code;
 
+    if (ctx->mpi_error != MPI_SUCCESS)
+        local = mpi_failed(ctx);
+    mine = local.code == DKM_OK ? ctx->size : ctx->rank;
+    code = (int)local.code;
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, ctx->comm);
-    if (first == ctx->size)
+    if (first == ctx->size && ctx->mpi_error == MPI_SUCCESS)
         return DKM_OK;
-    MPI_Bcast(&code, 1, MPI_INT, first, ctx->comm);
-    MPI_Bcast(ctx->message, DKM_MESSAGE_LENGTH, MPI_CHAR, first, ctx->comm);
+    if (first < ctx->size) {
+        MPI_Bcast(&code, 1, MPI_INT, first, ctx->comm);
+        MPI_Bcast(ctx->message, DKM_MESSAGE_LENGTH, MPI_CHAR, first, ctx->comm);
+    }
+    if (ctx->mpi_error != MPI_SUCCESS && local.code != DKM_ERR_MPI) /* here, of this agreement */
+        return mpi_failed(ctx).code;
     return (dkm_status)code;
 }
 

@@ -1,6 +1,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "grid/attach.h"
 #include "grid/grid_impl.h"
 
@@ -39,13 +40,12 @@ static dkm_local check_shape(dkm_ctx *ctx, int P, int Q)
 
 static void split(dkm_grid *g)
 {
-    MPI_Comm comm = dkm_ctx_comm(g->ctx);
     int rank = dkm_ctx_rank(g->ctx), inside = rank < g->P * g->Q;
 
     g->p = inside ? rank / g->Q : -1;
     g->q = inside ? rank % g->Q : -1;
-    MPI_Comm_split(comm, inside ? g->p : MPI_UNDEFINED, g->q, &g->row_comm);
-    MPI_Comm_split(comm, inside ? g->q : MPI_UNDEFINED, g->p, &g->col_comm);
+    dkm_mpi_split(g->ctx, inside ? g->p : MPI_UNDEFINED, g->q, &g->row_comm);
+    dkm_mpi_split(g->ctx, inside ? g->q : MPI_UNDEFINED, g->p, &g->col_comm);
 }
 
 dkm_status dkm_grid_create(dkm_ctx *ctx, int P, int Q, dkm_grid **grid)
@@ -65,6 +65,11 @@ dkm_status dkm_grid_create(dkm_ctx *ctx, int P, int Q, dkm_grid **grid)
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &g));
     *g = (dkm_grid){.ctx = ctx, .P = P, .Q = Q, .foreign = -1};
     split(g);
+    status = dkm_agree(ctx, DKM_LOCAL_OK); /* all have their communicators */
+    if (status != DKM_OK) {
+        dkm_grid_destroy(&g);
+        goto out;
+    }
     *grid = g;
     g = NULL;
 out:

@@ -1,6 +1,7 @@
 #include "scalapack/blacs.h"
 
 #include "core/foreign.h"
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "grid/attach.h"
 #include "scalapack/blas.h"
@@ -22,7 +23,9 @@ int dkm_blacs_context(dkm_grid *grid)
         return handle;
     /* every rank of the system handle takes part, also those that end outside the grid */
     handle = dkm_ctx_foreign(ctx);
+    dkm_mpi_lend(ctx, dkm_ctx_comm(ctx));
     Cblacs_gridinit(&handle, "Row", dkm_grid_rows(grid), dkm_grid_cols(grid));
+    dkm_mpi_watch(ctx, dkm_ctx_comm(ctx));
     if (dkm_in_grid(grid))
         dkm_grid_set_foreign(grid, handle, Cblacs_gridexit);
     else

@@ -1,5 +1,6 @@
 #include "scalapack/elpa.h"
 
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/blacs.h"
 
@@ -13,7 +14,17 @@ int dkm_elpa_built_in(void)
     return 1;
 }
 
-static int set_up(elpa_t handle, const dkm_dmat *A, MPI_Comm comm)
+/* Whether some rank has met an error. */
+static int any_error(int error, MPI_Comm comm)
+{
+    int met = error != ELPA_OK;
+
+    MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, comm);
+    return met;
+}
+
+/* Describe the matrix. Local. */
+static int describe(elpa_t handle, const dkm_dmat *A, MPI_Comm comm)
 {
     const struct {
         const char *name;
@@ -30,20 +41,21 @@ static int set_up(elpa_t handle, const dkm_dmat *A, MPI_Comm comm)
 
     for (size_t k = 0; k < sizeof settings / sizeof *settings && error == ELPA_OK; k++)
         elpa_set_integer(handle, settings[k].name, settings[k].value, &error);
-    if (error == ELPA_OK)
-        error = elpa_setup(handle);
-    if (error == ELPA_OK)
-        elpa_set_integer(handle, "solver", ELPA_SOLVER_1STAGE, &error);
     return error;
 }
 
-/* Whether some rank has met an error. */
-static int any_error(int error, MPI_Comm comm)
+/* Whether setting up failed on some rank. elpa_setup() is collective, the steps around it are not:
+ * all ranks enter it or none. */
+static int set_up_failed(elpa_t handle, const dkm_dmat *A, MPI_Comm comm)
 {
-    int met = error != ELPA_OK;
+    int error = describe(handle, A, comm);
 
-    MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, comm);
-    return met;
+    if (any_error(error, comm))
+        return 1;
+    error = elpa_setup(handle);
+    if (error == ELPA_OK)
+        elpa_set_integer(handle, "solver", ELPA_SOLVER_1STAGE, &error);
+    return any_error(error, comm);
 }
 
 /* A handle that is ready on all ranks, or none: setting it up is collective, making it is not. */
@@ -56,7 +68,7 @@ static elpa_t open_handle(const dkm_dmat *A, MPI_Comm comm)
         handle = elpa_allocate(&error);
     if (error != ELPA_OK)
         handle = NULL; /* what a failed call returns cannot be given back */
-    if (!any_error(error, comm) && !any_error(set_up(handle, A, comm), comm))
+    if (!any_error(error, comm) && !set_up_failed(handle, A, comm))
         return handle;
     if (handle)
         elpa_deallocate(handle, &error);
@@ -81,7 +93,10 @@ dkm_elpa_outcome dkm_elpa_eigen(dkm_dmat *A, double *values, dkm_dmat *Z)
     int outcome = DKM_ELPA_DONE;
     MPI_Comm inside;
 
-    MPI_Comm_split(dkm_ctx_comm(ctx), dkm_in_grid(A->grid), dkm_ctx_rank(ctx), &inside);
+    dkm_mpi_split(ctx, dkm_in_grid(A->grid), dkm_ctx_rank(ctx), &inside);
+    if (dkm_agree(ctx, DKM_LOCAL_OK) != DKM_OK)
+        return DKM_ELPA_FAILED;
+    dkm_mpi_lend(ctx, inside);
     if (dkm_in_grid(A->grid))
         outcome = (int)solve(A, values, Z, inside);
     MPI_Comm_free(&inside);

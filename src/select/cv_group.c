@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/hook.h"
+#include "core/mpi_calls.h"
 #include "data/objects.h"
 #include "select/cv_impl.h"
 
@@ -97,17 +98,18 @@ static void forward(void *user, dkm_level level, const char *text)
 /* A context for this rank's group, with the seed, threads and kernel files of all. */
 static dkm_status split(dkm_cv_group *group, dkm_ctx *ctx)
 {
+    dkm_status status = DKM_OK;
     dkm_local local = DKM_LOCAL_OK;
-    MPI_Comm comm;
+    MPI_Comm comm = MPI_COMM_NULL;
 
     if (group->count == 1) {
         group->ctx = ctx;
         return DKM_OK;
     }
-    MPI_Comm_split(dkm_ctx_comm(ctx), group->index, dkm_ctx_rank(ctx), &comm);
+    dkm_mpi_split(ctx, group->index, dkm_ctx_rank(ctx), &comm);
+    DKM_AGREE(ctx, DKM_LOCAL_OK);
     if (dkm_ctx_create(comm, &group->ctx) != DKM_OK)
         local = dkm_fail(ctx, DKM_ERR_MEMORY, "no memory for a group of ranks");
-    MPI_Comm_free(&comm);
     group->own_ctx = group->ctx != NULL;
     if (group->ctx) {
         dkm_ctx_set_seed(group->ctx, dkm_ctx_seed(ctx));
@@ -116,7 +118,11 @@ static dkm_status split(dkm_cv_group *group, dkm_ctx *ctx)
         if (group->index == 0) /* what one group has to say speaks for all */
             dkm_ctx_set_listener(group->ctx, (dkm_listener){.user = ctx, .message = forward});
     }
-    return dkm_agree(ctx, local);
+    DKM_AGREE(ctx, local);
+out:
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
+    return status;
 }
 
 dkm_status dkm_cv_agree(dkm_ctx *ctx, const dkm_cv_group *group, dkm_status status)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "store/stamp.h"
 
 #define PHASE_CAPACITY 64
@@ -111,9 +112,11 @@ static int count_nodes(dkm_ctx *ctx)
     MPI_Comm node;
     int place = 0, first, nodes = 1;
 
-    MPI_Comm_split_type(dkm_ctx_comm(ctx), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &place);
-    MPI_Comm_free(&node);
+    dkm_mpi_split_node(ctx, &node);
+    if (node != MPI_COMM_NULL) {
+        MPI_Comm_rank(node, &place);
+        MPI_Comm_free(&node);
+    }
     first = place == 0;
     MPI_Allreduce(&first, &nodes, 1, MPI_INT, MPI_SUM, dkm_ctx_comm(ctx));
     return nodes;
