@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Proves the layers: a room of src/ includes only from itself and the rooms above it in the list,
 # only src/scalapack names the linear algebra libraries, src/cli includes public headers alone,
-# MPI_COMM_WORLD appears in src/cli/main.c alone, and the library neither prints, exits nor aborts.
+# MPI_COMM_WORLD appears in src/cli/main.c alone, the library neither prints, exits nor aborts,
+# communicators are derived in core/mpi_calls.c alone, and no agreement hides inside an if.
 # shellcheck source=mpi_tests/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
 
@@ -52,6 +53,33 @@ algebra='\b(cblas_[a-z]|LAPACKE_|C?blacs_|elpa_|openblas_|numroc_|descinit_)|\bp
 speaking='\b(printf|puts|putchar|perror|exit|_exit|abort|MPI_Abort) *\('
 careless='\b(atoi|atol|atof|sprintf|strcpy|strcat|gets|system|popen|rand|srand) *\('
 
+# branches FILE: agreements on a failure inside an if, which some ranks may never reach: DKM_REQUIRE
+# is for that.
+branches() {
+    awk '{
+        line = $0
+        sub(/^[[:space:]]+/, "", line)
+        if (inside && after_if && (pending line) ~ /(DKM_AGREE|dkm_agree)\([^,;]*,[[:space:]]*dkm_(fail|refuse)\(/)
+            print FILENAME ":" FNR ": an agreement inside an if: " pending line
+        if (line ~ /^(return |status = )?(DKM_AGREE|dkm_agree)\([^;]*,$/) {
+            pending = line " "
+            inside = 1
+            next
+        }
+        inside = 0
+        pending = ""
+        if (after_if && line ~ /(DKM_AGREE|dkm_agree)\([^,;]*,[[:space:]]*dkm_(fail|refuse)\(/)
+            print FILENAME ":" FNR ": an agreement inside an if: " line
+        if (line ~ /^((\} )?else )?if \(/ || (after_if && !ended))
+            after_if = 1
+        else
+            after_if = 0
+        ended = line ~ /[)]( \{)?$/ || line ~ /;$/
+        if (line ~ /;$/ || line == "}")
+            after_if = 0
+    }' "$1"
+}
+
 check_source() { # FILE
     local room=${1%/*}
     room=${room##*/}
@@ -64,6 +92,8 @@ check_source() { # FILE
     [ "$room" = cli ] || lines "$speaking" "$1"
     [ "$room/${1##*/}" = cli/main.c ] || lines 'MPI_COMM_WORLD' "$1"
     lines "$careless" "$1"
+    [ "$room" = cli ] || lines 'MPI_Comm_(split|dup|create)[a-z_]* *\(' "$1" | grep -v '/core/mpi_calls.c:'
+    branches "$1"
 }
 
 check_header() { # FILE
@@ -112,6 +142,13 @@ offend src/cli/cmd_made_up.c '    int size = atoi(argv[1]);'
 offend src/store/made_up.c '    printf("hello\n");'
 offend src/grid/made_up.c '    exit(1);'
 offend include/dkmap/dmat.h '#include <dkmap/model.h>'
+offend src/solve/made_up.c '    if (!(gamma > 0))
+        DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG, "gamma"));'
+offend src/solve/made_up.c '    if (!(gamma > 0) ||
+        gamma > 9) {
+        return dkm_agree(ctx,
+                         dkm_fail(ctx, DKM_ERR_ARG, "gamma"));'
+offend src/grid/made_up.c '    MPI_Comm_split(comm, 0, 0, &part);'
 mkdir -p tree/src/annex
 echo 'int x;' >tree/src/annex/made_up.c
 [ -n "$(violations tree/src/annex/made_up.c)" ] || fail "not found out: a new room"

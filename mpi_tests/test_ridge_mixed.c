@@ -247,6 +247,22 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
         check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, solve_once);
 }
 
+static void a_wrong_gamma_on_one_rank_is_refused_by_all(dkm_ctx *ctx)
+{
+    problem p;
+    dkm_dmat *B = NULL;
+    dkm_ridge_info info;
+
+    CHECK_OK(ctx, open_problem(&p, ctx, SCATTERED, "rbf(sigma=1)"));
+    for (int precision = DKM_RIDGE_AUTO; precision <= DKM_RIDGE_SINGLE; precision++) {
+        dkm_ridge_settings s = settings_of(1e-2, (dkm_ridge_precision)precision, DKM_KEEP_AUTO);
+        if (dkm_ctx_rank(ctx) == dkm_ctx_size(ctx) - 1)
+            s.gamma = -1;
+        CHECK(dkm_ridge_kernel(p.kernel, p.prepared, 16, &s, p.Y, &B, &info) == DKM_ERR_ARG && !B);
+    }
+    close_problem(&p);
+}
+
 static const check_case cases[] = {
     CASE(mixed_precision_gives_the_double_answer),
     CASE(a_shifted_factor_still_finds_the_answer),
@@ -254,6 +270,7 @@ static const check_case cases[] = {
     CASE(single_precision_is_rough_and_says_so),
     CASE(a_double_matrix_that_does_not_fit_is_computed_anew),
     CASE(few_rows_are_solved_in_double),
+    CASE(a_wrong_gamma_on_one_rank_is_refused_by_all),
     CASE(failing_allocations_are_agreed_on),
 };
 

@@ -87,6 +87,12 @@ dkm_status dkm_blame(dkm_ctx *ctx, const char *name, dkm_status status);
 /** In a collective with `status` and the label `out`: run a local step, then agree on it. */
 #define DKM_AGREE(ctx, call) DKM_TRY(dkm_agree((ctx), (call)))
 
+/** In a collective with `status` and the label `out`: agree that @p condition holds on all ranks,
+ *  or fail with a code and a message. All ranks come here, whatever the condition is on each: an
+ *  agreement inside an `if` is one that some ranks may never reach. */
+#define DKM_REQUIRE(ctx, condition, ...)                                                           \
+    DKM_AGREE((ctx), (condition) ? DKM_LOCAL_OK : dkm_fail((ctx), __VA_ARGS__))
+
 /** In a local step with `local` and the label `out`: run another local step. */
 #define DKM_STEP(call)                                                                             \
     do {                                                                                           \

@@ -104,8 +104,7 @@ static dkm_status open_kernel(bench *b)
     char text[80];
 
     b->sigma = args_real(b->r->args, "sigma");
-    if (b->sigma < 0)
-        DKM_AGREE(b->ctx, dkm_fail(b->ctx, DKM_ERR_ARG, "--sigma must be > 0, or 0 to choose"));
+    DKM_REQUIRE(b->ctx, !(b->sigma < 0), DKM_ERR_ARG, "--sigma must be > 0, or 0 to choose");
     if (b->sigma == 0)
         b->sigma = sqrt((double)b->d);
     snprintf(text, sizeof text, "rbf(sigma=%.17g)", b->sigma);

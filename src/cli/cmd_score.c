@@ -99,8 +99,7 @@ static dkm_status score_copy(run *r, results *all, const dkm_data *truth, const 
     dkm_status status = DKM_OK;
     dkm_data *pred = NULL;
 
-    if (!where)
-        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG, "--baseline copy needs the inputs: --x"));
+    DKM_REQUIRE(r->ctx, where != NULL, DKM_ERR_ARG, "--baseline copy needs the inputs: --x");
     DKM_TRY(dkm_data_read(r->ctx, where, DKM_INPUTS, args_text(r->args, "y-type"), &pred));
     DKM_TRY(run_blame(r, where, score_all(r, all, "copy_", truth, pred, ky)));
 out:

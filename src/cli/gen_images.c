@@ -40,11 +40,9 @@ static dkm_status change_file(run *r, dkm_idx pixels, change_row change, void *u
     dkm_sink *sink = NULL;
 
     DKM_TRY(dkm_source_open(r->ctx, where, DKM_INPUTS, "dense", &source));
-    if (pixels > 0 && pixels != dkm_source_cols(source))
-        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG,
-                                   "%s has %lld columns, and images of --shape %s have %lld", where,
-                                   (long long)dkm_source_cols(source), args_text(r->args, "shape"),
-                                   (long long)pixels));
+    DKM_REQUIRE(r->ctx, pixels <= 0 || pixels == dkm_source_cols(source), DKM_ERR_ARG,
+                "%s has %lld columns, and images of --shape %s have %lld", where,
+                (long long)dkm_source_cols(source), args_text(r->args, "shape"), (long long)pixels);
     DKM_TRY(dkm_sink_open(r->ctx, path, DKM_DENSE, dkm_source_rows(source), dkm_source_cols(source),
                           &sink));
     DKM_TRY(change_rows(source, sink, change, user));

@@ -53,9 +53,8 @@ static dkm_status read_files(deal *d)
     run *r = d->r;
 
     d->files = args_count(r->args, "rows");
-    if (d->files > FILES_MOST)
-        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG, "--rows is given %d times: at most %d",
-                                   d->files, FILES_MOST));
+    DKM_REQUIRE(r->ctx, d->files <= FILES_MOST, DKM_ERR_ARG, "--rows is given %d times: at most %d",
+                d->files, FILES_MOST);
     for (int k = 0; k < d->files; k++)
         DKM_TRY(dkm_data_read(r->ctx, args_value(r->args, "rows", k)->text, DKM_INPUTS, NULL,
                               &d->data[k]));

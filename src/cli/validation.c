@@ -127,17 +127,16 @@ static int is_matrix(dkm_type type)
 /* The kernel that measures losses: --loss-kernel, or the output kernel where that is one alone. */
 static dkm_status read_loss(validation *v)
 {
+    dkm_status status = DKM_OK;
     const args *a = v->r->args;
     const char *text = args_text(a, "loss-kernel");
     dkm_loss loss = args_text(a, "loss")               ? (dkm_loss)args_whole(a, "loss")
                     : dkm_data_type(v->Y) == DKM_DENSE ? DKM_LOSS_MSE
                                                        : DKM_LOSS_ZERO_ONE;
 
-    if (loss == DKM_LOSS_RANK)
-        return dkm_agree(v->r->ctx,
-                         dkm_fail(v->r->ctx, DKM_ERR_UNSUPPORTED,
-                                  "--loss rank is for lists of candidates, as predict --top writes "
-                                  "them: cv predicts one output an example"));
+    DKM_REQUIRE(v->r->ctx, loss != DKM_LOSS_RANK, DKM_ERR_UNSUPPORTED,
+                "--loss rank is for lists of candidates, as predict --top writes them: cv predicts "
+                "one output an example");
     v->problem.loss = loss;
     if (loss != DKM_LOSS_KERNEL)
         return DKM_OK;
@@ -145,12 +144,12 @@ static dkm_status read_loss(validation *v)
         text = args_text(a, "ky");
     if (text && strchr(text, '$'))
         text = NULL;
-    if (text)
-        return dkm_kernel_parse(v->r->ctx, text, &v->loss_kernel);
-    return dkm_agree(v->r->ctx,
-                     dkm_fail(v->r->ctx, DKM_ERR_ARG,
-                              "--loss kernel measures all settings with one kernel of the outputs: "
-                              "give it by --loss-kernel"));
+    DKM_REQUIRE(v->r->ctx, text != NULL, DKM_ERR_ARG,
+                "--loss kernel measures all settings with one kernel of the outputs: give it by "
+                "--loss-kernel");
+    DKM_TRY(dkm_kernel_parse(v->r->ctx, text, &v->loss_kernel));
+out:
+    return status;
 }
 
 static int any_looks_around(const validation *v, dkm_kernel *const *kernels)

@@ -146,9 +146,7 @@ static dkm_status open_svmlight(dkm_file *file)
                 (file->role == DKM_OUTPUTS && file->type != DKM_SPARSE);
     DKM_TRY(dkm_textfile_index(&s->file, file, DKM_RECORDS_FILLED));
     file->m = s->file.records.count;
-    if (file->m == 0)
-        DKM_AGREE(file->ctx,
-                  dkm_fail(file->ctx, DKM_ERR_FORMAT, "%s: no examples in it", file->path));
+    DKM_REQUIRE(file->ctx, file->m > 0, DKM_ERR_FORMAT, "%s: no examples in it", file->path);
     DKM_TRY(find_facts(file));
     DKM_AGREE(file->ctx,
               s->labels ? settle_labels(file, &s->facts) : settle_features(file, &s->facts));

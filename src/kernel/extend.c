@@ -16,13 +16,14 @@ void dkm_kernel_set_loader(dkm_ctx *ctx, dkm_kernel_loader loader)
 
 dkm_status dkm_kernel_load(dkm_ctx *ctx, const char *path, dkm_loaded *loaded)
 {
+    dkm_status status = DKM_OK;
     dkm_kernel_loader loader = (dkm_kernel_loader)dkm_ctx_hook(ctx);
 
-    if (!loader)
-        return dkm_agree(ctx,
-                         dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                                  "%s: kernels in files need dkm_store_serve_kernels()", path));
-    return loader(ctx, path, loaded);
+    DKM_REQUIRE(ctx, loader != NULL, DKM_ERR_UNSUPPORTED,
+                "%s: kernels in files need dkm_store_serve_kernels()", path);
+    DKM_TRY(loader(ctx, path, loaded));
+out:
+    return status;
 }
 
 void dkm_loaded_clear(dkm_loaded *loaded)

@@ -72,9 +72,8 @@ static dkm_status check_symmetric(const dkm_prepared *P)
 
     DKM_AGREE(P->ctx, measure_symmetry(P, part));
     MPI_Allreduce(part, all, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
-    if (fabs(all[0]) > 1e-5 * sqrt(all[1]))
-        status = dkm_agree(P->ctx, dkm_fail(P->ctx, DKM_ERR_ARG, "the %s matrix is not symmetric",
-                                            dkm_type_name(P->X->mine.type)));
+    DKM_REQUIRE(P->ctx, !(fabs(all[0]) > 1e-5 * sqrt(all[1])), DKM_ERR_ARG,
+                "the %s matrix is not symmetric", dkm_type_name(P->X->mine.type));
 out:
     return status;
 }

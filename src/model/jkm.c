@@ -147,10 +147,11 @@ static dkm_status learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint 
                           &settings->layout));
     DKM_TRY(dkm_form_train(&s->form));
     DKM_AGREE(s->ctx, choose_slacks(s, settings));
-    if (settings->threshold && s->space.kind == DKM_JKM_FREE && !settings->oracle.find)
-        DKM_AGREE(s->ctx, dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
-                                   "a threshold goes with outputs on the sphere and with "
-                                   "candidates: free ones have scores above any"));
+    DKM_REQUIRE(s->ctx,
+                !settings->threshold || s->space.kind != DKM_JKM_FREE || settings->oracle.find,
+                DKM_ERR_UNSUPPORTED,
+                "a threshold goes with outputs on the sphere and with candidates: free ones have "
+                "scores above any");
     DKM_TRY(dkm_oracle_open(&oracle, &s->space, m, settings));
     DKM_TRY(dkm_jkm_loop_run(&loop, &s->form, &oracle, settings));
     s->epsilon = settings->epsilon;

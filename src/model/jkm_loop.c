@@ -177,8 +177,7 @@ static dkm_status improve(dkm_jkm_loop *l, const dkm_jkm_finding *f, dkm_qp_info
     DKM_TRY(dkm_jkm_add(l, fmax(least, SHARE * f->violation)));
     DKM_TRY(dkm_cutset_solve(&l->cuts, l->settings->C,
                              (l->settings->C > 0 ? 1e-3 : 1.0) * STRICT * unit, qp));
-    if (qp->unbounded)
-        DKM_AGREE(l->ctx, not_separable(l));
+    DKM_AGREE(l->ctx, qp->unbounded ? not_separable(l) : DKM_LOCAL_OK);
     l->round++;
 out:
     return status;

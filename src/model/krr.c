@@ -126,8 +126,8 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
     if (info)
         *info = (dkm_krr_info){0};
     DKM_AGREE(ctx, check_fit(ctx, dkm_data_rows(*X), Y, settings));
-    if (settings->reduce > 0)
-        DKM_AGREE(ctx, check_reduction(ctx, dkm_data_type(*X), settings));
+    DKM_AGREE(ctx, settings->reduce > 0 ? check_reduction(ctx, dkm_data_type(*X), settings)
+                                        : DKM_LOCAL_OK);
     if (dkm_krr_choice_open(settings) && settings->reduce == 0 &&
         !takes_primal(*X, kernel, settings))
         DKM_TRY(dkm_krr_choose(*X, dkm_data_cols(Y), kernel, &taken, reason));
@@ -147,10 +147,9 @@ dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
     *model = NULL;
     if (info)
         *info = (dkm_krr_info){0};
-    if (settings->solver != DKM_PATH_PCG || settings->nystroem.all_centers)
-        DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG,
-                                "inputs that are not kept are for the solver pcg with landmarks as "
-                                "centers"));
+    DKM_REQUIRE(ctx, settings->solver == DKM_PATH_PCG && !settings->nystroem.all_centers,
+                DKM_ERR_ARG,
+                "inputs that are not kept are for the solver pcg with landmarks as centers");
     DKM_AGREE(ctx, check_fit(ctx, dkm_source_rows(X), Y, settings));
     DKM_TRY(dkm_krr_landmark_fit(ctx, NULL, X, Y, kernel, settings, model, info));
 out:

@@ -26,8 +26,7 @@ static dkm_status learn_letters(dkm_space *s)
     for (int c = 1; c < BYTES; c++)
         if (seen[c])
             s->alphabet[s->letters++] = (char)c;
-    if (s->letters == 0)
-        DKM_AGREE(s->ctx, dkm_fail(s->ctx, DKM_ERR_ARG, "the outputs are empty strings"));
+    DKM_REQUIRE(s->ctx, s->letters > 0, DKM_ERR_ARG, "the outputs are empty strings");
 out:
     return status;
 }

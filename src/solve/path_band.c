@@ -277,12 +277,10 @@ static dkm_status solve_best(banded *s)
     dkm_path_run *run = s->run;
     double gamma = run->settings->gammas[run->best], jitter;
 
-    if (!factor(s, run->best))
-        DKM_AGREE(run->ctx,
-                  dkm_fail(run->ctx, DKM_ERR_NUMERIC,
-                           "K + gamma I is not positive definite, not even with %.1e added: is "
-                           "the kernel positive definite? use a larger gamma",
-                           jitter_of(s, run->best)));
+    DKM_REQUIRE(run->ctx, factor(s, run->best), DKM_ERR_NUMERIC,
+                "K + gamma I is not positive definite, not even with %.1e added: is the kernel "
+                "positive definite? use a larger gamma",
+                jitter_of(s, run->best));
     jitter = jitter_of(s, run->best);
     run->ridge = (dkm_ridge_info){.precision = "double",
                                   .jitter = jitter,

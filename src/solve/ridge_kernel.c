@@ -95,9 +95,8 @@ dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X, dkm
     dkm_ridge_info own = {0};
 
     *B = NULL;
-    if (!(settings->gamma > 0) || !isfinite(settings->gamma))
-        DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG, "gamma = %g: the ridge must be a number above 0",
-                                settings->gamma));
+    DKM_REQUIRE(ctx, settings->gamma > 0 && isfinite(settings->gamma), DKM_ERR_ARG,
+                "gamma = %g: the ridge must be a number above 0", settings->gamma);
     if (settings->precision == DKM_RIDGE_SINGLE) {
         DKM_TRY(solve_mixed(kernel, X, nb, settings, Y, B, &own));
     } else if (takes_mixed(settings, dkm_dmat_rows(Y))) {

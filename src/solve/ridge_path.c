@@ -158,9 +158,8 @@ dkm_status dkm_path_settle(dkm_path_run *run)
         if (!isfinite(dkm_path_error(run, run->best)) ||
             dkm_path_error(run, g) < dkm_path_error(run, run->best))
             run->best = g;
-    if (!isfinite(dkm_path_error(run, run->best)))
-        DKM_AGREE(run->ctx, dkm_fail(run->ctx, DKM_ERR_NUMERIC,
-                                     "no gamma of the list gives a finite error: use larger ones"));
+    DKM_REQUIRE(run->ctx, isfinite(dkm_path_error(run, run->best)), DKM_ERR_NUMERIC,
+                "no gamma of the list gives a finite error: use larger ones");
     tell_ends(run);
 out:
     return status;
@@ -272,10 +271,9 @@ static dkm_status make_matrix(dkm_path_run *run, const dkm_kernel *kernel)
         DKM_TRY(dkm_moments_square(run->grid, run->X, run->nb, &run->A));
     else
         DKM_TRY(dkm_gram(run->grid, kernel, run->product.X, run->nb, DKM_F64, &run->A));
-    if (!isfinite(dkm_dmat_norm(run->A)))
-        DKM_AGREE(run->ctx, dkm_fail(run->ctx, DKM_ERR_NUMERIC,
-                                     "the kernel matrix holds infinite or undefined values; check "
-                                     "the data and the kernel"));
+    DKM_REQUIRE(run->ctx, isfinite(dkm_dmat_norm(run->A)), DKM_ERR_NUMERIC,
+                "the kernel matrix holds infinite or undefined values; check the data and the "
+                "kernel");
 out:
     return status;
 }

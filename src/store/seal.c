@@ -90,8 +90,8 @@ dkm_status dkm_seal_check(dkm_ctx *ctx, const char *path)
     DKM_AGREE(ctx, read_seal(ctx, path, fd, &s));
     DKM_AGREE(ctx, sum_part(ctx, path, fd, s.length, &mine));
     MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
-    if (all != s.sum)
-        DKM_AGREE(ctx, damaged(ctx, path, "damaged: its checksum is not what it was"));
+    DKM_AGREE(ctx, all == s.sum ? DKM_LOCAL_OK
+                                : damaged(ctx, path, "damaged: its checksum is not what it was"));
 out:
     if (fd >= 0)
         close(fd);
