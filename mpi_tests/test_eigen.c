@@ -7,6 +7,8 @@
 #include "check.h"
 #include "core/alloc.h"
 #include "oracle_linalg.h"
+#include "scalapack/eigen.h"
+#include "solve/eigen_choice.h"
 
 /* Kinds of matrix of order N: a smooth Gram matrix, multiplicities, rank three, zero, tiny numbers.
  */
@@ -280,6 +282,34 @@ static void wrong_settings_are_refused(dkm_ctx *ctx)
     dkm_grid_destroy(&grid);
 }
 
+/* Every rank holds the projected problem whole: that is counted before it is allocated. */
+static void memory_of_the_block_solver_is_checked(dkm_ctx *ctx)
+{
+    dkm_eigen_settings s = dkm_eigen_settings_default();
+    double *values = NULL, one = 1;
+    dkm_data *vectors = NULL;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    int kind = SMOOTH;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, N, N, 4, 4, DKM_F64, &K));
+    dkm_dmat_fill(K, kind_of_matrix, &kind);
+    s.components = 3;
+    s.solver = DKM_EIGEN_BLOCK;
+    dkm_ctx_set_memory(ctx, (double)dkm_ctx_live_bytes(ctx) * dkm_ctx_size(ctx) + 2e4);
+    CHECK(dkm_eigen_leading(K, &s, &values, &vectors, NULL, NULL) == DKM_ERR_MEMORY);
+    CHECK(strstr(dkm_ctx_message(ctx), "the block eigensolver needs") != NULL);
+    CHECK(values == NULL && vectors == NULL);
+    dkm_ctx_set_memory(ctx, 0);
+    CHECK(dkm_small_eigen(ctx, 40000, &one, &one).code == DKM_ERR_SIZE);
+    CHECK(dkm_small_eigen(ctx, 50000, &one, &one).code == DKM_ERR_SIZE);
+    CHECK(dkm_eigen_block_pays(DKM_EIGEN_BLOCK, 1000000, 5000));
+    CHECK(!dkm_eigen_block_pays(DKM_EIGEN_BLOCK, 1000000, 5500));
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+}
+
 static int solver_to_try = DKM_EIGEN_BLOCK;
 
 static dkm_status lead(dkm_ctx *ctx)
@@ -319,6 +349,7 @@ static const check_case cases[] = {
     CASE(more_copies_than_a_block_has_columns_are_found),
     CASE(a_block_solver_that_does_not_converge_gives_way),
     CASE(wrong_settings_are_refused),
+    CASE(memory_of_the_block_solver_is_checked),
     CASE(failing_allocations_are_agreed_on),
 };
 

@@ -12,12 +12,13 @@
 
 enum { N = 33, REFUSED = -7 };
 
-typedef enum fault { NONE, REFUSES, GIVES_UP } fault;
+typedef enum fault { NONE, REFUSES, GIVES_UP, UNSETTABLE } fault;
 
 static fault met; /* on this rank */
 static int asked;
 
 int elpa_init(int api);
+void elpa_set_integer(void *handle, const char *name, int value, int *error);
 void elpa_eigenvectors_double(void *handle, double *a, double *ev, double *q, int *error);
 
 int elpa_init(int api)
@@ -27,6 +28,17 @@ int elpa_init(int api)
     asked++;
     *(void **)&real = dlsym(RTLD_NEXT, "elpa_init");
     return met == REFUSES || !real ? REFUSED : real(api);
+}
+
+void elpa_set_integer(void *handle, const char *name, int value, int *error)
+{
+    void (*real)(void *, const char *, int, int *) = NULL;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "elpa_set_integer");
+    if (met == UNSETTABLE)
+        *error = REFUSED;
+    else
+        real(handle, name, value, error);
 }
 
 /* The real one does its work, so that ranks stay together; what it leaves is spoilt. */
@@ -96,6 +108,12 @@ static void scalapack_steps_in_when_elpa_refuses(dkm_ctx *ctx)
     check_fault(ctx, REFUSES);
 }
 
+/* The steps before elpa_setup(), which is collective, fail on rank 0 alone. */
+static void scalapack_steps_in_when_elpa_takes_no_settings(dkm_ctx *ctx)
+{
+    check_fault(ctx, UNSETTABLE);
+}
+
 static void scalapack_steps_in_when_elpa_gives_up(dkm_ctx *ctx)
 {
     check_fault(ctx, GIVES_UP);
@@ -103,6 +121,7 @@ static void scalapack_steps_in_when_elpa_gives_up(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(scalapack_steps_in_when_elpa_refuses),
+    CASE(scalapack_steps_in_when_elpa_takes_no_settings),
     CASE(scalapack_steps_in_when_elpa_gives_up),
 };
 

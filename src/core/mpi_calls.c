@@ -240,3 +240,36 @@ dkm_status dkm_mpi_allgatherv_by(dkm_idx most, dkm_ctx *ctx, const void *own, vo
         dkm_mpi_bcast_by(most, to + (size_t)starts[r] * width, counts[r], type, r, ctx->comm);
     return DKM_OK;
 }
+
+/* All parts in one call. */
+static dkm_status scatter_at_once(dkm_ctx *ctx, const void *all, void *own, const dkm_idx *counts,
+                                  MPI_Datatype type, MPI_Op op)
+{
+    dkm_status status = DKM_OK;
+    int *n = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, ctx->size, &n));
+    for (int r = 0; r < ctx->size; r++)
+        n[r] = (int)counts[r];
+    MPI_Reduce_scatter(all, own, n, type, op, ctx->comm);
+out:
+    DKM_FREE(n);
+    return status;
+}
+
+dkm_status dkm_mpi_reduce_scatter_by(dkm_idx most, dkm_ctx *ctx, const void *all, void *own,
+                                     const dkm_idx *counts, const dkm_idx *starts,
+                                     MPI_Datatype type, MPI_Op op)
+{
+    size_t width = width_of(type);
+    dkm_idx total = 0;
+
+    for (int r = 0; r < ctx->size; r++)
+        total += counts[r];
+    if (total <= most)
+        return scatter_at_once(ctx, all, own, counts, type, op);
+    for (int r = 0; r < ctx->size; r++)
+        dkm_mpi_reduce_by(most, (const char *)all + (size_t)starts[r] * width, own, counts[r], type,
+                          op, r, ctx->comm);
+    return DKM_OK;
+}

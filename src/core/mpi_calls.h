@@ -60,11 +60,20 @@ DKM_NODISCARD
 dkm_status dkm_mpi_allgatherv_by(dkm_idx most, dkm_ctx *ctx, const void *own, void *all,
                                  const dkm_idx *counts, const dkm_idx *starts, MPI_Datatype type);
 
-#define dkm_mpi_allreduce(...)  dkm_mpi_allreduce_by(DKM_MPI_MOST, __VA_ARGS__)
-#define dkm_mpi_reduce(...)     dkm_mpi_reduce_by(DKM_MPI_MOST, __VA_ARGS__)
-#define dkm_mpi_bcast(...)      dkm_mpi_bcast_by(DKM_MPI_MOST, __VA_ARGS__)
-#define dkm_mpi_send(...)       dkm_mpi_send_by(DKM_MPI_MOST, __VA_ARGS__)
-#define dkm_mpi_recv(...)       dkm_mpi_recv_by(DKM_MPI_MOST, __VA_ARGS__)
-#define dkm_mpi_allgatherv(...) dkm_mpi_allgatherv_by(DKM_MPI_MOST, __VA_ARGS__)
+/** MPI_Reduce_scatter() with 64-bit counts, known to all ranks: one call where the total is at most
+ *  @p most, else a reduction to each rank. Part r begins at @p starts [r] of @p all.
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_mpi_reduce_scatter_by(dkm_idx most, dkm_ctx *ctx, const void *all, void *own,
+                                     const dkm_idx *counts, const dkm_idx *starts,
+                                     MPI_Datatype type, MPI_Op op);
+
+#define dkm_mpi_allreduce(...)      dkm_mpi_allreduce_by(DKM_MPI_MOST, __VA_ARGS__)
+#define dkm_mpi_reduce(...)         dkm_mpi_reduce_by(DKM_MPI_MOST, __VA_ARGS__)
+#define dkm_mpi_bcast(...)          dkm_mpi_bcast_by(DKM_MPI_MOST, __VA_ARGS__)
+#define dkm_mpi_send(...)           dkm_mpi_send_by(DKM_MPI_MOST, __VA_ARGS__)
+#define dkm_mpi_recv(...)           dkm_mpi_recv_by(DKM_MPI_MOST, __VA_ARGS__)
+#define dkm_mpi_allgatherv(...)     dkm_mpi_allgatherv_by(DKM_MPI_MOST, __VA_ARGS__)
+#define dkm_mpi_reduce_scatter(...) dkm_mpi_reduce_scatter_by(DKM_MPI_MOST, __VA_ARGS__)
 
 #endif

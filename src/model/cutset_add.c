@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "model/cutset.h"
 
 int dkm_cutset_owner(const dkm_cutset *cuts, dkm_idx c)
@@ -165,21 +166,25 @@ static dkm_status collect(dkm_cutset *cuts, dkm_idx fresh, double *own)
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = cuts->form->base.ctx;
     MPI_Comm comm = dkm_ctx_comm(ctx);
-    dkm_idx most = cuts->own;
+    dkm_idx most = 0, *counts = NULL;
     double *theirs = NULL;
 
-    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm);
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_size(ctx), &counts));
+    MPI_Allgather(&cuts->own, 1, MPI_INT64_T, counts, 1, MPI_INT64_T, comm);
+    for (int r = 0; r < dkm_ctx_size(ctx); r++)
+        most = counts[r] > most ? counts[r] : most;
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_rank(ctx) == 0 ? most * fresh : 0, &theirs));
     if (dkm_ctx_rank(ctx) != 0)
-        MPI_Send(own, (int)(cuts->own * fresh), MPI_DOUBLE, 0, 0, comm);
+        dkm_mpi_send(own, cuts->own * fresh, MPI_DOUBLE, 0, 0, comm);
     else
         place_products(cuts, fresh, 0, own);
     for (int r = 1; dkm_ctx_rank(ctx) == 0 && r < dkm_ctx_size(ctx); r++) {
-        MPI_Recv(theirs, (int)(most * fresh), MPI_DOUBLE, r, 0, comm, MPI_STATUS_IGNORE);
+        dkm_mpi_recv(theirs, counts[r] * fresh, MPI_DOUBLE, r, 0, comm);
         place_products(cuts, fresh, r, theirs);
     }
 out:
     DKM_FREE(theirs);
+    DKM_FREE(counts);
     return status;
 }
 

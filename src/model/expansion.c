@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "kernel/slopes.h"
 #include "scalapack/linalg.h"
@@ -25,8 +26,8 @@ static void gather_squares(const dkm_data *X, double *squares)
     memset(squares, 0, (size_t)dkm_data_rows(X) * sizeof *squares);
     for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++)
         squares[first + i] = square(dkm_data_values_const(X) + i * d, d);
-    MPI_Allreduce(MPI_IN_PLACE, squares, (int)dkm_data_rows(X), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(dkm_data_ctx(X)));
+    dkm_mpi_allreduce(squares, dkm_data_rows(X), MPI_DOUBLE, MPI_SUM,
+                      dkm_ctx_comm(dkm_data_ctx(X)));
 }
 
 dkm_status dkm_expansion_open(dkm_expansion *x, dkm_embedding *e)
@@ -121,8 +122,7 @@ static void add_up(const dkm_data *T, const dkm_dmat *D, const double *sums, dou
     for (dkm_idx il = 0; il < D->m_loc; il++)
         for (int k = 0; k < 2; k++)
             all[2 * dkm_dmat_global_row(D, il) + k] += sums[2 * il + k];
-    MPI_Allreduce(MPI_IN_PLACE, all, (int)(2 * n), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(dkm_data_ctx(T)));
+    dkm_mpi_allreduce(all, 2 * n, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(dkm_data_ctx(T)));
     for (dkm_idx i = 0; i < dkm_data_local_rows(T); i++) {
         pull->inner[i] = all[2 * (first + i)];
         pull->by_a[i] = all[2 * (first + i) + 1];

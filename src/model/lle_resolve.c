@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "model/lle_impl.h"
 
 #define STEPS    200
@@ -31,7 +32,7 @@ static void multiply(const work *f, char trans, const double *in, double *out)
             for (dkm_idx j = 0; j < p; j++)
                 out[to * p + j] += row[k + a] * in[from * p + j];
         }
-    MPI_Allreduce(MPI_IN_PLACE, out, (int)(f->m * p), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(f->ctx));
+    dkm_mpi_allreduce(out, f->m * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(f->ctx));
 }
 
 static double square(dkm_idx n, const double *a)
@@ -94,8 +95,7 @@ static dkm_status resolve(work *f)
     DKM_AGREE(f->ctx, allocate(f->ctx, f->m * p, arrays));
     for (dkm_idx i = 0; i < f->V->n; i++)
         memcpy(arrays[0] + (first + i) * p, f->V->a + i * f->V->ld, (size_t)p * sizeof(double));
-    MPI_Allreduce(MPI_IN_PLACE, arrays[0], (int)(f->m * p), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(f->ctx));
+    dkm_mpi_allreduce(arrays[0], f->m * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(f->ctx));
     solve_weights(f, arrays);
     DKM_TRY(dkm_data_create_dense(f->ctx, f->m, p, &f->s->U));
     memcpy(dkm_data_values(f->s->U), arrays[0] + first * p, (size_t)(f->V->n * p) * sizeof(double));

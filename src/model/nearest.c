@@ -6,6 +6,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "grid/checked.h"
 #include "model/screen.h"
 
 #define LANES    8
@@ -120,6 +121,8 @@ dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_search **search)
     s->ctx = ctx;
     s->top = top;
     s->points = (dkm_points){.n = dkm_data_rows(Q), .p = dkm_data_cols(Q)};
+    DKM_AGREE(ctx, dkm_checked_int(ctx, s->points.n * (s->points.p > top ? s->points.p : top),
+                                   "the numbers of the points to look for", &(int){0}));
     DKM_AGREE(ctx, take_room(s));
     gather_points(s, Q);
     DKM_AGREE(ctx, dkm_points_open(&s->points, ctx));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "model/preimage.h"
 #include "scalapack/blas.h"
@@ -25,7 +26,7 @@ static void find_mean(const dkm_embedding *e, double *mean)
     for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++)
         for (dkm_idx k = 0; k < d; k++)
             mean[k] += dkm_embedding_weight(e, first + i) * dkm_data_values_const(X)[i * d + k];
-    MPI_Allreduce(MPI_IN_PLACE, mean, (int)d, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(e->base.ctx));
+    dkm_mpi_allreduce(mean, d, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(e->base.ctx));
 }
 
 /* Keep what of columns [first, first + count) of U, all of which are at hand, belongs here. */
@@ -60,8 +61,7 @@ static dkm_status multiply(const dkm_embedding *e, dkm_dmat *U)
         dkm_idx count = d - first < step ? d - first : step;
         dkm_blas_gemm(DKM_F64, 'N', 'T', count, p, n, 1.0, dkm_data_values_const(Y) + first, d, W,
                       p, 0.0, columns, count);
-        MPI_Allreduce(MPI_IN_PLACE, columns, (int)(count * p), MPI_DOUBLE, MPI_SUM,
-                      dkm_ctx_comm(ctx));
+        dkm_mpi_allreduce(columns, count * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
         keep_columns(U, first, count, columns);
     }
 out:

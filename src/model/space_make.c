@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "kernel/identity.h"
 #include "kernel/joint_impl.h"
 #include "model/nearest.h"
@@ -198,8 +199,8 @@ static dkm_status span_of(dkm_ctx *ctx, dkm_idx m, dkm_idx q, const double *Y, s
     if (dkm_ctx_rank(ctx) == 0)
         find_directions(s);
     MPI_Bcast(&s->r, 1, MPI_INT64_T, 0, comm);
-    MPI_Bcast(s->pivot, (int)s->r, MPI_INT64_T, 0, comm);
-    MPI_Bcast(s->L, (int)(m * m), MPI_DOUBLE, 0, comm);
+    dkm_mpi_bcast(s->pivot, s->r, MPI_INT64_T, 0, comm);
+    dkm_mpi_bcast(s->L, m * m, MPI_DOUBLE, 0, comm);
 out:
     DKM_FREE(part);
     DKM_FREE(own);

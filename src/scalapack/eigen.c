@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/blacs.h"
 #include "scalapack/elpa.h"
@@ -172,7 +173,7 @@ dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values,
         DKM_TRY(scalapack_eigen(A, values, V, &info));
     DKM_AGREE(ctx, check_outcome(ctx, info));
     /* ranks outside the grid have no values yet; rank 0 is always inside */
-    MPI_Bcast(values, (int)A->n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    dkm_mpi_bcast(values, A->n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
     *Z = V;
     V = NULL;
 out:
@@ -183,13 +184,19 @@ out:
 dkm_local dkm_small_eigen(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const int n_ = (int)n, lwork = 1 + 6 * n_ + 2 * n_ * n_, liwork = 3 + 5 * n_;
     double *work = NULL;
-    int *integers = NULL, info = 0;
+    int *integers = NULL, info = 0, n_, lwork, liwork;
 
-    assert(n <= 30000);
     if (n == 0)
         return local;
+    if (n > DKM_SMALL_EIGEN_MOST)
+        return dkm_fail(ctx, DKM_ERR_SIZE,
+                        "an eigenproblem of order %lld on one rank: LAPACK's workspace is counted "
+                        "in 32 bits, which ends at %lld",
+                        (long long)n, (long long)DKM_SMALL_EIGEN_MOST);
+    n_ = (int)n;
+    lwork = 1 + 6 * n_ + 2 * n_ * n_;
+    liwork = 3 + 5 * n_;
     DKM_STEP(dkm_alloc(ctx, lwork, &work));
     DKM_STEP(dkm_alloc(ctx, liwork, &integers));
     dsyevd_("V", "L", &n_, a, &n_, values, work, &lwork, integers, &liwork, &info);

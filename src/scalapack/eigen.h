@@ -29,10 +29,14 @@ dkm_status dkm_la_eigen(dkm_dmat *A, dkm_eigen_library *library, double *values,
 /** Bytes a rank needs beside A for dkm_la_eigen(). Local. */
 double dkm_la_eigen_bytes(const dkm_dmat *A, dkm_eigen_library library);
 
+/** The largest order of dkm_small_eigen(): LAPACK's workspace of 2 n^2 + 6 n + 1 numbers is counted
+ *  in 32 bits. */
+#define DKM_SMALL_EIGEN_MOST 32766
+
 /** a = z diag(values) z' for a small symmetric matrix, column-major, on this rank alone.
  *
  *  Local. @p a (n x n) is overwritten with the eigenvectors; @p values ascend.
- *  @return ok; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
+ *  @return ok; DKM_ERR_MEMORY; DKM_ERR_SIZE beyond DKM_SMALL_EIGEN_MOST; DKM_ERR_NUMERIC
  */
 DKM_NODISCARD
 dkm_local dkm_small_eigen(dkm_ctx *ctx, dkm_idx n, double *a, double *values);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/blas.h"
 #include "scalapack/narrow.h"
@@ -98,25 +99,27 @@ static void add(const dkm_sweep *s, void *buffer, dkm_idx k, double *to)
                                                 : (double)((const float *)from)[j];
 }
 
-static void spread(dkm_sweep *s, const double *rows, dkm_idx ld)
+static dkm_status spread(dkm_sweep *s, const double *rows, dkm_idx ld)
 {
+    dkm_status status = DKM_OK;
     const dkm_dmat *K = s->shape;
     dkm_ctx *ctx = dkm_grid_ctx(K->grid);
     int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
     dkm_idx p = s->p;
 
     for (int r = 0; r < size; r++) {
-        s->counts[r] = (int)(dkm_slab_count(K->m, r, size) * p);
-        s->starts[r] = (int)(dkm_slab_first(K->m, r, size) * p);
+        s->counts[r] = dkm_slab_count(K->m, r, size) * p;
+        s->starts[r] = dkm_slab_first(K->m, r, size) * p;
     }
     for (dkm_idx i = 0; i < s->counts[rank] / p; i++)
         memcpy(s->all + s->starts[rank] + i * p, rows + i * ld, (size_t)p * sizeof *rows);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->all, s->counts, s->starts, MPI_DOUBLE,
-                   dkm_ctx_comm(ctx));
+    DKM_TRY(dkm_mpi_allgatherv(ctx, NULL, s->all, s->counts, s->starts, MPI_DOUBLE));
     for (dkm_idx il = 0; il < K->m_loc; il++)
         load(s, s->all + dkm_dmat_global_row(K, il) * p, s->V_rows, il);
     for (dkm_idx jl = 0; jl < K->n_loc; jl++)
         load(s, s->all + dkm_dmat_global_col(K, jl) * p, s->V_cols, jl);
+out:
+    return status;
 }
 
 dkm_status dkm_sweep_open(dkm_sweep *s, const dkm_dmat *shape, dkm_idx p, const double *rows,
@@ -128,7 +131,7 @@ dkm_status dkm_sweep_open(dkm_sweep *s, const dkm_dmat *shape, dkm_idx p, const 
     if (is_narrow(s))
         s->width = dkm_narrow_lanes(p);
     DKM_AGREE(dkm_grid_ctx(shape->grid), make_room(s));
-    spread(s, rows, ld);
+    DKM_TRY(spread(s, rows, ld));
 out:
     return status;
 }
@@ -145,7 +148,7 @@ void dkm_sweep_take(dkm_sweep *s, double *rows, dkm_idx ld)
         add(s, s->W_rows, il, s->all + dkm_dmat_global_row(K, il) * p);
     for (dkm_idx jl = 0; jl < K->n_loc; jl++)
         add(s, s->W_cols, jl, s->all + dkm_dmat_global_col(K, jl) * p);
-    MPI_Allreduce(MPI_IN_PLACE, s->all, (int)(K->m * p), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    dkm_mpi_allreduce(s->all, K->m * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx i = 0; i < s->counts[rank] / p; i++)
         memcpy(rows + i * ld, s->all + s->starts[rank] + i * p, (size_t)p * sizeof *rows);
 }

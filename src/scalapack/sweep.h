@@ -15,7 +15,7 @@ typedef struct dkm_sweep {
     double *all;      /**< p x m: V, then W */
     void *V_rows, *V_cols, *W_rows, *W_cols; /**< width numbers a local row or column */
     void *corner;                            /**< room for a tile on the diagonal */
-    int *counts, *starts;
+    dkm_idx *counts, *starts;
 } dkm_sweep;
 
 /** Columns of V that a sweep over a matrix of m rows may take at a time. Local; the same on every

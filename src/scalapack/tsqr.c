@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "scalapack/fortran.h"
 
 #define CHUNK   4  /* rows taken at a time, in multiples of n */
@@ -148,8 +149,8 @@ dkm_status dkm_tall_svd(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *ro
     DKM_AGREE(ctx, dkm_alloc(ctx, n * n, &L));
     DKM_TRY(dkm_tsqr(ctx, m_loc, n, rows, L));
     DKM_AGREE(ctx, small_svd(ctx, n, n, L, s, Y));
-    MPI_Bcast(s, (int)n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
-    MPI_Bcast(Y, (int)(n * n), MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    dkm_mpi_bcast(s, n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    dkm_mpi_bcast(Y, n * n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
 out:
     DKM_FREE(L);
     return status;
@@ -164,8 +165,8 @@ dkm_status dkm_null_space(dkm_ctx *ctx, dkm_idx t, dkm_idx n, double *A, double 
     *rank = 0;
     DKM_AGREE(ctx, dkm_alloc(ctx, least, &s));
     DKM_AGREE(ctx, small_svd(ctx, t, n, A, s, U));
-    MPI_Bcast(s, (int)least, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
-    MPI_Bcast(U, (int)(t * t), MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    dkm_mpi_bcast(s, least, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    dkm_mpi_bcast(U, t * t, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
     while (*rank < least && s[*rank] > cutoff * s[0])
         ++*rank;
 out:

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "data/keeper.h"
 #include "data/objects.h"
 #include "select/cv_impl.h"
@@ -108,8 +109,8 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_place *place,
     dkm_phase_end(r->ctx);
     r->done += cells;
     if (status == DKM_OK)
-        MPI_Allreduce(MPI_IN_PLACE, sums, (int)(2 * cells * r->problem->settings), MPI_DOUBLE,
-                      MPI_SUM, dkm_ctx_comm(r->ctx));
+        dkm_mpi_allreduce(sums, 2 * cells * r->problem->settings, MPI_DOUBLE, MPI_SUM,
+                          dkm_ctx_comm(r->ctx));
 out:
     DKM_FREE(wanted);
     return status;

@@ -9,6 +9,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "select/cv_impl.h"
 #include "select/distinct.h"
 
@@ -153,8 +154,7 @@ static dkm_status learn(trial *t)
     memset(t->B, 0, (size_t)(t->train.count * count) * sizeof *t->B);
     DKM_TRY(
         dkm_margin_solve(&p, &t->settings->margin, t->B + dkm_data_local_first(X) * count, t->b));
-    MPI_Allreduce(MPI_IN_PLACE, t->B, (int)(t->train.count * count), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(t->ctx));
+    dkm_mpi_allreduce(t->B, t->train.count * count, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(t->ctx));
 out:
     dkm_prepared_destroy(&prepared);
     dkm_data_destroy(&X);

@@ -8,6 +8,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "core/same.h"
 #include "scalapack/eigen.h"
 #include "scalapack/linalg.h"
@@ -144,6 +145,16 @@ out:
     return status;
 }
 
+/* Whether blocks of so many columns can be used: the projected problem, which every rank holds
+ * whole, must fit. One who asks for the block method gets a refusal instead of the full one.
+ * Collective. */
+static int block_fits(run *r, dkm_idx p, dkm_idx block)
+{
+    int fits = dkm_memory_fits(r->ctx, dkm_krylov_bytes(r->m, dkm_ctx_size(r->ctx), p, block));
+
+    return dkm_eigen_block_can(p, block) && (fits || r->settings->solver == DKM_EIGEN_BLOCK);
+}
+
 /* Narrow blocks take fewer products. Where they may have missed copies of a multiple eigenvalue,
  * blocks that cannot miss any go over it again. */
 static dkm_status block_solve_whole(run *r, dkm_idx p, int *converged)
@@ -154,7 +165,10 @@ static dkm_status block_solve_whole(run *r, dkm_idx p, int *converged)
 
     r->vectors = (dkm_slab){0};
     DKM_TRY(block_solve(r, p, dkm_krylov_narrow(p), &start, &o));
-    if (o.clustered) {
+    if (o.clustered && !block_fits(r, p, dkm_krylov_wide(p))) {
+        dkm_say(r->ctx, DKM_DEBUG, "a multiple eigenvalue: no room for wider blocks");
+        o.converged = 0;
+    } else if (o.clustered) {
         dkm_say(r->ctx, DKM_DEBUG, "a multiple eigenvalue: going over it with wider blocks");
         DKM_TRY(block_solve(r, p, dkm_krylov_wide(p), NULL, &o));
     }
@@ -238,7 +252,8 @@ static dkm_status solve(run *r)
     int converged = 0;
 
     p = p < r->m ? p : r->m;
-    while (dkm_eigen_block_pays(r->settings->solver, r->m, p)) {
+    while (dkm_eigen_block_pays(r->settings->solver, r->m, p) &&
+           block_fits(r, p, dkm_krylov_narrow(p))) {
         DKM_TRY(block_solve_whole(r, p, &converged));
         if (!converged) {
             dkm_say(r->ctx, DKM_WARN,
@@ -286,7 +301,7 @@ static void fix_signs(run *r, double *signs)
         for (dkm_idx j = 0; j < p; j++)
             signs[j] += plane * V->a[i * V->ld + j];
     }
-    MPI_Allreduce(MPI_IN_PLACE, signs, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(r->ctx));
+    dkm_mpi_allreduce(signs, p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(r->ctx));
     for (dkm_idx i = 0; i < V->n; i++)
         for (dkm_idx j = 0; j < p; j++)
             V->a[i * V->ld + j] *= signs[j] < 0 ? -1.0 : 1.0;

@@ -9,9 +9,14 @@
 #define PROBE_PER_RANK 256 /* order of the measured problem, times the square root of the ranks */
 #define WORTH_PROBING  4   /* orders a problem must be larger than the probe */
 
+int dkm_eigen_block_can(dkm_idx p, dkm_idx block)
+{
+    return dkm_krylov_basis(p, block) <= DKM_SMALL_EIGEN_MOST;
+}
+
 int dkm_eigen_block_pays(dkm_eigen_solver solver, dkm_idx m, dkm_idx p)
 {
-    if (solver == DKM_EIGEN_FULL)
+    if (solver == DKM_EIGEN_FULL || !dkm_eigen_block_can(p, dkm_krylov_narrow(p)))
         return 0;
     if (solver == DKM_EIGEN_BLOCK)
         return 1;

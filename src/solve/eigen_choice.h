@@ -7,6 +7,9 @@
 
 #include "scalapack/eigen.h"
 
+/** Whether LAPACK can solve the projected problem of p components and such blocks. Local. */
+int dkm_eigen_block_can(dkm_idx p, dkm_idx block);
+
 /** Whether the block method is worth trying for p of m components. Local. */
 int dkm_eigen_block_pays(dkm_eigen_solver solver, dkm_idx m, dkm_idx p);
 

@@ -13,6 +13,7 @@
 #include <dkmap/psd.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "scalapack/blas.h"
 #include "scalapack/eigen.h"
 #include "scalapack/linalg.h"
@@ -209,8 +210,8 @@ static dkm_status project(work *w)
     DKM_TRY(multiply(w, &KV));
     dkm_slab_inner(&w->V, &KV, w->A);
     DKM_AGREE(w->ctx, dkm_small_eigen(w->ctx, w->r, w->A, w->a));
-    MPI_Bcast(w->a, (int)w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
-    MPI_Bcast(w->A, (int)(w->r * w->r), MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
+    dkm_mpi_bcast(w->a, w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
+    dkm_mpi_bcast(w->A, w->r * w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
     w->info.direction_cutoff =
         fmax((double)w->r * DBL_EPSILON * w->info.largest, -2.0 * fmin(w->info.smallest, 0.0));
 out:

@@ -10,6 +10,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "scalapack/eigen.h"
 #include "solve/krylov_impl.h"
 
@@ -37,6 +38,16 @@ dkm_idx dkm_krylov_basis(dkm_idx components, dkm_idx block)
     if (block > components)
         return WIDE_BLOCKS * block;
     return 6 * components + 4 * block;
+}
+
+double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block)
+{
+    double basis = (double)dkm_krylov_basis(components, block);
+    double rows = ceil((double)m / size), width = (double)(block > components ? block : components);
+
+    /* V, W; Q, Y, a scratch and the vectors; T, S, G and LAPACK's workspace; the operator's two */
+    return 8.0 * (rows * (2.0 * basis + 4.0 * width) + 5.0 * basis * basis +
+                  2.0 * (double)m * (double)block);
 }
 
 /* Pairs that are kept when the basis is full. */
@@ -125,8 +136,8 @@ static dkm_status orthonormalise(dkm_krylov_run *k, double least)
     dkm_slab_inner(&k->Q, &k->Q, k->G);
     equilibrate(k, b, least);
     DKM_AGREE(k->ctx, dkm_small_eigen(k->ctx, b, k->G, values));
-    MPI_Bcast(values, (int)b, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
-    MPI_Bcast(k->G, (int)(b * b), MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
+    dkm_mpi_bcast(values, b, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
+    dkm_mpi_bcast(k->G, b * b, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
     for (dkm_idx j = b - 1; j >= 0; j--) {
         if (!(values[j] > PARALLEL))
             continue;
@@ -207,8 +218,8 @@ static dkm_status agree_on_ritz(dkm_krylov_run *k)
     dkm_idx s = k->V.cols;
 
     DKM_AGREE(k->ctx, ritz(k));
-    MPI_Bcast(k->theta, (int)s, MPI_DOUBLE, 0, comm);
-    MPI_Bcast(k->S, (int)(s * s), MPI_DOUBLE, 0, comm);
+    dkm_mpi_bcast(k->theta, s, MPI_DOUBLE, 0, comm);
+    dkm_mpi_bcast(k->S, s * s, MPI_DOUBLE, 0, comm);
 out:
     return status;
 }
@@ -227,7 +238,7 @@ static double measure(dkm_krylov_run *k, dkm_idx p, dkm_slab *vectors, dkm_slab 
             double r = R->a[i * R->ld + j] - k->theta[j] * vectors->a[i * vectors->ld + j];
             k->G[j] += r * r;
         }
-    MPI_Allreduce(MPI_IN_PLACE, k->G, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(k->ctx));
+    dkm_mpi_allreduce(k->G, p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(k->ctx));
     for (dkm_idx j = 0; j < p; j++)
         worst = fmax(worst, sqrt(k->G[j]));
     return k->theta[0] > 0 ? worst / k->theta[0] : worst;
@@ -300,6 +311,7 @@ static dkm_status test(dkm_krylov_run *k, double *values, dkm_slab *vectors, dkm
     DKM_TRY(agree_on_ritz(k));
     o->found = k->V.cols < p ? k->V.cols : p;
     o->residual = measure(k, o->found, vectors, R);
+    MPI_Bcast(&o->residual, 1, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
     o->converged = o->residual <= k->settings->tolerance && o->found == p;
     o->clustered = k->block < p && has_cluster(k, o->found, k->theta);
     memcpy(values, k->theta, (size_t)o->found * sizeof *values);
@@ -310,12 +322,16 @@ out:
 }
 
 /* Products after which it is worth looking at the pairs again: half of what it takes to reach the
- * tolerance at the rate of the last @p products, as the rate grows. */
+ * tolerance at the rate of the last @p products, as the rate grows. Collective: rank 0 decides, as
+ * logarithms may round differently on other machines of the job. */
 static dkm_idx next_look(const dkm_krylov_run *k, double before, double now, dkm_idx products)
 {
     double shrunk = log(before / now), left = log(now / k->settings->tolerance);
+    double wait = shrunk > 0 && left > 0 ? 0.5 * left / shrunk * (double)products : 0;
+    dkm_idx look = (dkm_idx)fmin(wait, 1e15);
 
-    return shrunk > 0 && left > 0 ? (dkm_idx)(0.5 * left / shrunk * (double)products) : 0;
+    MPI_Bcast(&look, 1, MPI_INT64_T, 0, dkm_ctx_comm(k->ctx));
+    return look;
 }
 
 static int is_full(const dkm_krylov_run *k)
@@ -386,6 +402,9 @@ dkm_status dkm_krylov(dkm_ctx *ctx, const dkm_krylov_settings *settings, dkm_ope
     k.block = settings->block;
     k.capacity = dkm_krylov_basis(settings->components, k.block);
     k.widest = start && start->cols > k.block ? start->cols : k.block;
+    DKM_TRY(dkm_memory_check(
+        ctx, dkm_krylov_bytes(settings->m, dkm_ctx_size(ctx), settings->components, k.block),
+        "the block eigensolver"));
     DKM_AGREE(ctx, allocate(&k));
     DKM_AGREE(ctx, dkm_slab_init(&R, ctx, settings->m, kept_pairs(&k)));
     DKM_TRY(begin(&k, start, outcome));

@@ -33,6 +33,10 @@ dkm_idx dkm_krylov_wide(dkm_idx components);
 /** Columns the basis may grow to before it is cut back to the leading pairs. Local. */
 dkm_idx dkm_krylov_basis(dkm_idx components, dkm_idx block);
 
+/** Bytes a rank of @p size needs for dkm_krylov(): its rows of the basis and of the products, and
+ *  the projected problem, which every rank holds whole. Local. */
+double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block);
+
 /** Find the leading pairs.
  *
  *  Collective. Starts from @p start when it holds columns, else from random ones. A block of b
@@ -42,8 +46,8 @@ dkm_idx dkm_krylov_basis(dkm_idx components, dkm_idx block);
  *
  *  @param[out] values   room for @p components numbers, largest first
  *  @param[out] vectors  initialised with room for as many columns
- *  @return DKM_OK, also when not converged (see @p outcome); DKM_ERR_MEMORY; what the operator
- *          returns
+ *  @return DKM_OK, also when not converged (see @p outcome); DKM_ERR_MEMORY, also when a node
+ *          cannot hold dkm_krylov_bytes(); what the operator returns
  */
 DKM_NODISCARD
 dkm_status dkm_krylov(dkm_ctx *ctx, const dkm_krylov_settings *settings, dkm_operator apply,

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "kernel/strips.h"
 #include "scalapack/blas.h"
 #include "scalapack/linalg.h"
@@ -46,8 +47,8 @@ static void gather_lower(const dkm_dmat *L, double *all)
             if (ig >= jg)
                 all[ig + jg * n] = dkm_dmat_f64_const(L)[il + jl * dkm_dmat_ld(L)];
         }
-    MPI_Allreduce(MPI_IN_PLACE, all, (int)(n * n), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(dkm_grid_ctx(dkm_dmat_grid(L))));
+    dkm_mpi_allreduce(all, n * n, MPI_DOUBLE, MPI_SUM,
+                      dkm_ctx_comm(dkm_grid_ctx(dkm_dmat_grid(L))));
 }
 
 /* The inverse of the factor of K_SS + gamma I, on every rank. */

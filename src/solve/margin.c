@@ -7,6 +7,7 @@
 #include <svm.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 
 #define CHUNK_NUMBERS 2097152
 #define CACHE_MOST    100.0 /* MB, of LIBSVM */
@@ -103,7 +104,7 @@ static void share_rows(machine *v, const dkm_data *K, double *chunk)
             if (r == dkm_ctx_rank(v->ctx))
                 memcpy(chunk, dkm_data_values_const(K) + first * v->m,
                        (size_t)(n * v->m) * sizeof *chunk);
-            MPI_Bcast(chunk, (int)(n * v->m), MPI_DOUBLE, r, dkm_ctx_comm(v->ctx));
+            dkm_mpi_bcast(chunk, n * v->m, MPI_DOUBLE, r, dkm_ctx_comm(v->ctx));
             for (dkm_idx i = 0; v->solves && i < n; i++)
                 put_row(v, v->starts[r] + first + i, chunk + i * v->m);
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "data/keeper.h"
 #include "data/objects.h"
 #include "dmat/dmat_impl.h"
@@ -72,7 +73,7 @@ dkm_status dkm_moments_square(dkm_grid *grid, const dkm_data *X, dkm_idx nb, dkm
     for (dkm_idx c = 0; c < d; c += each) {
         dkm_idx w = c + each < d ? each : d - c;
         square_own(&X->mine, c, w, P);
-        MPI_Allreduce(MPI_IN_PLACE, P, (int)((d - c) * w), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+        dkm_mpi_allreduce(P, (d - c) * w, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
         place_panel(S, c, w, P);
         dkm_progress(ctx, (double)(c + w), (double)d);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "scalapack/linalg.h"
 #include "solve/lottery.h"
 #include "solve/nystroem.h"
@@ -23,7 +24,7 @@ static void pick(const dkm_nystroem_check *c, dkm_idx count, const dkm_idx *plac
             rows[k * p + j] =
                 mine ? c->T->a[il * c->T->ld + j] - c->gamma * c->B->a[il * c->B->ld + j] : 0.0;
     }
-    MPI_Allreduce(MPI_IN_PLACE, rows, (int)(count * p), MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    dkm_mpi_allreduce(rows, count * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
 }
 
 /* W = k(S, X) B for the objects drawn, in slabs of them. */

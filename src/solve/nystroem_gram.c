@@ -17,6 +17,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
 #include "scalapack/blas.h"
 #include "scalapack/sweep.h"
@@ -217,8 +218,8 @@ static dkm_status make(dkm_nystroem *N, int rough, dkm_dmat **G)
         DKM_TRY(dkm_nystroem_show(N, 0, g.n, &g.visitor));
         if (rough)
             restore(&g);
-        MPI_Allreduce(MPI_IN_PLACE, g.panel, (int)((g.n - g.c) * g.width), MPI_DOUBLE, MPI_SUM,
-                      dkm_ctx_comm(N->ctx));
+        dkm_mpi_allreduce(g.panel, (g.n - g.c) * g.width, MPI_DOUBLE, MPI_SUM,
+                          dkm_ctx_comm(N->ctx));
         place_panel(S, &g);
         dkm_progress(N->ctx, (double)(g.c + g.width), (double)g.n);
     }

@@ -11,6 +11,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "kernel/strips.h"
 #include "scalapack/blas.h"
 #include "solve/lottery.h"
@@ -71,8 +72,7 @@ static void share_rows(const pivots *s, dkm_idx count, const double *rows, dkm_i
         if (il >= 0 && il < s->n)
             memcpy(out + c * width, rows + il * ld, (size_t)width * sizeof *out);
     }
-    MPI_Allreduce(MPI_IN_PLACE, out, (int)(count * width), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(s->ctx));
+    dkm_mpi_allreduce(out, count * width, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
 }
 
 /* Take candidates and eliminate each from H. Row t of M holds the combination of columns of G that

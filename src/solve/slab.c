@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "grid/checked.h"
+#include "core/mpi_calls.h"
 #include "scalapack/blas.h"
 
 dkm_local dkm_slab_init(dkm_slab *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity)
@@ -27,8 +27,7 @@ void dkm_slab_inner(const dkm_slab *A, const dkm_slab *B, double *G)
     /* row-major n x cols is column-major cols x n */
     dkm_blas_gemm(DKM_F64, 'N', 'T', A->cols, B->cols, A->n, 1.0, A->a, A->ld, B->a, B->ld, 0.0, G,
                   A->cols);
-    MPI_Allreduce(MPI_IN_PLACE, G, (int)(A->cols * B->cols), MPI_DOUBLE, MPI_SUM,
-                  dkm_ctx_comm(A->ctx));
+    dkm_mpi_allreduce(G, A->cols * B->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
 }
 
 void dkm_slab_combine(const dkm_slab *A, dkm_idx k, const double *S, dkm_idx lds, double scale,
@@ -66,24 +65,23 @@ void dkm_slab_center(dkm_slab *A, dkm_idx m, double *means)
     for (dkm_idx i = 0; i < A->n; i++)
         for (dkm_idx j = 0; j < A->cols; j++)
             means[j] += A->a[i * A->ld + j] / (double)m;
-    MPI_Allreduce(MPI_IN_PLACE, means, (int)A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+    dkm_mpi_allreduce(means, A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
     for (dkm_idx i = 0; i < A->n; i++)
         for (dkm_idx j = 0; j < A->cols; j++)
             A->a[i * A->ld + j] -= means[j];
 }
 
 /* How many numbers of m rows each rank has, and where they begin among all. */
-static dkm_local plan(dkm_ctx *ctx, dkm_idx m, dkm_idx cols, int **counts, int **starts)
+static dkm_local plan(dkm_ctx *ctx, dkm_idx m, dkm_idx cols, dkm_idx **counts, dkm_idx **starts)
 {
     dkm_local local = DKM_LOCAL_OK;
-    int size = dkm_ctx_size(ctx), all;
+    int size = dkm_ctx_size(ctx);
 
-    DKM_STEP(dkm_checked_int(ctx, m * cols, "the numbers on their way to all ranks", &all));
     DKM_STEP(dkm_alloc(ctx, 2 * (dkm_idx)size, counts));
     *starts = *counts + size;
     for (int r = 0; r < size; r++) {
-        (*counts)[r] = (int)(dkm_slab_count(m, r, size) * cols);
-        (*starts)[r] = (int)(dkm_slab_first(m, r, size) * cols);
+        (*counts)[r] = dkm_slab_count(m, r, size) * cols;
+        (*starts)[r] = dkm_slab_first(m, r, size) * cols;
     }
 out:
     return local;
@@ -92,14 +90,13 @@ out:
 dkm_status dkm_slab_gather(const dkm_slab *A, dkm_idx m, double *all)
 {
     dkm_status status = DKM_OK;
-    int *counts = NULL, *starts = NULL;
+    dkm_idx *counts = NULL, *starts = NULL;
     double *mine;
 
     DKM_AGREE(A->ctx, plan(A->ctx, m, A->cols, &counts, &starts));
     mine = all + starts[dkm_ctx_rank(A->ctx)];
     dkm_slab_pack(A, mine);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, starts, MPI_DOUBLE,
-                   dkm_ctx_comm(A->ctx));
+    DKM_TRY(dkm_mpi_allgatherv(A->ctx, NULL, all, counts, starts, MPI_DOUBLE));
 out:
     DKM_FREE(counts);
     return status;
@@ -108,12 +105,12 @@ out:
 dkm_status dkm_slab_sum(double *all, dkm_idx m, dkm_slab *A)
 {
     dkm_status status = DKM_OK;
-    int *counts = NULL, *starts = NULL;
+    dkm_idx *counts = NULL, *starts = NULL;
     double *mine = NULL;
 
     DKM_AGREE(A->ctx, plan(A->ctx, m, A->cols, &counts, &starts));
     DKM_AGREE(A->ctx, dkm_alloc(A->ctx, A->n * A->cols, &mine));
-    MPI_Reduce_scatter(all, mine, counts, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+    DKM_TRY(dkm_mpi_reduce_scatter(A->ctx, all, mine, counts, starts, MPI_DOUBLE, MPI_SUM));
     dkm_slab_unpack(mine, A);
 out:
     DKM_FREE(mine);
