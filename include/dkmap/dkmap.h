@@ -5,6 +5,7 @@
 
 #include <dkmap/align.h>
 #include <dkmap/bench.h>
+#include <dkmap/blas_memory.h>
 #include <dkmap/checkpoint.h>
 #include <dkmap/complete.h>
 #include <dkmap/context.h>

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dkmap/blas_memory.h>
 #include <dkmap/data.h>
 #include <dkmap/store.h>
 
@@ -211,6 +212,7 @@ static dkm_status begin(run *r)
     dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));
     dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
     DKM_AGREE(r->ctx, check_grid(r));
+    DKM_TRY(dkm_blas_reserve(r->ctx));
     DKM_TRY(checkpoint_begin(r));
     if (args_text(r->args, "record")) {
         DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "record")));

@@ -131,6 +131,15 @@ void dkm_blas_mirror(dkm_idx n, double *A, dkm_idx lda)
                     A[i * lda + j] = A[j * lda + i];
 }
 
+int dkm_blas_takes_buffers(void)
+{
+#if defined(__GNUC__)
+    return openblas_set_num_threads != NULL;
+#else
+    return 0;
+#endif
+}
+
 void dkm_blas_use_threads(const dkm_ctx *ctx)
 {
 #if defined(__GNUC__)

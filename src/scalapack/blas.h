@@ -31,4 +31,7 @@ void dkm_blas_mirror(dkm_idx n, double *A, dkm_idx lda);
 /** Give the BLAS as many threads as the context says. Local. */
 void dkm_blas_use_threads(const dkm_ctx *ctx);
 
+/** Whether the library is OpenBLAS, which takes a buffer for each thread. Local. */
+int dkm_blas_takes_buffers(void);
+
 #endif
