@@ -1,0 +1,309 @@
+#!/usr/bin/env bash
+# Faults of files and of MPI at every call. Each run must end by itself; one that fails says so in
+# one line, with the same status on all ranks; files that were there before are whole, and no
+# temporary file stays behind. Needs DKMAP, DKMAP_MPIRUN, DKMAP_SOURCE and DKMAP_BUILD in the
+# environment, as ctest sets them. DKMAP_FAULTS=all tries every call; otherwise a sample is tried.
+# FAULT_PARTS, FAULT_COMMANDS, FAULT_CALLS, FAULT_ERRORS, FAULT_RANKS, FAULT_PROGRAMS and
+# FAULT_FUNCTIONS choose among them; a run longer than FAULT_LIMIT seconds counts as hung. Prints
+# how many runs met their fault, and how they ended.
+# shellcheck source=mpi_tests/common.sh
+. "${BASH_SOURCE%/*}/../common.sh"
+limit=${FAULT_LIMIT:-60}
+all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)
+parts=${FAULT_PARTS:-files mpi kill delay memory}
+declare -A counts=()
+
+count() { # NAME
+    counts[$1]=$((${counts[$1]:-0} + 1))
+}
+
+here=$scratch/work
+normal 60 3 1 >x.csv
+awk -F, '{ print $1 * $2 "," $3 - $1 }' x.csv >y.csv
+data=(--x "$here/x.csv" --y "$here/y.csv" --kx 'rbf(sigma=1.5)' --gamma 0.01 --quiet)
+model_data=("${data[@]}" -o "$here/model.h5")
+
+# arguments COMMAND: fills `arguments`.
+arguments() {
+    case $1 in
+    fit) arguments=(fit krr "${model_data[@]}") ;;
+    mixed) arguments=(fit krr "${model_data[@]}" --precision mixed) ;;
+    kde) arguments=(fit kde "${model_data[@]}" --ky 'rbf(sigma=2)' --components 5) ;;
+    kpca) arguments=(fit kpca --x "$here/x.csv" --kx 'rbf(sigma=1.5)' --components 4 --quiet
+        -o "$here/model.h5") ;;
+    predict) arguments=(predict "$here/old.h5" --x "$here/x.csv" -o "$here/p.npy" --quiet) ;;
+    cv) arguments=(cv krr --x "$here/x.csv" --y "$here/y.csv" --kx 'rbf(sigma=1.5)' --gamma 0.01,0.1
+        --folds 3 --quiet --folds-out "$here/folds.npy" --record "$here/record.jsonl") ;;
+    checkpoint) arguments=(fit krr "${model_data[@]}" --checkpoint "$here/state"
+        --checkpoint-every 0) ;;
+    resume) arguments=(fit krr "${model_data[@]}" --checkpoint "$here/state" --checkpoint-every 0
+        --resume) ;;
+    record) arguments=(fit krr "${model_data[@]}" --record "$here/record.jsonl") ;;
+    esac
+}
+
+# Files as they are before a run: a model, predictions and a record of an earlier one, and for
+# resume a state.
+restore() {
+    rm -rf "$here" status.* log
+    cp -r before "$here"
+}
+
+# run RANKS PRELOAD ARGUMENTS...: with a library in front; FAULT_* are in the environment.
+run() {
+    local ranks=$1 preload=$2
+    shift 2
+    # shellcheck disable=SC2086,SC2016
+    timeout "$limit" $DKMAP_MPIRUN -np "$ranks" bash -c '
+        preload=$1 where=$2
+        shift 2
+        LD_PRELOAD=$preload "$@"
+        status=$?
+        echo $status >"$where/status.${OMPI_COMM_WORLD_RANK:-0}"
+        exit $status' run "$preload" "$scratch" "$DKMAP" "$@" >out 2>err
+    status=$?
+}
+
+# predicts_well MODEL: it predicts as the model of an undisturbed run does.
+predicts_well() {
+    timeout "$limit" "$DKMAP" predict "$1" --x x.csv -o check.npy --quiet >/dev/null 2>check.err &&
+        timeout "$limit" "$DKMAP" score --truth wanted.npy --pred check.npy --loss mse >check.out 2>&1 &&
+        awk '$1 == "rmse" { good = $2 < 1e-9 } END { exit !good }' check.out
+}
+
+# whole WHAT: the files are those of before, or those of a run that went well.
+whole() {
+    cmp -s before/model.h5 "$here/model.h5" || [ "$command" = kpca ] || [ "$command" = kde ] ||
+        predicts_well "$here/model.h5" || fail "$1: the model is neither the old one nor a new one"
+    cmp -s before/p.npy "$here/p.npy" || cmp -s wanted2.npy "$here/p.npy" ||
+        fail "$1: the predictions are neither the old ones nor new ones"
+    [ "$(head -1 "$here/record.jsonl")" = '{"old":1}' ] || fail "$1: the old record is spoilt"
+    cmp -s before/x.csv "$here/x.csv" && cmp -s before/old.h5 "$here/old.h5" ||
+        fail "$1: an input was changed"
+}
+
+# ended WHAT: how the run with a fault ended.
+ended() {
+    local lines statuses
+    count runs
+    lines=$(grep '^dkmap: ' err | grep -vc '^dkmap: warning')
+    statuses=$(cat status.* 2>/dev/null | sort -u | grep -v '^13[0-9]$\|^14[0-9]$' | wc -l)
+    if [ "$status" = 124 ]; then
+        count hung
+        fail "$1: hung"
+    elif [ "$status" = 0 ]; then
+        count survived
+        [ "$lines" = 0 ] || fail "$1: exit 0 and a complaint: $(grep '^dkmap' err | head -1)"
+    else
+        count reported
+        [ "$status" = 1 ] || fail "$1: exit $status: $(tail -3 err)"
+        [ "$lines" = 1 ] || fail "$1: $lines messages: $(grep '^dkmap' err | head -3)"
+    fi
+    [ "$statuses" -le 1 ] || fail "$1: statuses differ: $(head status.*)"
+}
+
+no_temporaries() { # WHAT
+    local left
+    left=$(find "$here" -name '*.tmp*' | head -3)
+    [ -z "$left" ] || fail "$1: left behind $left"
+}
+
+# One call of a kind after the other fails, until there is none left.
+files() { # COMMAND CALL ERROR RANK
+    local command=$1 n=1 what
+    export FAULT_CALL=$2 FAULT_ERROR=$3 FAULT_UNDER=$here FAULT_LOG=$scratch/log FAULT_N
+    if [ "$4" = all ]; then unset FAULT_RANK; else export FAULT_RANK=$4; fi
+    arguments "$command"
+    while :; do
+        FAULT_N=$n
+        what="$command, $2 $n: $3 on rank $4"
+        restore
+        [ "$command" = resume ] || rm -rf "$here/state"
+        run 2 "$DKMAP_BUILD/mpi_tests/libiofault.so" "${arguments[@]}"
+        [ -e log ] || break
+        ended "$what"
+        whole "$what"
+        [ "$2" = unlink ] || no_temporaries "$what"
+        [ "$all" = 1 ] || [ "$n" -lt 2 ] || break
+        n=$((n + 1))
+    done
+    if [ ! -e log ]; then # undisturbed
+        [ "$status" = 0 ] || fail "$what, not met: exit $status: $(grep '^dkmap' err | head -1)"
+    fi
+    unset FAULT_CALL FAULT_ERROR FAULT_RANK FAULT_N
+}
+
+# An error from a call of MPI, at ever later calls.
+mpi() { # COMMAND CALL HOW
+    local command=$1 n=1 what
+    export FAULT_CALL=$2 FAULT_HOW=$3 FAULT_RANK=1 FAULT_LOG=$scratch/log FAULT_N
+    arguments "$command"
+    while :; do
+        FAULT_N=$n
+        what="$command, MPI_$2 $n fails $3"
+        restore
+        run 3 "$DKMAP_BUILD/mpi_tests/libmpifault.so" "${arguments[@]}"
+        [ -e log ] || break
+        count runs
+        if [ "$status" = 124 ]; then
+            count hung
+            fail "$what: hung"
+        elif [ "$3" = kill ]; then
+            count killed
+            [ "$status" != 0 ] || fail "$what: exit 0"
+        else
+            count reported
+            [ "$status" = 1 ] || fail "$what: exit $status"
+            [ "$(grep -c '^dkmap: \[rank 1\] MPI failed' err)" = 1 ] ||
+                fail "$what: $(grep -m1 '^dkmap' err)"
+        fi
+        whole "$what"
+        [ "$all" = 1 ] || [ "$n" -lt 2 ] || break
+        n=$((n + n / 4 + 1)) # 1 2 3 4 6 8 11 14 ...: every one early, then ever fewer
+    done
+    if [ ! -e log ]; then
+        [ "$status" = 0 ] || fail "$what, not met: exit $status: $(grep '^dkmap' err | head -1)"
+    fi
+    unset FAULT_CALL FAULT_HOW FAULT_RANK FAULT_N
+}
+
+# Ranks that are late at random give the same predictions.
+delay() { # RANKS SEED
+    local command
+    export FAULT_DELAY=3000 FAULT_SEED=$2
+    for command in fit mixed; do
+        arguments $command
+        restore
+        run "$1" "$DKMAP_BUILD/mpi_tests/libmpifault.so" "${arguments[@]}"
+        count runs
+        count delayed
+        [ "$status" = 0 ] || fail "delays, $1 ranks, seed $2: exit $status: $(tail -2 err)"
+        predicts_well "$here/model.h5" || fail "delays, $1 ranks, seed $2: other predictions"
+    done
+    unset FAULT_DELAY FAULT_SEED
+}
+
+# One rank may have so many KiB of address space.
+memory() { # KIB
+    restore
+    # shellcheck disable=SC2086
+    timeout "$limit" $DKMAP_MPIRUN -np 1 "$DKMAP" fit krr "${model_data[@]}" : \
+        -np 1 bash -c 'ulimit -v '"$1"'; exec "$@"' run "$DKMAP" fit krr "${model_data[@]}" >out 2>err
+    status=$?
+    command=fit
+    count runs
+    case $status in
+    0) count survived ;;
+    124)
+        count hung
+        fail "$1 KiB of address space: hung"
+        ;;
+    *)
+        count reported
+        [ "$status" = 1 ] || fail "$1 KiB of address space: exit $status"
+        grep -q '^dkmap: ' err || grep -q 'MPI_I[nN][iI][tT]' err ||
+            fail "$1 KiB of address space: no message: $(tail -3 err)"
+        ;;
+    esac
+    whole "$1 KiB of address space"
+}
+
+# A rank that is stopped is waited for; when it goes on, the job ends well.
+stopped() {
+    local job command=fit
+    export FAULT_CALL=Allreduce FAULT_HOW=stop FAULT_RANK=1 FAULT_N=9 FAULT_LOG=$scratch/log
+    arguments fit
+    restore
+    run 2 "$DKMAP_BUILD/mpi_tests/libmpifault.so" "${arguments[@]}" &
+    job=$!
+    for _ in $(seq 100); do
+        [ -e log ] && break
+        sleep 0.1
+    done
+    sleep 1
+    kill -0 "$job" 2>/dev/null || fail "a stopped rank: the job did not wait"
+    for pid in $(pgrep -f "^$DKMAP fit krr --x $here/"); do
+        kill -CONT "$pid"
+    done
+    wait "$job"
+    predicts_well "$here/model.h5" || fail "a rank that was stopped and went on: no good model"
+    count runs
+    count waited
+    unset FAULT_CALL FAULT_HOW FAULT_RANK FAULT_N
+}
+
+# What there is before each run.
+mkdir before "$here"
+cp x.csv y.csv before
+cp x.csv y.csv "$here"
+good 2 fit krr "${data[@]}" -o before/old.h5
+good 2 fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1.5)' --gamma 5 -o before/model.h5 --quiet
+good 2 predict before/old.h5 --x x.csv -o wanted.npy --quiet
+good 2 predict before/old.h5 --x "$here/x.csv" -o wanted2.npy --quiet
+good 2 predict before/model.h5 --x x.csv -o before/p.npy --quiet
+echo '{"old":1}' >before/record.jsonl
+cp before/* "$here"
+arguments checkpoint
+good 2 "${arguments[@]}"
+[ -d "$here/state" ] && cp -r "$here/state" before
+
+if [ "$all" = 1 ]; then
+    commands=${FAULT_COMMANDS:-fit predict cv checkpoint resume record}
+    calls=${FAULT_CALLS:-open read pread write pwrite fsync rename unlink}
+    errors=${FAULT_ERRORS:-EIO ENOSPC EINTR SHORT}
+    ranks=${FAULT_RANKS:-0 1 all}
+    functions=${FAULT_FUNCTIONS:-Allreduce Bcast Allgather Allgatherv Alltoall Alltoallv Reduce \
+Reduce_scatter Scan Exscan Gatherv Scatterv Barrier Send Recv Sendrecv Isend Irecv Ibcast \
+Iallgatherv Wait Waitall Testall Comm_dup Comm_split Comm_split_type}
+    programs=${FAULT_PROGRAMS:-fit mixed kde kpca cv predict}
+else
+    commands=${FAULT_COMMANDS:-record}
+    calls=${FAULT_CALLS:-open pread write rename}
+    errors=${FAULT_ERRORS:-EIO}
+    ranks=${FAULT_RANKS:-0 1}
+    functions=${FAULT_FUNCTIONS:-Allreduce Bcast Comm_split}
+    programs=${FAULT_PROGRAMS:-fit}
+fi
+
+for part in $parts; do
+    case $part in
+    files)
+        for c in $commands; do for f in $calls; do for e in $errors; do for r in $ranks; do
+            case $f-$e in
+            fsync-SHORT | rename-SHORT | unlink-SHORT | open-SHORT | *read-ENOSPC) ;;
+            *) files "$c" "$f" "$e" "$r" ;;
+            esac
+        done; done; done; done
+        ;;
+    mpi)
+        for c in $programs; do for f in $functions; do for h in before after; do
+            [ "$all" = 1 ] || [ $h = before ] || continue
+            mpi "$c" "$f" "$h"
+        done; done; done
+        ;;
+    kill)
+        for c in $programs; do
+            mpi "$c" any kill
+        done
+        [ "$all" = 0 ] || stopped
+        ;;
+    delay)
+        if [ "$all" = 1 ]; then
+            for n in 4 5 6; do for seed in 1 2 3 4 5; do delay "$n" "$seed"; done; done
+        else
+            delay 4 1
+        fi
+        ;;
+    memory)
+        if [ "$all" = 1 ]; then
+            for kib in $(seq 260000 10000 480000); do memory "$kib"; done
+        else
+            memory 350000
+        fi
+        ;;
+    esac
+done
+printf '%s' "faults:"
+for name in "${!counts[@]}"; do printf ' %s %s' "$name" "${counts[$name]}"; done
+echo
+finish
