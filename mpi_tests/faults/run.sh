@@ -13,6 +13,16 @@ all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)
 parts=${FAULT_PARTS:-files mpi kill delay memory}
 declare -A counts=()
 
+# What was counted, also when the campaign is ended early.
+tell_counts() {
+    local name
+    printf 'faults:'
+    for name in "${!counts[@]}"; do printf ' %s %s' "$name" "${counts[$name]}"; done
+    echo ", $failures checks failed"
+}
+trap 'tell_counts; rm -rf "$scratch"' EXIT
+trap 'exit 1' TERM INT
+
 count() { # NAME
     counts[$1]=$((${counts[$1]:-0} + 1))
 }
@@ -298,12 +308,9 @@ for part in $parts; do
         if [ "$all" = 1 ]; then
             for kib in $(seq 260000 10000 480000); do memory "$kib"; done
         else
-            memory 350000
+            for kib in 300000 350000 450000; do memory "$kib"; done
         fi
         ;;
     esac
 done
-printf '%s' "faults:"
-for name in "${!counts[@]}"; do printf ' %s %s' "$name" "${counts[$name]}"; done
-echo
 finish
