@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* for MAP_ANONYMOUS */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <dkmap/context.h>
 
@@ -11,6 +13,7 @@
 #include "run.h"
 
 enum { EXIT_USAGE = 2 };
+enum { MPI_BYTES = 200 << 20 };
 
 /* The rank that a launcher gave this process, before MPI is up; NULL without a launcher. */
 static const char *launched_rank(void)
@@ -110,10 +113,27 @@ static void handle_mpi_errors(void)
     MPI_Errhandler_free(&handler);
 }
 
+/* Whether MPI can have the address space it takes: Open MPI lets ranks wait for ever for messages
+ * of one that could not map its shared memory. */
+static int has_room_for_mpi(void)
+{
+    void *probe = mmap(NULL, MPI_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return probe != MAP_FAILED && munmap(probe, MPI_BYTES) == 0;
+}
+
 static int compute(const args *a)
 {
     int exit_status, provided;
 
+    if (!has_room_for_mpi()) { /* the launcher ends the other ranks */
+        fprintf(stderr,
+                "dkmap: less than %d MiB of address space to start with: is there a limit "
+                "(ulimit -v)? Raise it\n",
+                MPI_BYTES >> 20);
+        return EXIT_FAILURE;
+    }
     keep_memory();
     stay_alone();
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
