@@ -344,12 +344,31 @@ static void a_rank_holds_its_share_and_a_buffer(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* Steps whose product with the bytes of a row leaves 64 bits, or comes out as zero in them. */
+static void steps_past_the_end_give_one_row(dkm_ctx *ctx)
+{
+    static const char *const slices[] = {"[0:41:1152921504606846976]", "[0:41:2305843009213693952]",
+                                         "[0:41:576460752303423488]", "[0:41:9223372036854775807]"};
+    static const char *const descrs[] = {"<f8", "<f4"};
+    static const dkm_number numbers[] = {DKM_NUMBER_F64, DKM_NUMBER_F32};
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
+
+    files_open(ctx, dir);
+    for (int k = 0; k < 16; k++) {
+        put_table(ctx, dir, descrs[k % 2], numbers[k % 2], k / 2 % 2, 41, 2, path);
+        snprintf(where, sizeof where, "%s%s", path, slices[k / 4]);
+        table_check(ctx, where, NULL, DKM_DENSE, (table_part){0, 1, 1, 0, 2});
+    }
+    files_close(ctx, dir);
+}
+
 static const check_case cases[] = {
     CASE(a_rank_holds_its_share_and_a_buffer),  CASE(every_number_type_and_order_is_read),
     CASE(large_files_are_read_in_pieces),       CASE(tables_of_no_rows_or_columns_are_read),
     CASE(one_dimension_is_labels_or_a_column),  CASE(three_dimensions_are_rows),
     CASE(a_header_that_cannot_be_read_is_told), CASE(a_file_cut_short_is_told),
     CASE(numbers_that_are_none_are_told),       CASE(every_allocation_of_a_read_may_fail),
+    CASE(steps_past_the_end_give_one_row),
 };
 
 CHECK_MAIN(cases)

@@ -44,9 +44,13 @@ static void slices_follow_numpy(dkm_ctx *ctx)
         {"[10:]", {10, 1, 0, 0, 3}},
         {"[ 0 : 2 , : ]", {0, 1, 2, 0, 3}},
         {"[0:10:100]", {0, 100, 1, 0, 3}},
+        {"[0:10:9223372036854775807]", {0, 1, 1, 0, 3}},
+        {"[9:10:9223372036854775807]", {9, 1, 1, 0, 3}},
+        {"[2::4611686018427387904]", {2, 1, 1, 0, 3}},
+        {"[5:5:9223372036854775807]", {5, 1, 0, 0, 3}},
         {"[:, 2:2]", {0, 1, 10, 2, 0}},
     };
-    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     put_table(ctx, dir, "table.csv", path);
@@ -60,15 +64,25 @@ static void slices_follow_numpy(dkm_ctx *ctx)
 static void slices_that_do_not_fit_are_told(dkm_ctx *ctx)
 {
     static const char *const outside[][2] = {
-        {"[0:11]", "10 rows"},   {"[11:]", "10 rows"}, {"[-11:]", "10 rows"},
-        {"[10]", "10 rows"},     {"[5:2]", "10 rows"}, {"[:, 0:4]", "3 columns"},
+        {"[0:11]", "10 rows"},
+        {"[11:]", "10 rows"},
+        {"[-11:]", "10 rows"},
+        {"[10]", "10 rows"},
+        {"[5:2]", "10 rows"},
+        {"[:, 0:4]", "3 columns"},
         {"[:, 3]", "3 columns"},
+        {"[9223372036854775807]", "10 rows"},
+        {"[-9223372036854775808]", "10 rows"},
+        {"[-9223372036854775808:]", "10 rows"},
+        {"[:-9223372036854775808]", "10 rows"},
+        {"[:9223372036854775807]", "10 rows"},
+        {"[:, 9223372036854775807]", "3 columns"},
     };
     static const char *const odd[] = {
         "[]",        "[a:b]",   "[1:2:0]",    "[::-1]",
         "[1:2:3:4]", "[1,2,3]", "[:, 0:3:2]", "[1:99999999999999999999]",
         "[1.5:2]"};
-    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     put_table(ctx, dir, "table.csv", path);
@@ -85,7 +99,7 @@ static void slices_that_do_not_fit_are_told(dkm_ctx *ctx)
 
 static void a_file_whose_name_has_brackets_is_read(dkm_ctx *ctx)
 {
-    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     put_table(ctx, dir, "odd[2:3]", path);
@@ -97,7 +111,7 @@ static void a_file_whose_name_has_brackets_is_read(dkm_ctx *ctx)
 
 static void bad_names_and_types_are_told(dkm_ctx *ctx)
 {
-    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     snprintf(where, sizeof where, "%s[0:3]", files_name(dir, "none.npy", path));
@@ -173,7 +187,7 @@ static void check_sets(dkm_ctx *ctx, const char *where, dkm_idx rows, dkm_idx co
 static void label_sets_are_read_from_text(dkm_ctx *ctx)
 {
     static const char text[] = "1,3 2\n\n7, 7 1\n0\n";
-    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     files_put(ctx, dir, "sets.csv", text, sizeof text - 1, path);
@@ -190,7 +204,7 @@ static void label_sets_are_read_from_text(dkm_ctx *ctx)
 static void a_type_says_what_text_is(dkm_ctx *ctx)
 {
     static const char *const types[] = {"strings", "sets", "label-sets"};
-    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 32];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     put_table(ctx, dir, "table.txt", path);

@@ -108,7 +108,7 @@ static dkm_local settle(dkm_source *source)
 
     DKM_STEP(dkm_where_settle(source->ctx, &source->where, &source->where.rows, source->file.m,
                               "rows", rows));
-    source->m = (rows->last - rows->first + rows->step - 1) / rows->step;
+    source->m = rows->last > rows->first ? (rows->last - rows->first - 1) / rows->step + 1 : 0;
     DKM_STEP(settle_cols(source));
 out:
     return local;

@@ -100,12 +100,15 @@ dkm_local dkm_where_settle(dkm_ctx *ctx, const dkm_where *where, const dkm_range
         first += size;
     if (last < 0)
         last += size;
-    if (range->is_single)
+    if (range->is_single && first < size)
         last = first + 1;
-    if (first < 0 || last > size || first > last)
+    if (first < 0 || last > size || first > last || (range->is_single && first >= size))
         return dkm_fail(ctx, DKM_ERR_ARG, "%s: the slice does not fit: the file has %lld %s",
                         where->name, (long long)size, what);
+    /* a step past the end picks the first item alone, and capped no product with it overflows */
     *settled = (dkm_range){.first = first, .last = last, .step = range->step};
+    if (settled->step > size)
+        settled->step = size > 0 ? size : 1;
     return DKM_LOCAL_OK;
 }
 

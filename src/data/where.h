@@ -27,7 +27,7 @@ typedef struct dkm_where {
 DKM_NODISCARD
 dkm_local dkm_where_parse(dkm_ctx *ctx, const char *name, int literal, dkm_where *where);
 
-/** What a range picks of @p size items. Local.
+/** What a range picks of @p size items. Local. The step is at most @p size, or 1.
  *
  *  @param[in] what  "rows" or "columns", for the message
  *  @return ok; DKM_ERR_ARG naming slice and size when it reaches outside
