@@ -219,6 +219,54 @@ static void numbers_that_are_none_are_told(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* 3 x 6148914691236517206 columns are 2 in 64 bits. */
+static void make_huge(const char *path)
+{
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t wraps[3] = {1, 3, 6148914691236517206}, bare[2] = {100000, 30000},
+            chunk[3] = {1, 1, 1024};
+    hid_t space = H5Screate_simple(3, wraps, NULL), set;
+
+    H5Pset_chunk(plan, 3, chunk);
+    set = H5Dcreate2(file, "wraps", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+    H5Dclose(set);
+    H5Sclose(space);
+    space = H5Screate_simple(2, bare, NULL);
+    H5Pset_chunk(plan, 2, chunk);
+    set = H5Dcreate2(file, "bare", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(plan);
+    H5Fclose(file);
+}
+
+static void shapes_that_no_file_holds_are_told(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
+
+    files_open(ctx, dir);
+    make_on_rank_zero(ctx, files_name(dir, "huge.h5", path), make_huge);
+    snprintf(where, sizeof where, "%s:/wraps", path);
+    table_refused(ctx, where, NULL, DKM_ERR_SIZE, "huge.h5", "does not fit in 64 bits");
+    snprintf(where, sizeof where, "%s:/bare[0:1]", path);
+    table_refused(ctx, where, NULL, DKM_ERR_FORMAT, "huge.h5", "100000 x 30000 numbers out of 0");
+    files_close(ctx, dir);
+}
+
+static void huge_steps_give_one_row(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
+
+    files_open(ctx, dir);
+    make_on_rank_zero(ctx, files_name(dir, "some.h5", path), make_file);
+    snprintf(where, sizeof where, "%s:/double[2:41:9223372036854775807]", path);
+    table_check(ctx, where, NULL, DKM_DENSE, (table_part){2, 1, 1, 0, D});
+    snprintf(where, sizeof where, "%s:/double[9223372036854775807]", path);
+    table_refused(ctx, where, NULL, DKM_ERR_ARG, "does not fit", "41 rows");
+    files_close(ctx, dir);
+}
+
 static char brutal_where[FILES_PATH + 64];
 
 static dkm_status read_under_pressure(dkm_ctx *ctx)
@@ -249,6 +297,8 @@ static const check_case cases[] = {
     CASE(a_wrong_dataset_is_told_with_those_there),
     CASE(damaged_files_are_told),
     CASE(numbers_that_are_none_are_told),
+    CASE(shapes_that_no_file_holds_are_told),
+    CASE(huge_steps_give_one_row),
     CASE(every_allocation_of_a_read_may_fail),
 };
 

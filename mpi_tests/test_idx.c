@@ -134,6 +134,9 @@ static void damaged_files_are_told(dkm_ctx *ctx)
     table_refused(ctx, path, NULL, DKM_ERR_FORMAT, "words.idx", "no idx file");
     files_put(ctx, dir, "tiny.idx", "\0\0\x08", 3, path);
     table_refused(ctx, path, NULL, DKM_ERR_FORMAT, "tiny.idx", "cut short");
+    files_put(ctx, dir, "boast.idx.gz", "\0\0\x08\x02\0\1\x86\xa0\0\0\x75\x30", 12, path);
+    table_refused(ctx, path, NULL, DKM_ERR_FORMAT, "boast.idx.gz: 100000 x 30000",
+                  "numbers out of");
     files_close(ctx, dir);
 }
 

@@ -1,6 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
 #include <dkmap/random.h>
 
@@ -197,6 +199,43 @@ static void a_torn_gzip_file_is_told(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* 80 MB of one line in 80 kB: neither the index nor a reader may hold it. */
+static void a_line_that_a_gzip_file_makes_of_nothing_is_refused(dkm_ctx *ctx)
+{
+    enum { CHUNKS = 80, CHUNK = 1 << 20 };
+    char dir[FILES_PATH], path[FILES_PATH], *line;
+    dkm_records records = {0};
+    dkm_text text = {0};
+    struct stat about;
+    dkm_idx length;
+
+    files_open(ctx, dir);
+    files_name(dir, "bomb.gz", path);
+    if (dkm_ctx_rank(ctx) == 0) {
+        char *zeros = malloc(CHUNK);
+        gzFile f = gzopen(path, "wb1");
+        memset(zeros, '0', CHUNK);
+        gzputs(f, "1 2\n");
+        for (int k = 0; k < CHUNKS; k++)
+            CHECK(gzwrite(f, zeros, CHUNK) == CHUNK);
+        CHECK(gzclose(f) == Z_OK);
+        free(zeros);
+    }
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    CHECK(dkm_records_index(&records, ctx, path, DKM_RECORDS_LINES, 0, 1) == DKM_ERR_FORMAT);
+    CHECK(strstr(dkm_ctx_message(ctx), "bomb.gz:2: a line of more than ") != NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "gunzip") != NULL);
+    dkm_records_clear(&records);
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_text_open(&text, ctx, path)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_text_next(&text, &line, &length)));
+    CHECK(dkm_agree(ctx, dkm_text_next(&text, &line, &length)) == DKM_ERR_FORMAT);
+    CHECK(strstr(dkm_ctx_message(ctx), "bomb.gz:2: a line of more than ") != NULL);
+    CHECK(stat(path, &about) == 0 && about.st_size < 1 << 20);
+    CHECK(dkm_ctx_peak_bytes(ctx) < (64 << 20) + 8 * (int64_t)about.st_size);
+    dkm_text_close(&text);
+    files_close(ctx, dir);
+}
+
 static char brutal_path[FILES_PATH];
 
 static dkm_status index_under_pressure(dkm_ctx *ctx)
@@ -227,6 +266,7 @@ static const check_case cases[] = {
     CASE(an_index_may_start_after_a_header),
     CASE(a_bad_file_is_told),
     CASE(a_torn_gzip_file_is_told),
+    CASE(a_line_that_a_gzip_file_makes_of_nothing_is_refused),
     CASE(every_allocation_of_an_index_may_fail),
 };
 

@@ -98,6 +98,14 @@ static void bad_svmlight_lines_are_named(dkm_ctx *ctx)
     reading_refused(ctx, svm, "# nothing\n\n", "no examples");
 }
 
+static void dense_rows_of_hardly_any_numbers_are_refused(dkm_ctx *ctx)
+{
+    reading r = reading_of(ctx, &dkm_format_svmlight, "1 1:1 90000000:1\n", DKM_INPUTS, DKM_DENSE);
+
+    CHECK(r.status == DKM_ERR_FORMAT && strstr(dkm_ctx_message(ctx), "read it as sparse"));
+    reading_end(&r);
+}
+
 static void gzipped_files_read_the_same(dkm_ctx *ctx)
 {
     char path[SCRATCH_LENGTH];
@@ -116,9 +124,13 @@ static void gzipped_files_read_the_same(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(svmlight_features_are_sparse_rows), CASE(an_index_of_zero_makes_all_count_from_zero),
-    CASE(columns_are_cut_from_sparse_rows),  CASE(svmlight_labels_say_what_they_are),
-    CASE(bad_svmlight_lines_are_named),      CASE(gzipped_files_read_the_same),
+    CASE(svmlight_features_are_sparse_rows),
+    CASE(an_index_of_zero_makes_all_count_from_zero),
+    CASE(columns_are_cut_from_sparse_rows),
+    CASE(svmlight_labels_say_what_they_are),
+    CASE(bad_svmlight_lines_are_named),
+    CASE(gzipped_files_read_the_same),
+    CASE(dense_rows_of_hardly_any_numbers_are_refused),
 };
 
 CHECK_MAIN(cases)

@@ -104,6 +104,8 @@ static void bad_graphs_are_told(dkm_ctx *ctx)
                     "symmetric or");
     reading_refused(ctx, mtx, HEAD "% only this", "cut short before its sizes");
     reading_refused(ctx, mtx, HEAD "3 3\n", ":2: '3 3' where rows, columns and entries");
+    reading_refused(ctx, mtx, HEAD "9000000000 9000000000 1\n1 1 1\n",
+                    ":2: 9000000000 vertices and 1 entries");
     reading_refused(ctx, mtx, HEAD "3 4 0\n", ":2: 3 x 4: the matrix of a graph is square");
     reading_refused(ctx, mtx, HEAD "3 3 2\n2 1 1\n", "promises 2 entries and holds 1");
     reading_refused(ctx, mtx, HEAD "3 3 1", "promises 1 entries and holds 0");

@@ -2,7 +2,11 @@
 
 #include <math.h>
 
-#define LARGEST_LABEL 9007199254740992.0 /* 2^53: beyond it whole numbers share a double */
+#include "grid/checked.h"
+
+#define PLAUSIBLE_BYTES 33554432.0
+#define PLAUSIBLE_RATIO 8192.0
+#define LARGEST_LABEL   9007199254740992.0 /* 2^53: beyond it whole numbers share a double */
 
 dkm_local dkm_dense_settle(dkm_file *file, dkm_idx m, dkm_idx d, int labels)
 {
@@ -18,6 +22,22 @@ dkm_local dkm_dense_settle(dkm_file *file, dkm_idx m, dkm_idx d, int labels)
     file->d = d;
     file->type = type;
     return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_dense_plausible(const dkm_file *file, dkm_idx m, dkm_idx d, dkm_idx bytes)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx wanted = 0;
+
+    DKM_STEP(dkm_checked_mul(file->ctx, m, d, file->path, &wanted));
+    DKM_STEP(dkm_checked_mul(file->ctx, wanted, (dkm_idx)sizeof(double), file->path, &wanted));
+    if ((double)wanted > PLAUSIBLE_BYTES + PLAUSIBLE_RATIO * (double)bytes)
+        local = dkm_fail(file->ctx, DKM_ERR_FORMAT,
+                         "%s: %lld x %lld numbers out of %lld bytes: was it written to its end? If "
+                         "nearly all are zero, read it as sparse",
+                         file->path, (long long)m, (long long)d, (long long)bytes);
+out:
+    return local;
 }
 
 int dkm_dense_is_label(double value)
@@ -42,7 +62,7 @@ dkm_local dkm_dense_check(const dkm_file *file, dkm_idx first, dkm_idx step, dkm
 {
     int labels = objs->type == DKM_LABELS;
 
-    for (dkm_idx i = 0; i < objs->n; i++) {
+    for (dkm_idx i = 0; objs->d > 0 && i < objs->n; i++) {
         const double *row = objs->values + i * objs->d;
         for (dkm_idx j = 0; j < objs->d; j++)
             if (!isfinite(row[j]) || (labels && !dkm_dense_is_label(row[j])))

@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "data/dense.h"
 #include "data/path.h"
+#include "grid/checked.h"
 
 #define DIMS         16
 #define BLOCK_BYTES  (1 << 20)
@@ -116,6 +117,25 @@ static dkm_local read_type(const dkm_file *file, const hdf5 *state, int *whole, 
     return DKM_LOCAL_OK;
 }
 
+/* Columns of all dimensions after the first together; all numbers together must be countable. */
+static dkm_local measure(const dkm_file *file, const hdf5 *state, dkm_idx *m, dkm_idx *d)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (int k = 0; k < state->dims; k++)
+        if (state->shape[k] > (hsize_t)INT64_MAX)
+            DKM_STEP(dkm_fail(file->ctx, DKM_ERR_FORMAT, "%s:%s: dimension %d has %llu items",
+                              file->path, file->dataset ? file->dataset : "", k,
+                              (unsigned long long)state->shape[k]));
+    *m = (dkm_idx)state->shape[0];
+    *d = 1;
+    for (int k = 1; k < state->dims; k++)
+        DKM_STEP(dkm_checked_mul(file->ctx, *d, (dkm_idx)state->shape[k], file->path, d));
+    DKM_STEP(dkm_dense_plausible(file, *m, *d, (dkm_idx)H5Dget_storage_size(state->set)));
+out:
+    return local;
+}
+
 static dkm_local read_shape(const dkm_file *file, hdf5 *state, dkm_idx *m, dkm_idx *d)
 {
     hid_t space = H5Dget_space(state->set);
@@ -127,11 +147,7 @@ static dkm_local read_shape(const dkm_file *file, hdf5 *state, dkm_idx *m, dkm_i
     if (state->dims < 1 || state->dims > DIMS)
         return dkm_fail(file->ctx, DKM_ERR_FORMAT, "%s:%s has %d dimensions: rows need 1 to %d",
                         file->path, file->dataset ? file->dataset : "", state->dims, DIMS);
-    *m = (dkm_idx)state->shape[0];
-    *d = 1;
-    for (int k = 1; k < state->dims; k++)
-        *d *= (dkm_idx)state->shape[k];
-    return DKM_LOCAL_OK;
+    return measure(file, state, m, d);
 }
 
 static dkm_local open_mine(dkm_file *file)

@@ -79,6 +79,16 @@ out:
     return local;
 }
 
+static dkm_local tell_short(const dkm_file *file, dkm_idx needed, dkm_idx present)
+{
+    const idx *state = file->state;
+
+    return dkm_fail(file->ctx, DKM_ERR_FORMAT,
+                    "%s is cut short: its header asks for %llu bytes, it has %lld: get it again",
+                    file->path, (unsigned long long)needed + (unsigned long long)state->offset,
+                    (long long)present);
+}
+
 /* A plain file is as long as it says; of a gzipped one that shows when it is read. */
 static dkm_local check_length(const dkm_file *file, dkm_idx m, dkm_idx present)
 {
@@ -86,14 +96,13 @@ static dkm_local check_length(const dkm_file *file, dkm_idx m, dkm_idx present)
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx needed = 0;
 
-    DKM_STEP(dkm_checked_mul(file->ctx, m, state->d * dkm_number_bytes(state->number), file->path,
-                             &needed));
-    needed += state->offset;
-    if (gzdirect(state->stream) && present < needed)
-        local = dkm_fail(file->ctx, DKM_ERR_FORMAT,
-                         "%s is cut short: its header asks for %lld bytes, it has %lld: get it "
-                         "again",
-                         file->path, (long long)needed, (long long)present);
+    DKM_STEP(dkm_checked_mul(file->ctx, m, state->d, file->path, &needed));
+    DKM_STEP(dkm_checked_mul(file->ctx, needed, (dkm_idx)sizeof(double), file->path, &needed));
+    needed = m * state->d * dkm_number_bytes(state->number);
+    if (!gzdirect(state->stream))
+        DKM_STEP(dkm_dense_plausible(file, m, state->d, present));
+    if (gzdirect(state->stream) && needed > present - state->offset)
+        DKM_STEP(tell_short(file, needed, present));
 out:
     return local;
 }

@@ -13,6 +13,8 @@
 #include "data/grow.h"
 #include "data/scan.h"
 
+#define LONELY_VERTICES (4 << 20) /* without an edge: 32 MiB of empty lists */
+
 typedef struct state {
     dkm_idx n, promised;
     int symmetric, pattern;
@@ -77,6 +79,10 @@ static dkm_local read_sizes(const dkm_text *text, char *line, state *s)
     if (sizes[0] != sizes[1])
         return dkm_fail_line(text, "%lld x %lld: the matrix of a graph is square",
                              (long long)sizes[0], (long long)sizes[1]);
+    if (sizes[0] > LONELY_VERTICES && (sizes[0] - LONELY_VERTICES) / 2 > sizes[2])
+        return dkm_fail_line(text,
+                             "%lld vertices and %lld entries: more than %d vertices have no edge",
+                             (long long)sizes[0], (long long)sizes[2], LONELY_VERTICES);
     s->n = sizes[0];
     s->promised = sizes[2];
     return DKM_LOCAL_OK;

@@ -68,14 +68,15 @@ out:
     return local;
 }
 
-static dkm_local check_length(const dkm_file *file, dkm_idx needed, dkm_idx present)
+static dkm_local check_length(const dkm_file *file, dkm_idx offset, dkm_idx needed, dkm_idx present)
 {
-    if (present >= needed)
+    if (present - offset >= needed)
         return DKM_LOCAL_OK;
     return dkm_fail(file->ctx, DKM_ERR_FORMAT,
-                    "%s is cut short: its header asks for %lld bytes, it has %lld: get or write it "
+                    "%s is cut short: its header asks for %llu bytes, it has %lld: get or write it "
                     "again",
-                    file->path, (long long)needed, (long long)present);
+                    file->path, (unsigned long long)needed + (unsigned long long)offset,
+                    (long long)present);
 }
 
 static dkm_local open_mine(dkm_file *file)
@@ -97,7 +98,7 @@ static dkm_local open_mine(dkm_file *file)
     DKM_STEP(read_bytes(file, 0, front, head));
     DKM_STEP(dkm_npy_header_parse(file->ctx, file->path, head, front, &state->head));
     DKM_STEP(measure(file, &state->head, &d, &needed));
-    DKM_STEP(check_length(file, state->head.offset + needed, bytes));
+    DKM_STEP(check_length(file, state->head.offset, needed, bytes));
     DKM_STEP(dkm_dense_settle(file, state->head.shape[0], d,
                               state->head.dims == 1 && dkm_number_is_whole(state->head.number)));
     snprintf(file->about, sizeof file->about, "npy, %s, %s order%s",
@@ -182,6 +183,8 @@ static dkm_local read_fortran_order(const wish *w)
     dkm_idx fit = STRIP_BYTES / (w->step * bytes), most = fit > 1 ? fit : 1;
     dkm_local local = DKM_LOCAL_OK;
 
+    if (width == 0)
+        goto out;
     for (dkm_idx i = 0; i < w->count; i += most)
         for (dkm_idx c = w->c0; c < w->c1; c++) {
             dkm_idx rows = i + most < w->count ? most : w->count - i;

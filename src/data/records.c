@@ -16,7 +16,9 @@
 typedef struct scan {
     dkm_records *records;
     const char *path;
+    const dkm_text *text;
     gzFile stream;
+    dkm_idx number; /* of the first line */
     char *chunk;
     dkm_idx first;          /* byte of all that is scanned */
     dkm_idx low, high;      /* lines that begin in [low, high) are ours */
@@ -111,6 +113,8 @@ static dkm_local scan_range(scan *s)
         if (got < 0 || code == Z_BUF_ERROR)
             goto torn;
         DKM_STEP(scan_bytes(s, s->chunk, got, offset, &done));
+        if (s->in_line && offset + got - s->line > s->text->most)
+            DKM_STEP(dkm_text_tell_long(s->text, s->number + s->lines - 1));
         done |= got < CHUNK;
     }
     goto out;
@@ -149,6 +153,7 @@ static dkm_local scan_mine(scan *s, dkm_idx offset)
     DKM_STEP(dkm_path_readable(ctx, s->path, &bytes));
     DKM_STEP(dkm_text_open(&text, ctx, s->path));
     DKM_STEP(dkm_alloc(ctx, CHUNK, &s->chunk));
+    s->text = &text;
     s->stream = text.stream;
     choose_range(s, offset > text.start ? offset : text.start, bytes);
     DKM_STEP(scan_range(s));
@@ -183,7 +188,7 @@ dkm_status dkm_records_index(dkm_records *records, dkm_ctx *ctx, const char *pat
                              dkm_records_kind kind, dkm_idx offset, dkm_idx number)
 {
     dkm_status status = DKM_OK;
-    scan s = {.records = records, .path = path};
+    scan s = {.records = records, .path = path, .number = number};
     int *counts = NULL, *starts, size = dkm_ctx_size(ctx);
     dkm_records_mark *all = NULL;
     dkm_idx width = (dkm_idx)(sizeof *all / sizeof(dkm_idx));

@@ -25,6 +25,7 @@ typedef struct dkm_text {
     dkm_idx length;         /**< of the line given last */
     char *line;             /**< given last */
     int ended, again;
+    dkm_idx most; /**< bytes a line may have: a gzipped file is not believed everything */
 } dkm_text;
 
 /** Open a file at its first line. Local. @p text must be zeroed or fresh; dkm_text_close() frees
@@ -40,10 +41,16 @@ dkm_local dkm_text_seek(dkm_text *text, dkm_idx offset, dkm_idx number);
 /** The next line, without its end (LF or CR LF), followed by a zero byte; NULL after the last.
  *
  *  Local. The caller may change it; it stays until the next call. A last line without an end
- *  counts; lines may be of any length and hold zero bytes.
+ *  counts; lines may hold zero bytes. Lines of a plain file may be of any length, those of a gzipped
+ *  one of 32 MiB and 4 times the bytes of the file: a few bytes could else unpack to a line that no
+ *  memory holds, and with the buffer that grows to it all stays below 64 MiB and 8 times the file.
  */
 DKM_NODISCARD
 dkm_local dkm_text_next(dkm_text *text, char **line, dkm_idx *length);
+
+/** Tell that line @p number is longer than a line may be. Local. */
+DKM_NODISCARD
+dkm_local dkm_text_tell_long(const dkm_text *text, dkm_idx number);
 
 /** Let dkm_text_next() give the last line once more. Local. */
 void dkm_text_again(dkm_text *text);

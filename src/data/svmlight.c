@@ -9,7 +9,9 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "data/dense.h"
 #include "data/grow.h"
+#include "data/path.h"
 #include "data/scan.h"
 #include "data/svmrow.h"
 #include "data/textfile.h"
@@ -75,6 +77,18 @@ out:
     return status;
 }
 
+/* Numbers written out one by one may be few beside the zeros between them, but not ever so few. */
+static dkm_local check_dense(const dkm_file *file)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx bytes = 0;
+
+    DKM_STEP(dkm_path_readable(file->ctx, file->path, &bytes));
+    DKM_STEP(dkm_dense_plausible(file, file->m, file->d, bytes));
+out:
+    return local;
+}
+
 static dkm_local settle_features(dkm_file *file, const dkm_svm_facts *f)
 {
     dkm_idx base = f->least == 0 ? 0 : 1;
@@ -87,7 +101,7 @@ static dkm_local settle_features(dkm_file *file, const dkm_svm_facts *f)
                         file->path, dkm_type_name(file->type));
     file->d = f->least == DKM_SVM_NOWHERE ? 0 : 1 - f->minus_most - base;
     snprintf(file->about, sizeof file->about, "svmlight features, indices from %d", (int)base);
-    return DKM_LOCAL_OK;
+    return file->type == DKM_DENSE ? check_dense(file) : DKM_LOCAL_OK;
 }
 
 /* The first line with labels of which the wanted type is not made. */

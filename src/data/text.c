@@ -7,6 +7,7 @@
 #include "data/records.h"
 
 #define FIRST_ROOM   (256 << 10)
+#define LINE_BYTES   ((dkm_idx)32 << 20) /* of a gzipped file, and 4 times its own bytes */
 #define MOST_AT_ONCE (1 << 30)
 
 static dkm_local tell_failure(dkm_text *text)
@@ -34,6 +35,14 @@ static dkm_local read_more(dkm_text *text)
     return DKM_LOCAL_OK;
 }
 
+dkm_local dkm_text_tell_long(const dkm_text *text, dkm_idx number)
+{
+    return dkm_fail(text->ctx, DKM_ERR_FORMAT,
+                    "%s:%lld: a line of more than %lld bytes out of a gzipped file this small: if "
+                    "that is right, unpack the file with gunzip",
+                    text->path, (long long)number, (long long)text->most);
+}
+
 /* Make room behind the line that is only there in part, and read on. */
 static dkm_local refill(dkm_text *text)
 {
@@ -44,9 +53,12 @@ static dkm_local refill(dkm_text *text)
     text->base += text->at;
     text->have = kept;
     text->at = 0;
-    if (kept > text->room / 2) {
-        DKM_STEP(dkm_realloc(text->ctx, 2 * text->room, &text->buffer));
-        text->room *= 2;
+    if (kept > text->most)
+        DKM_STEP(dkm_text_tell_long(text, text->number + 1));
+    if (kept > text->room / 2 && text->room < text->most) {
+        dkm_idx room = 2 * text->room < text->most ? 2 * text->room : text->most + 2;
+        DKM_STEP(dkm_realloc(text->ctx, room, &text->buffer));
+        text->room = room;
     }
     DKM_STEP(read_more(text));
 out:
@@ -56,15 +68,17 @@ out:
 dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path)
 {
     dkm_local local = DKM_LOCAL_OK;
+    dkm_idx bytes = 0;
 
     *text = (dkm_text){.ctx = ctx, .path = path, .room = FIRST_ROOM};
-    DKM_STEP(dkm_path_readable(ctx, path, NULL));
+    DKM_STEP(dkm_path_readable(ctx, path, &bytes));
     DKM_STEP(dkm_alloc(ctx, text->room, &text->buffer));
     text->stream = gzopen(path, "rb");
     if (!text->stream) {
         local = dkm_fail(ctx, DKM_ERR_IO, "%s: %s", path, strerror(errno));
         goto out;
     }
+    text->most = gzdirect(text->stream) ? INT64_MAX - 2 : LINE_BYTES + 4 * bytes;
     DKM_STEP(read_more(text));
     if (text->have >= 3 && memcmp(text->buffer, "\xef\xbb\xbf", 3) == 0)
         text->at = text->start = 3;
