@@ -57,6 +57,9 @@ dkm_idx dkm_ctx_live_blocks(const dkm_ctx *ctx);
 int64_t dkm_ctx_live_bytes(const dkm_ctx *ctx);
 int64_t dkm_ctx_peak_bytes(const dkm_ctx *ctx);
 
+/** Bytes of the largest block that was asked for since the last call. Local. */
+int64_t dkm_ctx_take_largest(dkm_ctx *ctx);
+
 /** Let @p budget more allocations of this rank succeed and the rest fail; negative ends that.
  * Local. */
 void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget);

@@ -74,14 +74,26 @@ static void *take(dkm_ctx *ctx, size_t bytes, int zeros)
     return block;
 }
 
+/* Also what the system refuses: elsewhere it might not. */
+static void note_wish(dkm_ctx *ctx, int64_t bytes)
+{
+    if (bytes > ctx->largest)
+        ctx->largest = bytes;
+}
+
 static dkm_local allocate(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
                           int zeros, void *block)
 {
     void **out = block;
 
     *out = NULL;
-    if (count >= 0 && (uint64_t)count <= ((uint64_t)INT64_MAX - 4 * ALIGNMENT) / (size ? size : 1))
+    if (count >= 0 &&
+        (uint64_t)count <= ((uint64_t)INT64_MAX - 4 * ALIGNMENT) / (size ? size : 1)) {
+        note_wish(ctx, count * (int64_t)size);
         *out = take(ctx, (size_t)count * size, zeros);
+    } else {
+        note_wish(ctx, INT64_MAX);
+    }
     if (!*out)
         return dkm_fail_at(ctx, file, line, DKM_ERR_MEMORY,
                            "cannot allocate %lld x %zu bytes (%.1f MiB held): use more ranks or "

@@ -144,6 +144,14 @@ int64_t dkm_ctx_peak_bytes(const dkm_ctx *ctx)
     return ctx->peak_bytes;
 }
 
+int64_t dkm_ctx_take_largest(dkm_ctx *ctx)
+{
+    int64_t largest = ctx->largest;
+
+    ctx->largest = 0;
+    return largest;
+}
+
 void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget)
 {
     ctx->budget = budget;

@@ -29,7 +29,7 @@ struct dkm_ctx {
     dkm_listener listener;
     char message[DKM_MESSAGE_LENGTH];
     dkm_idx live_blocks, budget;
-    int64_t live_bytes, peak_bytes;
+    int64_t live_bytes, peak_bytes, largest;
     phase phases[DKM_PHASE_LIMIT];
     int phase_count, depth, open[DKM_PHASE_DEPTH];
     double last_progress;
