@@ -20,6 +20,7 @@ typedef struct scan {
     gzFile stream;
     dkm_idx number; /* of the first line */
     char *chunk;
+    int chunk_bytes;        /* no more than the file has, and one to see its end */
     dkm_idx first;          /* byte of all that is scanned */
     dkm_idx low, high;      /* lines that begin in [low, high) are ours */
     dkm_idx lines, found;   /* lines begun, records among them */
@@ -108,14 +109,14 @@ static dkm_local scan_range(scan *s)
     if (!done && gzseek(s->stream, (z_off_t)offset, SEEK_SET) < 0)
         goto torn;
     for (; !done; offset += got) {
-        got = gzread(s->stream, s->chunk, CHUNK);
+        got = gzread(s->stream, s->chunk, (unsigned)s->chunk_bytes);
         gzerror(s->stream, &code);
         if (got < 0 || code == Z_BUF_ERROR)
             goto torn;
         DKM_STEP(scan_bytes(s, s->chunk, got, offset, &done));
         if (s->in_line && offset + got - s->line > s->text->most)
             DKM_STEP(dkm_text_tell_long(s->text, s->number + s->lines - 1));
-        done |= got < CHUNK;
+        done |= got < s->chunk_bytes;
     }
     goto out;
 torn:
@@ -152,9 +153,12 @@ static dkm_local scan_mine(scan *s, dkm_idx offset)
 
     DKM_STEP(dkm_path_readable(ctx, s->path, &bytes));
     DKM_STEP(dkm_text_open(&text, ctx, s->path));
-    DKM_STEP(dkm_alloc(ctx, CHUNK, &s->chunk));
     s->text = &text;
     s->stream = text.stream;
+    s->chunk_bytes = !gzdirect(s->stream) || bytes >= CHUNK ? CHUNK
+                     : bytes < 4096                         ? 4096
+                                                            : (int)bytes + 1;
+    DKM_STEP(dkm_alloc(ctx, s->chunk_bytes, &s->chunk));
     choose_range(s, offset > text.start ? offset : text.start, bytes);
     DKM_STEP(scan_range(s));
 out:

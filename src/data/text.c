@@ -7,6 +7,7 @@
 #include "data/records.h"
 
 #define FIRST_ROOM   (256 << 10)
+#define LEAST_ROOM   4096
 #define LINE_BYTES   ((dkm_idx)32 << 20) /* of a gzipped file, and 4 times its own bytes */
 #define MOST_AT_ONCE (1 << 30)
 
@@ -72,13 +73,15 @@ dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path)
 
     *text = (dkm_text){.ctx = ctx, .path = path, .room = FIRST_ROOM};
     DKM_STEP(dkm_path_readable(ctx, path, &bytes));
-    DKM_STEP(dkm_alloc(ctx, text->room, &text->buffer));
     text->stream = gzopen(path, "rb");
     if (!text->stream) {
         local = dkm_fail(ctx, DKM_ERR_IO, "%s: %s", path, strerror(errno));
         goto out;
     }
     text->most = gzdirect(text->stream) ? INT64_MAX - 2 : LINE_BYTES + 4 * bytes;
+    if (gzdirect(text->stream) && bytes < text->room)
+        text->room = bytes < LEAST_ROOM ? LEAST_ROOM + 2 : bytes + 2; /* all, and a zero behind */
+    DKM_STEP(dkm_alloc(ctx, text->room, &text->buffer));
     DKM_STEP(read_more(text));
     if (text->have >= 3 && memcmp(text->buffer, "\xef\xbb\xbf", 3) == 0)
         text->at = text->start = 3;
