@@ -313,6 +313,12 @@ static void wrong_settings_are_refused(dkm_ctx *ctx)
     p = sphere("patch(shape=2x2, size=3)", M, 4, 4, 0.3);
     CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_ARG && !model);
     CHECK(strstr(dkm_ctx_message(ctx), "larger than the image"));
+    p = sphere("patch(shape=9999999999999999999x2)", M, 4, 4, 0.3);
+    CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_ARG && !model);
+    CHECK(strstr(dkm_ctx_message(ctx), "a whole number from 1 to 1000000"));
+    p = sphere("scale(scale(linear, by=1e200), by=1e200)", M, Q, Q, 0.3);
+    CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_ARG && !model);
+    CHECK(strstr(dkm_ctx_message(ctx), "multiply to inf"));
     p = sphere("patch(shape=3x3, size=2, step=1)", M, 4, 4, 0.3);
     CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_ARG && !model);
     CHECK(strstr(dkm_ctx_message(ctx), "x has 4 columns"));

@@ -44,9 +44,12 @@ static dkm_local read_count(const dkm_expression *e, dkm_span value, dkm_idx *ou
     double number = 0;
     dkm_local local = dkm_expression_number(e, value, &number);
 
+    *out = 1;
+    if (local.code != DKM_OK)
+        return local;
+    if (!(number >= 1 && number <= 1e6 && floor(number) == number))
+        return dkm_expression_fail(e, value.at, "this must be a whole number from 1 to 1000000");
     *out = (dkm_idx)number;
-    if (local.code == DKM_OK && !(number >= 1 && number <= 1e6 && floor(number) == number))
-        return dkm_expression_fail(e, value.at, "this must be a whole number, 1 or more");
     return local;
 }
 
@@ -164,6 +167,10 @@ static dkm_local read_tree(builder *b, dkm_idx term, double weight)
     if (scale ? e->term[term].inner != 1 : e->term[term].inner < 1)
         return dkm_expression_fail(e, e->term[term].name.at, "%s takes %s joint kernel inside it",
                                    scale ? "scale" : "sum", scale ? "one" : "at least one");
+    if (!(weight * by > 0 && isfinite(weight * by)))
+        return dkm_expression_fail(e, e->term[term].name.at,
+                                   "the factors of the scales around this multiply to %g",
+                                   weight * by);
     for (dkm_idx k = term + 1; k < e->terms; k++)
         if (e->term[k].parent == term)
             DKM_STEP(read_tree(b, k, weight * by));
