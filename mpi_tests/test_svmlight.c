@@ -25,10 +25,41 @@ static void svmlight_features_are_sparse_rows(dkm_ctx *ctx)
 static void an_index_of_zero_makes_all_count_from_zero(dkm_ctx *ctx)
 {
     static const double rows[] = {0, 0, 1, 0, 2, 0, 3, 0, 0};
-    reading r = reading_inputs(ctx, &dkm_format_svmlight, "1 2:1\n1 1:2\n1 0:3\n");
+    reading r;
 
+    dkm_ctx_set_svm_base(ctx, DKM_SVM_BASE_AUTO);
+    r = reading_inputs(ctx, &dkm_format_svmlight, "1 2:1\n1 1:2\n1 0:3\n");
     CHECK(reading_lists(&r, 3, 3, rows));
+    CHECK(dkm_ctx_svm_base(ctx) == 0);
     reading_end(&r);
+    dkm_ctx_set_svm_base(ctx, DKM_SVM_BASE_AUTO);
+}
+
+static void the_first_file_decides_for_those_after_it(dkm_ctx *ctx)
+{
+    const dkm_format *svm = &dkm_format_svmlight;
+    reading r;
+
+    dkm_ctx_set_svm_base(ctx, DKM_SVM_BASE_AUTO);
+    r = reading_inputs(ctx, svm, "1\n2\n");
+    CHECK(dkm_ctx_svm_base(ctx) == DKM_SVM_BASE_AUTO);
+    reading_end(&r);
+    r = reading_inputs(ctx, svm, "1 0:3\n");
+    reading_end(&r);
+    r = reading_inputs(ctx, svm, "1 1:5\n");
+    CHECK(reading_lists(&r, 1, 2, (const double[]){0, 5}));
+    reading_end(&r);
+    r = reading_of(ctx, svm, "1 1:5\n", DKM_OUTPUTS, DKM_SPARSE);
+    CHECK(reading_lists(&r, 1, 1, (const double[]){5}));
+    reading_end(&r);
+    dkm_ctx_set_svm_base(ctx, 1);
+    reading_refused(ctx, svm, "1 0:3\n", "has the index 0");
+    CHECK(dkm_ctx_svm_base(ctx) == 1);
+    dkm_ctx_set_svm_base(ctx, 0);
+    r = reading_inputs(ctx, svm, "1 1:5\n");
+    CHECK(reading_lists(&r, 1, 2, (const double[]){0, 5}));
+    reading_end(&r);
+    dkm_ctx_set_svm_base(ctx, DKM_SVM_BASE_AUTO);
 }
 
 static void columns_are_cut_from_sparse_rows(dkm_ctx *ctx)
@@ -126,6 +157,7 @@ static void gzipped_files_read_the_same(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(svmlight_features_are_sparse_rows),
     CASE(an_index_of_zero_makes_all_count_from_zero),
+    CASE(the_first_file_decides_for_those_after_it),
     CASE(columns_are_cut_from_sparse_rows),
     CASE(svmlight_labels_say_what_they_are),
     CASE(bad_svmlight_lines_are_named),

@@ -37,6 +37,17 @@ void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed);
  *  Logically collective. */
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads);
 
+/** From what number the indices of svmlight files count: 0, 1 or, as it begins, DKM_SVM_BASE_AUTO.
+ *
+ *  Then the first file whose features are read decides for all that are read after it, inputs and
+ *  outputs apart: from 0 if the index 0 occurs in it, else from 1. A file that contradicts the base
+ *  is refused. Setting it again, also to DKM_SVM_BASE_AUTO, forgets what was decided. Logically
+ *  collective. */
+#define DKM_SVM_BASE_AUTO (-1)
+void dkm_ctx_set_svm_base(dkm_ctx *ctx, int base);
+/** The base that is set or decided for inputs; DKM_SVM_BASE_AUTO when neither. Local. */
+int dkm_ctx_svm_base(const dkm_ctx *ctx);
+
 /** Bytes that all ranks of a node together may take, where that is less than the node has free; 0,
  *  as it begins, sets no limit. What dkm_memory_fits() and dkm_memory_check() say heeds it.
  *  Logically collective. */

@@ -21,6 +21,11 @@ const char *dkm_model_method(const dkm_model *model);
 dkm_type dkm_model_output_type(const dkm_model *model);
 dkm_idx dkm_model_output_cols(const dkm_model *model);
 
+/** What the indices of svmlight inputs count from, 0 or 1, for dkm_ctx_set_svm_base() before new
+ *  inputs are read; DKM_SVM_BASE_AUTO when the inputs were no such file or it is not known. Local.
+ */
+int dkm_model_svm_base(const dkm_model *model);
+
 /** Choose how coordinates are turned into objects: what kde predicts, and what any model decodes.
  *  Collective; takes over what the settings hold, also on failure.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */

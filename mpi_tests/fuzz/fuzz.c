@@ -99,6 +99,7 @@ void fuzz_begin(void)
 {
     all.live = dkm_ctx_live_blocks(fuzz_ctx());
     (void)dkm_ctx_take_largest(all.ctx);
+    dkm_ctx_set_svm_base(all.ctx, DKM_SVM_BASE_AUTO);
     all.inputs++;
 }
 
@@ -239,6 +240,7 @@ int fuzz_reader(const char *ending, const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     fuzz_begin();
+    dkm_ctx_set_svm_base(fuzz_ctx(), data[0] / 20 % 3 - 1);
     fuzz_read(fuzz_file(ending, data + 1, size - 1), fuzz_role(data[0]), fuzz_type(data[0]));
     fuzz_end(size, 8);
     return 0;

@@ -52,7 +52,8 @@ const dkm_data *fuzz_objects(fuzz_kind kind);
 /** Read a file whole, from its middle on, and three rows of it. */
 void fuzz_read(const char *where, dkm_role role, const char *type);
 
-/** An input of a reader: its first byte chooses role and type, the rest is a file with this ending.
+/** An input of a reader: its first byte chooses role, type and the base of
+ *  svmlight indices, the rest is a file with this ending.
  *  @return 0 */
 int fuzz_reader(const char *ending, const uint8_t *data, size_t size);
 

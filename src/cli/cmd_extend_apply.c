@@ -31,6 +31,7 @@ static dkm_status apply_among(run *r)
 
     DKM_TRY(dkm_path_check(r->ctx, args_text(r->args, "output")));
     DKM_TRY(dkm_model_load(r->ctx, r->args->operands[0], &layout, &model));
+    DKM_TRY(run_follow_model(r, model));
     DKM_TRY(dkm_data_read(r->ctx, where, DKM_INPUTS, args_text(r->args, "x-type"), &X));
     DKM_TRY(run_blame(r, where, dkm_extend_coordinates(model, X, &Z)));
     DKM_TRY(gram_file_write_products(r, Z));

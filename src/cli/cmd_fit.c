@@ -27,9 +27,11 @@ static dkm_status learn(run *r, const method_settings *settings, holdout *held, 
     if (args_flag(r->args, "stream")) {
         DKM_AGREE(r->ctx, check_stream(r));
         DKM_TRY(method_open_examples(r, &source, &Y));
+        DKM_TRY(holdout_read(r, held));
         DKM_TRY(m->fit_stream(r, settings, source, &Y, model, info));
     } else {
         DKM_TRY(method_read_examples(r, &X, &Y));
+        DKM_TRY(holdout_read(r, held));
         DKM_TRY(holdout_split(r, held, &X, &Y));
         DKM_TRY(m->fit(r, settings, &X, &Y, model, info));
     }
@@ -56,6 +58,8 @@ static dkm_status fit(run *r)
     DKM_TRY(learn(r, &settings, &held, &model, &info));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
     m->tell(r, &settings, &info);
+    if (dkm_model_svm_base(model) != DKM_SVM_BASE_AUTO)
+        run_tell_int(r, "svm_base", dkm_model_svm_base(model));
     DKM_TRY(holdout_tell(r, &held, model));
     run_tell_seconds(r);
     run_tell_text(r, "model", path);

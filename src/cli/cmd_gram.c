@@ -46,11 +46,11 @@ static dkm_status open_gram(gram *g)
     DKM_TRY(dkm_kernel_parse(ctx, args_text(a, "kx"), &g->kernel));
     DKM_TRY(dkm_path_check(ctx, args_text(a, "output")));
     DKM_TRY(dkm_grid_create(ctx, layout.P, layout.Q, &g->grid));
-    if (args_text(a, "z"))
-        DKM_TRY(dkm_source_open(ctx, args_text(a, "z"), DKM_INPUTS, args_text(a, "x-type"), &g->Z));
     dkm_phase_begin(ctx, "read");
     DKM_TRY(dkm_data_read(ctx, args_text(a, "x"), DKM_INPUTS, args_text(a, "x-type"), &g->X));
     dkm_phase_end(ctx);
+    if (args_text(a, "z"))
+        DKM_TRY(dkm_source_open(ctx, args_text(a, "z"), DKM_INPUTS, args_text(a, "x-type"), &g->Z));
     DKM_TRY(dkm_kernel_prepare(g->kernel, g->X, &g->prepared));
     g->m = dkm_data_rows(g->X);
     g->nb = layout.block ? layout.block : dkm_grid_block(g->grid, g->m);

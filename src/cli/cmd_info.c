@@ -14,7 +14,7 @@ static dkm_status info(run *r)
     return dkm_describe(r->ctx, r->args->operands[0], args_text(r->args, "x-type"), print_line, r);
 }
 
-static const option options[] = {ROW_X_TYPE, {0}};
+static const option options[] = {ROW_X_TYPE, ROW_SVM_BASE, {0}};
 
 const command command_info = {
     .name = "info",

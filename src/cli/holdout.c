@@ -30,12 +30,16 @@ static dkm_local check_options(run *r)
 
 dkm_status holdout_open(run *r, holdout *h)
 {
+    *h = (holdout){0};
+    return dkm_agree(r->ctx, check_options(r));
+}
+
+dkm_status holdout_read(run *r, holdout *h)
+{
     static const file_options inputs = {"holdout-x", "x-type", DKM_INPUTS};
     static const file_options outputs = {"holdout-y", "y-type", DKM_OUTPUTS};
     dkm_status status = DKM_OK;
 
-    *h = (holdout){0};
-    DKM_AGREE(r->ctx, check_options(r));
     if (args_text(r->args, "holdout-x"))
         DKM_TRY(pair_read(r, inputs, outputs, &h->X, &h->Y));
 out:

@@ -26,11 +26,15 @@ typedef struct holdout {
     dkm_data *X, *Y; /**< NULL where nothing is held out */
 } holdout;
 
-/** Check the options, and read the files they name. Collective; holdout_free() frees, also after a
- *  failure.
- *  @return DKM_OK; DKM_ERR_ARG; as dkm_data_read() else */
+/** Check the options. Collective.
+ *  @return DKM_OK; DKM_ERR_ARG */
 DKM_NODISCARD
 dkm_status holdout_open(run *r, holdout *h);
+
+/** Read the files they name, once those to learn from are read or open. Collective; holdout_free()
+ *  frees, also after a failure. */
+DKM_NODISCARD
+dkm_status holdout_read(run *r, holdout *h);
 
 /** Take the share that --holdout asks for off the examples. Collective. */
 DKM_NODISCARD

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "method.h"
+#include "rows.h"
 
 const option compute_options[] = {
+    ROW_SVM_BASE,
     {.name = "grid",
      .kind = OPT_GRID,
      .hint = "PxQ",

@@ -22,6 +22,13 @@
         .name = "x-type", .kind = OPT_WORD, .hint = "TYPE", .words = TYPE_WORDS,                   \
         .help = "what inputs are, where the file's ending does not say"                            \
     }
+#define ROW_SVM_BASE                                                                               \
+    {                                                                                              \
+        .name = "svm-base", .kind = OPT_WORD, .hint = "BASE", .words = "auto|0|1|",                \
+        .preset = "auto",                                                                          \
+        .help = "what the indices of svmlight files count from; auto: as in the model, else from " \
+                "0 if the index 0 occurs in the first file read"                                   \
+    }
 #define ROW_Y_TYPE                                                                                 \
     {                                                                                              \
         .name = "y-type", .kind = OPT_WORD, .hint = "TYPE", .words = TYPE_WORDS,                   \

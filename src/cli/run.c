@@ -124,6 +124,34 @@ dkm_status run_blame(run *r, const char *file, dkm_status status)
     return dkm_blame(r->ctx, file, status);
 }
 
+/* The words of the option are auto, 0 and 1. */
+static int run_svm_base(const run *r)
+{
+    return (int)args_value(r->args, "svm-base", 0)->whole - 1;
+}
+
+static dkm_local check_svm_base(run *r, int base)
+{
+    int given = run_svm_base(r);
+
+    if (given == DKM_SVM_BASE_AUTO || base == DKM_SVM_BASE_AUTO || given == base)
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "--svm-base %d, and the model was trained on indices from %d", given, base);
+}
+
+dkm_status run_follow_model(run *r, const dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+    int base = dkm_model_svm_base(model);
+
+    DKM_AGREE(r->ctx, check_svm_base(r, base));
+    if (base != DKM_SVM_BASE_AUTO)
+        dkm_ctx_set_svm_base(r->ctx, base);
+out:
+    return status;
+}
+
 static dkm_local check_grid(run *r)
 {
     const value *grid = args_value(r->args, "grid", 0);
@@ -207,6 +235,8 @@ static dkm_status begin(run *r)
 {
     dkm_status status = DKM_OK;
 
+    if (args_accepts(r->args, "svm-base"))
+        dkm_ctx_set_svm_base(r->ctx, run_svm_base(r));
     if (!args_accepts(r->args, "grid"))
         return DKM_OK;
     dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));

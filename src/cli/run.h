@@ -38,6 +38,11 @@ dkm_status run_positive(run *r, const char *name, double *out);
 DKM_NODISCARD
 dkm_local run_refuse(run *r, const char *name, const char *why);
 
+/** Read svmlight files from now on as the model's inputs were. Collective.
+ *  @return DKM_OK; DKM_ERR_ARG when --svm-base says otherwise */
+DKM_NODISCARD
+dkm_status run_follow_model(run *r, const dkm_model *model);
+
 /** Check, before a long run, that --output is a name for an HDF5 file of ours and can be written.
  *  Collective.
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO */

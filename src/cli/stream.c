@@ -73,9 +73,10 @@ dkm_status stream_through_model(run *r, const streaming *through)
     stream s = {.r = r, .through = through};
 
     DKM_TRY(dkm_path_check(r->ctx, path));
+    DKM_TRY(dkm_model_load(r->ctx, r->args->operands[0], &layout, &s.model));
+    DKM_TRY(run_follow_model(r, s.model));
     DKM_TRY(
         dkm_source_open(r->ctx, args_text(r->args, through->from), DKM_INPUTS, kind, &s.source));
-    DKM_TRY(dkm_model_load(r->ctx, r->args->operands[0], &layout, &s.model));
     DKM_TRY(check_method(r, s.model, through->only));
     if (through->prepare)
         DKM_TRY(through->prepare(r, s.model));

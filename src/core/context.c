@@ -9,6 +9,7 @@
 #include "core/foreign.h"
 #include "core/hook.h"
 #include "core/mpi_calls.h"
+#include "core/svm_base.h"
 
 /* The cores that the ranks of a node may use, divided among them; a rank that is bound to some
  * takes no more threads than those. At least one. Collective on @p node. */
@@ -64,6 +65,7 @@ dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
                        .node = MPI_COMM_NULL,
                        .callers_handler = MPI_ERRHANDLER_NULL,
                        .mpi_error = MPI_SUCCESS,
+                       .svm_base = {DKM_SVM_BASE_AUTO, DKM_SVM_BASE_AUTO},
                        .budget = -1,
                        .foreign = -1};
     if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all) {
@@ -97,6 +99,26 @@ void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed)
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads)
 {
     ctx->threads = threads > 0 ? threads : ctx->fair_threads;
+}
+
+void dkm_ctx_set_svm_base(dkm_ctx *ctx, int base)
+{
+    ctx->svm_base[0] = ctx->svm_base[1] = base == 0 || base == 1 ? base : DKM_SVM_BASE_AUTO;
+}
+
+int dkm_ctx_svm_base(const dkm_ctx *ctx)
+{
+    return ctx->svm_base[0];
+}
+
+int dkm_svm_base_of(const dkm_ctx *ctx, int outputs)
+{
+    return ctx->svm_base[outputs];
+}
+
+void dkm_svm_base_decide(dkm_ctx *ctx, int outputs, int base)
+{
+    ctx->svm_base[outputs] = base;
 }
 
 int dkm_ctx_rank(const dkm_ctx *ctx)

@@ -25,7 +25,8 @@ struct dkm_ctx {
     char mpi_text[MPI_MAX_ERROR_STRING];
     int rank, size, threads, fair_threads;
     uint64_t seed;
-    double memory; /* that ranks of a node may take together; 0: all there is */
+    int svm_base[2]; /* of inputs and of outputs */
+    double memory;   /* that ranks of a node may take together; 0: all there is */
     dkm_listener listener;
     char message[DKM_MESSAGE_LENGTH];
     dkm_idx live_blocks, budget;

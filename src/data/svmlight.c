@@ -1,7 +1,8 @@
 /* svmlight: `label index:value index:value ... # comment` a line. Read as inputs a file is its rows
  * of features; read as outputs it is its first field, a number or a set of labels with commas
- * between. Opening scans the file once, each rank a slab of it, for the largest index, whether
- * indices count from 1 or from 0, and what the labels are. */
+ * between. Opening scans the file once, each rank a slab of it, for the largest index, whether the
+ * index 0 occurs, and what the labels are. What indices count from is one for all files of a
+ * context (dkm_ctx_set_svm_base). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/svm_base.h"
 #include "data/dense.h"
 #include "data/grow.h"
 #include "data/path.h"
@@ -19,7 +21,8 @@
 typedef struct state {
     dkm_textfile file;
     dkm_svm_facts facts;
-    int labels; /* the label field is read, not the features */
+    int labels;   /* the label field is read, not the features */
+    dkm_idx base; /* that indices count from */
 } state;
 
 /* Some records to be visited in order. */
@@ -89,9 +92,26 @@ out:
     return local;
 }
 
+/* The base set or decided before, else what this file shows. */
+static dkm_local settle_base(dkm_file *file, const dkm_svm_facts *f)
+{
+    state *s = file->state;
+    int outputs = file->role == DKM_OUTPUTS, base = dkm_svm_base_of(file->ctx, outputs);
+
+    if (base == 1 && f->least == 0)
+        return dkm_fail(file->ctx, DKM_ERR_FORMAT,
+                        "%s: has the index 0, and indices count from 1 here or in the file read "
+                        "before: if all count from 0, train with --svm-base 0",
+                        file->path);
+    s->base = base != DKM_SVM_BASE_AUTO ? base : f->least == 0 ? 0 : 1;
+    if (base == DKM_SVM_BASE_AUTO && f->least != DKM_SVM_NOWHERE)
+        dkm_svm_base_decide(file->ctx, outputs, (int)s->base);
+    return DKM_LOCAL_OK;
+}
+
 static dkm_local settle_features(dkm_file *file, const dkm_svm_facts *f)
 {
-    dkm_idx base = f->least == 0 ? 0 : 1;
+    const state *s = file->state;
 
     if (file->type == DKM_TYPE_COUNT)
         file->type = DKM_SPARSE;
@@ -99,8 +119,8 @@ static dkm_local settle_features(dkm_file *file, const dkm_svm_facts *f)
         return dkm_fail(file->ctx, DKM_ERR_ARG,
                         "%s: the features of an svmlight file are sparse or dense, not %s",
                         file->path, dkm_type_name(file->type));
-    file->d = f->least == DKM_SVM_NOWHERE ? 0 : 1 - f->minus_most - base;
-    snprintf(file->about, sizeof file->about, "svmlight features, indices from %d", (int)base);
+    file->d = f->least == DKM_SVM_NOWHERE ? 0 : 1 - f->minus_most - s->base;
+    snprintf(file->about, sizeof file->about, "svmlight features, indices from %d", (int)s->base);
     return file->type == DKM_DENSE ? check_dense(file) : DKM_LOCAL_OK;
 }
 
@@ -162,6 +182,8 @@ static dkm_status open_svmlight(dkm_file *file)
     file->m = s->file.records.count;
     DKM_REQUIRE(file->ctx, file->m > 0, DKM_ERR_FORMAT, "%s: no examples in it", file->path);
     DKM_TRY(find_facts(file));
+    if (!s->labels)
+        DKM_AGREE(file->ctx, settle_base(file, &s->facts));
     DKM_AGREE(file->ctx,
               s->labels ? settle_labels(file, &s->facts) : settle_features(file, &s->facts));
 out:
@@ -270,7 +292,7 @@ static dkm_local read_svmlight(dkm_file *file, dkm_idx first, dkm_idx step, dkm_
 {
     dkm_local local = DKM_LOCAL_OK;
     const state *s = file->state;
-    target t = {.file = file, .base = s->facts.least == 0 ? 0 : 1, .c0 = c0, .c1 = c1};
+    target t = {.file = file, .base = s->base, .c0 = c0, .c1 = c1};
     walk w = {.file = file, .first = first, .step = step, .count = count, .user = &t};
 
     t.objs = objs;

@@ -4,6 +4,8 @@
 
 #include "core/alloc.h"
 
+#define SVM_BASE "svm_base"
+
 static const dkm_method *const methods[] = {
     &dkm_method_krr, &dkm_method_krr_primal, &dkm_method_kpca, &dkm_method_kde,
     &dkm_method_knn, &dkm_method_hopfield,   &dkm_method_svm,  &dkm_method_extend,
@@ -30,7 +32,8 @@ dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, d
                      .method = method,
                      .state = state,
                      .output_type = output_type,
-                     .output_cols = output_cols};
+                     .output_cols = output_cols,
+                     .svm_base = dkm_ctx_svm_base(ctx)};
     state = NULL;
     if (method->decode)
         DKM_TRY(dkm_model_configure(M, &standard));
@@ -56,6 +59,11 @@ dkm_type dkm_model_output_type(const dkm_model *model)
 dkm_idx dkm_model_output_cols(const dkm_model *model)
 {
     return model->output_cols;
+}
+
+int dkm_model_svm_base(const dkm_model *model)
+{
+    return model->svm_base;
 }
 
 dkm_idx dkm_model_stretch(const dkm_model *model)
@@ -122,6 +130,8 @@ dkm_status dkm_model_to_bundle(dkm_model *model, dkm_bundle *bundle)
     DKM_AGREE(model->ctx,
               dkm_bundle_put_text(bundle, "output_type", dkm_type_name(model->output_type)));
     DKM_AGREE(model->ctx, dkm_bundle_put_real(bundle, "output_cols", (double)model->output_cols));
+    if (model->svm_base != DKM_SVM_BASE_AUTO)
+        DKM_AGREE(model->ctx, dkm_bundle_put_real(bundle, SVM_BASE, model->svm_base));
     DKM_TRY(model->method->to_bundle(model->state, bundle));
 out:
     return status;
@@ -144,6 +154,24 @@ out:
     return local;
 }
 
+/* Models without the part are of another time, or their inputs were no svmlight file. */
+static dkm_local read_svm_base(const dkm_bundle *bundle, int *base)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double value = 0;
+
+    *base = DKM_SVM_BASE_AUTO;
+    if (!dkm_bundle_find(bundle, SVM_BASE))
+        return local;
+    DKM_STEP(dkm_bundle_real(bundle, SVM_BASE, &value));
+    if (value != 0 && value != 1)
+        DKM_STEP(dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
+                          "the model's svmlight indices count from %g, not from 0 or 1", value));
+    *base = value == 1;
+out:
+    return local;
+}
+
 static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_method *method)
 {
     if (!method)
@@ -159,13 +187,16 @@ dkm_status dkm_model_from_bundle(dkm_ctx *ctx, const char *method, dkm_bundle *b
     const dkm_method *found = find_method(method);
     dkm_type type = DKM_DENSE;
     dkm_idx cols = 0;
+    int svm_base = DKM_SVM_BASE_AUTO;
     void *state = NULL;
 
     *model = NULL;
     DKM_AGREE(ctx, known(ctx, method, found));
     DKM_AGREE(ctx, read_outputs(bundle, &type, &cols));
+    DKM_AGREE(ctx, read_svm_base(bundle, &svm_base));
     DKM_TRY(found->from_bundle(ctx, bundle, layout, &state));
     DKM_TRY(dkm_model_wrap(ctx, found, state, type, cols, model));
+    (*model)->svm_base = svm_base;
 out:
     return status;
 }

@@ -35,6 +35,7 @@ struct dkm_model {
     dkm_idx output_cols;
     dkm_type decoded_type;
     dkm_idx decoded_cols;
+    int svm_base; /**< of inputs from svmlight files; DKM_SVM_BASE_AUTO: none were, or not known */
 };
 
 /** Wrap a method's state, with the pre-images that suit it; takes it over, also on failure.
