@@ -23,33 +23,32 @@ double oracle_gap(dkm_idx d, const double *x, const double *y, int power)
     return (double)sum;
 }
 
-/* Sum over the index tuples of t that spell the r letters of @p word, skipping letters between. */
-static double tuples(const oracle_text *t, dkm_idx from, const char *word, dkm_idx r, dkm_idx last,
+/* Sum of lambda^(length spanned) over the index tuples of t, continued from @p from on, that spell
+ * the r letters of @p word; @p first is the index of the first letter, -1 before there is one. */
+static double tuples(const oracle_text *t, dkm_idx from, const char *word, dkm_idx r, dkm_idx first,
                      double lambda)
 {
     double sum = 0;
 
-    if (r == 0)
-        return 1;
+    if (r == 0) /* the last letter was at from - 1 */
+        return pow(lambda, (double)(from - first));
     for (dkm_idx j = from; j < t->length; j++)
         if (t->bytes[j] == word[0])
-            sum += (last < 0 ? 1 : pow(lambda, (double)(j - last - 1))) *
-                   tuples(t, j + 1, word + 1, r - 1, j, lambda);
+            sum += tuples(t, j + 1, word + 1, r - 1, first < 0 ? j : first, lambda);
     return sum;
 }
 
 /* Over the tuples of s: the letters so far are in @p word. */
 static double tuples_of_both(const oracle_text *s, const oracle_text *t, dkm_idx from, char *word,
-                             dkm_idx have, dkm_idx r, dkm_idx last, double lambda)
+                             dkm_idx have, dkm_idx r, dkm_idx first, double lambda)
 {
     double sum = 0;
 
     if (have == r)
-        return tuples(t, 0, word, r, -1, lambda);
+        return pow(lambda, (double)(from - first)) * tuples(t, 0, word, r, -1, lambda);
     for (dkm_idx i = from; i < s->length; i++) {
         word[have] = s->bytes[i];
-        sum += (last < 0 ? 1 : pow(lambda, (double)(i - last - 1))) *
-               tuples_of_both(s, t, i + 1, word, have + 1, r, i, lambda);
+        sum += tuples_of_both(s, t, i + 1, word, have + 1, r, first < 0 ? i : first, lambda);
     }
     return sum;
 }

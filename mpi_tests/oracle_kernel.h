@@ -15,7 +15,7 @@ typedef struct oracle_text {
 } oracle_text;
 
 /** The gapped subsequence kernel by enumeration of all pairs of r indices: lambda to the power of
- *  the letters skipped, summed over those that spell the same. */
+ *  the lengths spanned in both strings, summed over those that spell the same. */
 double oracle_ssk(const oracle_text *s, const oracle_text *t, dkm_idx r, double lambda);
 /** Pairs of equal stretches of p letters. */
 double oracle_spectrum(const oracle_text *s, const oracle_text *t, dkm_idx p);

@@ -100,6 +100,11 @@ static double ssk_5(const oracle_text *s, const oracle_text *t)
     return oracle_ssk(s, t, 5, 0.7);
 }
 
+static double gaps_3(const oracle_text *s, const oracle_text *t)
+{
+    return oracle_ssk(s, t, 3, 0.5) * 64;
+}
+
 static double unit(text_kernel k, const oracle_text *s, const oracle_text *t)
 {
     double self_s = k(s, s), self_t = k(t, t);
@@ -182,6 +187,8 @@ static void subsequences_agree_with_enumeration(dkm_ctx *ctx)
         {"ssk(r=2, lambda=1)", ssk_2},
         {"ssk", ssk_3},
         {"ssk(r=5, lambda=0.7)", ssk_5},
+        {"ssk_gaps(r=3, lambda=0.5)", gaps_3},
+        {"scale(ssk(r=3, lambda=0.5), by=64)", gaps_3},
         {"normalize(ssk(r=3, lambda=0.01))", unit_ssk_3},
         {"rbf(normalize(ssk(r=3, lambda=0.01)), sigma=1)", rbf_of_ssk},
     };
@@ -329,6 +336,35 @@ static void strings_of_ten_thousand_letters_are_exact(dkm_ctx *ctx)
     dkm_data_destroy(&X);
 }
 
+/* x^101, and x^50 y x^50. */
+static dkm_idx nearly_alike(dkm_idx i, char *out, dkm_idx room)
+{
+    (void)room;
+    memset(out, 'x', 101);
+    out[50] = i == 0 ? 'x' : 'y';
+    return 101;
+}
+
+/* Subsequences of 100 letters leave one out, with no gap at the ends and one letter of gap inside:
+ * of the second string, 50 each spell x^49 y x^50 and x^50 y x^49, and one x^100. */
+static double nearly_alike_value(dkm_idx i, dkm_idx j)
+{
+    double lambda = 0.01, side = 1 + 49 * lambda;
+
+    return i == j ? 1.0 : lambda / sqrt(lambda * lambda + 2 * side * side);
+}
+
+/* Here lambda^(2 r) = 1e-400 is below the range of numbers. */
+static void normalized_values_survive_any_weight(dkm_ctx *ctx)
+{
+    dkm_data *X = objects_texts(ctx, DKM_STRINGS, 2, nearly_alike);
+    gram_case c = {
+        "normalize(ssk(r=100, lambda=0.01))", X, nearly_alike_value, X, nearly_alike_value, 1e-13};
+
+    check_gram(ctx, &c);
+    dkm_data_destroy(&X);
+}
+
 /* "xy" + 9 others + "z" against "xyz": one match, with nine letters skipped. */
 static void tiny_values_survive(dkm_ctx *ctx)
 {
@@ -406,7 +442,8 @@ static const check_case cases[] = {
     CASE(subsequences_agree_with_enumeration),       CASE(stretches_agree_with_enumeration),
     CASE(mismatches_agree_with_enumeration),         CASE(long_words_are_told_apart),
     CASE(strings_of_ten_thousand_letters_are_exact), CASE(tiny_values_survive),
-    CASE(what_strings_cannot_do_is_refused),         CASE(any_failed_allocation_is_survived),
+    CASE(normalized_values_survive_any_weight),      CASE(what_strings_cannot_do_is_refused),
+    CASE(any_failed_allocation_is_survived),
 };
 
 CHECK_MAIN(cases)

@@ -16,8 +16,9 @@
  *    labels                   how many labels two sets share (a label is a set of one)
  *    set                      2^(how many members two sets share)
  *  Strings of bytes
- *    ssk(r=3, lambda=0.01)    pairs of equal subsequences of r letters, times lambda for each
- *                             letter skipped inside them
+ *    ssk(r=3, lambda=0.01)    pairs of equal subsequences of r letters, each pair times lambda to
+ *                             the power of the lengths that the two span, skipped letters included
+ *    ssk_gaps(r=3, lambda=0.01)  ssk / lambda^(2 r): lambda to the power of the letters skipped
  *    spectrum(p=3)            pairs of equal stretches of p letters
  *    strings(p=3)             of pairs x TAB y of equal length: equal stretches of p letters of x
  *                             with the same letter of y at their middle

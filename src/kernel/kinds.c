@@ -16,6 +16,7 @@
     X(strings)                                                                                     \
     X(mismatch)                                                                                    \
     X(ssk)                                                                                         \
+    X(ssk_gaps)                                                                                    \
     X(align)                                                                                       \
     X(gram)                                                                                        \
     X(distance)                                                                                    \

@@ -1,4 +1,9 @@
-/* ssk: subsequences of r letters with gaps, see ssk_lanes.h. Strings of like length share the lanes
+/* ssk: subsequences of r letters with gaps, each weighted by lambda to the power of the length that
+ * it spans in either string (Lodhi et al. 2002, JMLR 2:419-444). What is computed and kept is that
+ * value without its constant factor lambda^(2 r), see ssk_lanes.h: normalize() never sees the
+ * factor, so that it cannot drive values to zero. ssk_gaps leaves the factor out altogether.
+ *
+ * Strings of like length share the lanes
  * of a run, so that little is lost to filling up. Ranks are balanced by the block-cyclic layout:
  * with lengths spread over two orders of magnitude the slowest of 2 to 6 ranks took 1.02 to 1.2
  * times the mean on 300 strings, less on more. */
@@ -142,9 +147,21 @@ static dkm_idx first_row(const dkm_job *job, const dkm_tile *C, const ranked *gr
     return first;
 }
 
-/* The columns of one group, each value times @p scale of both strings. */
+/* lambda^(2 r): what the letters of two matching subsequences count by themselves. */
+static double letter_weight(const dkm_node *node)
+{
+    return pow(node->param[LAMBDA], 2.0 * node->param[R]);
+}
+
+/* The factors of a value without lambda^(2 r). */
+typedef struct scaling {
+    double (*side)(double self); /* of either string, by its value with itself */
+    double by;                   /* of all */
+} scaling;
+
+/* The columns of one group. */
 static void do_group(const dkm_node *node, const dkm_job *job, dkm_ssk *k, const ranked *group,
-                     dkm_idx count, double (*scale)(double self), const dkm_tile *C)
+                     dkm_idx count, const scaling *scale, const dkm_tile *C)
 {
     const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
     dkm_idx length, first = first_row(job, C, group, count);
@@ -157,11 +174,12 @@ static void do_group(const dkm_node *node, const dkm_job *job, dkm_ssk *k, const
             do_row(k, A, job->a + i, length, values);
         for (dkm_idx l = 0; l < count; l++)
             dkm_tile_put(C, i, group[l].index - job->b,
-                         values[l] * scale(A->extra[job->a + i]) * scale(B->extra[group[l].index]));
+                         scale->by * (values[l] * scale->side(A->extra[job->a + i]) *
+                                      scale->side(B->extra[group[l].index])));
     }
 }
 
-static dkm_local fill_tile(const dkm_node *node, const dkm_job *job, double (*scale)(double self),
+static dkm_local fill_tile(const dkm_node *node, const dkm_job *job, scaling scale,
                            const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -172,7 +190,7 @@ static dkm_local fill_tile(const dkm_node *node, const dkm_job *job, double (*sc
     DKM_STEP(rank_by_length(B, job->b, C->nb, &order));
     DKM_STEP(open_ssk(&k, node, A->ctx, longest(A, job->a, C->na), longest(B, job->b, C->nb)));
     for (dkm_idx j = 0; j < C->nb; j += LANES)
-        do_group(node, job, &k, order + j, C->nb - j < LANES ? C->nb - j : LANES, scale, C);
+        do_group(node, job, &k, order + j, C->nb - j < LANES ? C->nb - j : LANES, &scale, C);
 out:
     dkm_ssk_close(&k);
     DKM_FREE(order);
@@ -181,12 +199,26 @@ out:
 
 static dkm_local ssk_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
-    return fill_tile(node, job, one, C);
+    return fill_tile(node, job, (scaling){one, letter_weight(node)}, C);
 }
 
-static dkm_local ssk_unit_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+static dkm_local gaps_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
 {
-    return fill_tile(node, job, inverse_root, C);
+    return fill_tile(node, job, (scaling){one, 1.0}, C);
+}
+
+static dkm_local unit_tile(const dkm_node *node, const dkm_job *job, const dkm_tile *C)
+{
+    return fill_tile(node, job, (scaling){inverse_root, 1.0}, C);
+}
+
+static void ssk_self(const dkm_node *node, dkm_panel *panel)
+{
+    double weight = letter_weight(node);
+
+    dkm_panel_self_extra(node, panel);
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_self(panel, node)[i] *= weight;
 }
 
 const dkm_kind dkm_kind_ssk = {.name = "ssk",
@@ -194,6 +226,15 @@ const dkm_kind dkm_kind_ssk = {.name = "ssk",
                                .params = {{"r", DKM_COUNT, 3}, {"lambda", DKM_SHARE, 0.01}},
                                .digest_params = 2,
                                .digest = ssk_digest,
-                               .self = dkm_panel_self_extra,
+                               .self = ssk_self,
                                .tile = ssk_tile,
-                               .unit_tile = ssk_unit_tile};
+                               .unit_tile = unit_tile};
+
+const dkm_kind dkm_kind_ssk_gaps = {.name = "ssk_gaps",
+                                    .types = DKM_TYPE_BIT(DKM_STRINGS),
+                                    .params = {{"r", DKM_COUNT, 3}, {"lambda", DKM_SHARE, 0.01}},
+                                    .digest_params = 2,
+                                    .digest = ssk_digest,
+                                    .self = dkm_panel_self_extra,
+                                    .tile = gaps_tile,
+                                    .unit_tile = unit_tile};

@@ -10,6 +10,9 @@
  *    rows   a dataset rows x cols of either precision, or one of the lower triangle's numbers row
  * by row, with the attributes rows and cols All datasets are contiguous, so that every rank writes
  * and reads its own slab.
+ *
+ *  Format 2 differs from 1 in what kernel texts mean: `ssk` outside of normalize was what
+ * `ssk_gaps` is now (kernel/old_text.h).
  */
 #ifndef DKMAP_BUNDLE_FILE_H
 #define DKMAP_BUNDLE_FILE_H
@@ -17,7 +20,7 @@
 #include "data/bundle.h"
 
 #define DKM_BUNDLE_FORMAT  "dkmap-model"
-#define DKM_BUNDLE_VERSION 1
+#define DKM_BUNDLE_VERSION 2
 
 /** What the root of a file says of it. */
 typedef struct dkm_bundle_header {

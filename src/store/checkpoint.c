@@ -175,6 +175,17 @@ static long newest(dkm_checkpoint *c, const char *stem, long below)
     return number;
 }
 
+/* States from before a kernel was defined anew hold values of the old one. */
+static dkm_local check_format(dkm_checkpoint *c, const dkm_bundle_header *header)
+{
+    if (header->version == DKM_BUNDLE_VERSION)
+        return DKM_LOCAL_OK;
+    return dkm_fail(c->ctx, DKM_ERR_FORMAT,
+                    "%s: a checkpoint of format %lld, and this dkmap goes "
+                    "on from format %d alone",
+                    c->path, (long long)header->version, DKM_BUNDLE_VERSION);
+}
+
 /* Load c->path; a file that does not hold together is told and passed over. */
 static dkm_status try_file(dkm_checkpoint *c, dkm_bundle *state, int *good)
 {
@@ -183,6 +194,8 @@ static dkm_status try_file(dkm_checkpoint *c, dkm_bundle *state, int *good)
 
     if (status == DKM_OK)
         status = dkm_bundle_load(c->ctx, c->path, state, &header);
+    if (status == DKM_OK)
+        status = dkm_agree(c->ctx, check_format(c, &header));
     dkm_bundle_header_clear(&header);
     *good = status == DKM_OK;
     if (status == DKM_ERR_MEMORY || status == DKM_OK)

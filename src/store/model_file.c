@@ -1,5 +1,7 @@
 #include <dkmap/store.h>
 
+#include "core/alloc.h"
+#include "kernel/old_text.h"
 #include "model/model_impl.h"
 #include "store/bundle_file.h"
 
@@ -17,6 +19,25 @@ out:
     return status;
 }
 
+/* Texts of kernels, as they would be written today. */
+static dkm_local renew_kernels(const dkm_bundle *bundle)
+{
+    static const char *const parts[] = {"kernel", "output_kernel", "landmark_kernel", "kx", "ky"};
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        dkm_part *part = dkm_bundle_find(bundle, parts[k]);
+        char *now = NULL;
+        if (!part || part->kind != DKM_PART_TEXT)
+            continue;
+        DKM_STEP(dkm_kernel_from_format_1(bundle->ctx, part->text, &now));
+        DKM_FREE(part->text);
+        part->text = now;
+    }
+out:
+    return local;
+}
+
 dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
                           dkm_model **model)
 {
@@ -27,6 +48,8 @@ dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layo
     *model = NULL;
     dkm_phase_begin(ctx, "load");
     DKM_TRY(dkm_bundle_load(ctx, path, &bundle, &header));
+    if (header.version < 2)
+        DKM_AGREE(ctx, renew_kernels(&bundle));
     DKM_TRY(dkm_model_from_bundle(ctx, header.method, &bundle, layout, model));
 out:
     dkm_phase_end(ctx);
