@@ -80,7 +80,9 @@ dkm_status dkm_kernel_prepare(const dkm_kernel *kernel, const dkm_data *X, dkm_p
 /** The same for new objects that will be compared with training objects, which are borrowed too.
  *
  *  Collective. Kernels such as rownorm, gram or distance look at all training objects: their new
- *  objects must be prepared so. For all other kernels it is the same as dkm_kernel_prepare().
+ *  objects must be prepared so, and those of rbf and laplace on dense rows, which take the means of
+ *  the training columns off where these are far from zero. For all other kernels it is the same as
+ *  dkm_kernel_prepare().
  */
 DKM_NODISCARD
 dkm_status dkm_kernel_prepare_new(const dkm_prepared *training, const dkm_data *X,

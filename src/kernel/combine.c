@@ -204,6 +204,7 @@ static double exp_inverse(const dkm_node *node, double k)
 }
 
 const dkm_kind dkm_kind_sum = {.name = "sum",
+                               .origin = DKM_ORIGIN_AS_OUTSIDE,
                                .inner_least = 1,
                                .inner_most = -1,
                                .self = sum_self,
@@ -218,6 +219,7 @@ const dkm_kind dkm_kind_product = {.name = "product",
                                    .slopes = product_slopes};
 
 const dkm_kind dkm_kind_scale = {.name = "scale",
+                                 .origin = DKM_ORIGIN_AS_OUTSIDE,
                                  .inner_least = 1,
                                  .inner_most = 1,
                                  .params = {{"by", DKM_POSITIVE, 2}},

@@ -12,11 +12,29 @@
 static int same_digest(const dkm_node *a, const dkm_node *b)
 {
     return a->kind->digest && a->kind->digest == b->kind->digest &&
+           a->free_origin == b->free_origin &&
            memcmp(a->param, b->param, (size_t)a->kind->digest_params * sizeof *a->param) == 0;
+}
+
+static int is_free(const dkm_node *node, int outside)
+{
+    return node->kind->origin == DKM_ORIGIN_FREE ||
+           (node->kind->origin == DKM_ORIGIN_AS_OUTSIDE && outside);
+}
+
+/* To which nodes the origin of rows does not matter. */
+static void free_origins(dkm_kernel *k)
+{
+    k->node[0].free_origin = is_free(&k->node[0], k->distances);
+    for (dkm_idx i = 0; i < k->nodes; i++) /* inner nodes come after the one they are inside of */
+        for (dkm_idx j = 0; j < k->node[i].inner_count; j++)
+            k->node[i].inner[j]->free_origin = is_free(k->node[i].inner[j], k->node[i].free_origin);
 }
 
 static void assign_slots(dkm_kernel *k)
 {
+    k->slots = 0;
+    free_origins(k);
     for (dkm_idx i = k->nodes - 1; i >= 0; i--) {
         dkm_node *node = &k->node[i];
         node->slot = -1;
@@ -138,6 +156,17 @@ dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel)
 out:
     dkm_kernel_destroy(&k);
     return status;
+}
+
+int dkm_kernel_has_better_distances(const dkm_kernel *kernel)
+{
+    return !kernel->distances && kernel->node[0].kind->origin == DKM_ORIGIN_AS_OUTSIDE;
+}
+
+void dkm_kernel_use_distances(dkm_kernel *kernel)
+{
+    kernel->distances = 1;
+    assign_slots(kernel);
 }
 
 const char *dkm_kernel_text(const dkm_kernel *kernel)

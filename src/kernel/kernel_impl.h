@@ -42,6 +42,14 @@ typedef enum dkm_need {
     DKM_SELF_ROOT /**< that it has a square root */
 } dkm_need;
 
+/** Whether values depend on where the origin of the rows of numbers is. */
+typedef enum dkm_origin {
+    DKM_ORIGIN_MATTERS,
+    DKM_ORIGIN_FREE,      /**< no, and of kernels inside only distances between images are used */
+    DKM_ORIGIN_AS_OUTSIDE /**< yes, but distances between images do not: it is free where the kernel
+                               outside uses nothing else */
+} dkm_origin;
+
 struct dkm_node {
     const dkm_kind *kind;
     double param[DKM_PARAMS];
@@ -51,7 +59,8 @@ struct dkm_node {
     dkm_idx size;  /**< nodes of this tree: itself and those that follow it in the list */
     char *file;    /**< of a kind that takes one, else NULL */
     dkm_loaded loaded;
-    dkm_idx slot; /**< where what it needs of the objects is kept; -1 when it needs nothing */
+    int free_origin; /**< nothing changes when rows are shifted */
+    dkm_idx slot;    /**< where what it needs of the objects is kept; -1 when it needs nothing */
 };
 
 struct dkm_kernel {
@@ -60,6 +69,7 @@ struct dkm_kernel {
     dkm_idx nodes, slots;
     dkm_node *node; /**< node[0] is the root; inner nodes come after the one they are inside of */
     dkm_node **inners; /**< what the `inner` of all nodes point into */
+    int distances;     /**< only distances between images are used of it */
 };
 
 /** Objects of rows of the matrix, or of columns: what a slot keeps for columns may be less. */
@@ -78,7 +88,11 @@ struct dkm_prepared {
     const dkm_data *X;
     const dkm_prepared *training; /**< NULL: these are the training objects */
     dkm_slot *slot;
-    double bytes[2]; /**< mean size of an object as row and as column, all slots together */
+    double *own_shift;
+    const double *shift; /**< the origin of rows for kernels to which it does not matter: own_shift
+                              or that of the training objects; NULL for zero */
+    double loss;         /**< the largest of any node: see dkm_prepared_error() */
+    double bytes[2];     /**< mean size of an object as row and as column, all slots together */
 };
 
 /** What a slot has for one side. Local. */
@@ -118,8 +132,9 @@ struct dkm_kind {
         inner_most; /**< kernels inside it; both 0 for a leaf, most -1 for any number */
     unsigned types; /**< DKM_TYPE_BIT()s of the objects a leaf is for */
     dkm_need needs_self;
-    int looks_around;  /**< values depend on all training objects */
-    int takes_file;    /**< names the file that it comes from */
+    int looks_around; /**< values depend on all training objects */
+    int takes_file;   /**< names the file that it comes from */
+    dkm_origin origin;
     int digest_params; /**< how many parameters the digest depends on, from the first */
     dkm_param params[DKM_PARAMS];
 
@@ -137,6 +152,11 @@ struct dkm_kind {
     /** k(x, x) of the objects of a panel, into dkm_panel_self(). NaN where it cannot be known.
      *  Local. */
     void (*self)(const dkm_node *node, dkm_panel *panel);
+
+    /** How large the error of values between the panel's objects may be, in units of the rounding
+     *  error: for kinds that take differences of large numbers. k(x, x) of kernels inside is known.
+     *  Local. */
+    double (*loss)(const dkm_node *node, const dkm_panel *panel);
 
     /** C(i, j) = k(a_i, b_j). Local. */
     dkm_local (*tile)(const dkm_node *node, const dkm_job *job, const dkm_tile *C);
@@ -164,6 +184,13 @@ static inline dkm_local dkm_node_tile(const dkm_node *node, const dkm_job *job, 
 {
     return node->kind->tile(node, job, C);
 }
+
+/** Whether distances between images lose fewer digits after dkm_kernel_use_distances(). Local. */
+int dkm_kernel_has_better_distances(const dkm_kernel *kernel);
+
+/** Let @p kernel be used for distances between images alone: its values may then be those of rows
+ *  with another origin. Local; nothing is prepared for it yet, or any more. */
+void dkm_kernel_use_distances(dkm_kernel *kernel);
 
 /** How many scratch tiles evaluating a node takes. Local. */
 dkm_idx dkm_node_scratch(const dkm_node *node);

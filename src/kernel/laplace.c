@@ -22,7 +22,16 @@
 #define ABS(x)  fabsf(x)
 #include "kernel/laplace.inc"
 
-/* The rows as they are; sparse ones with ||x||_1 as extra. */
+static double size(const double *x, dkm_idx n)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < n; k++)
+        sum += fabs(x[k]);
+    return sum;
+}
+
+/* The rows as they are, with ||x||_1 as extra. */
 static dkm_local laplace_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -31,9 +40,10 @@ static dkm_local laplace_digest(const dkm_node *node, const dkm_objs *X, dkm_obj
     *out = *X;
     out->extra = NULL;
     DKM_STEP(dkm_objs_add_extra(out, 1));
-    for (dkm_idx i = 0; X->start && i < X->n; i++)
-        for (dkm_idx k = X->start[i]; k < X->start[i + 1]; k++)
-            out->extra[i] += fabs(X->val[k]);
+    for (dkm_idx i = 0; i < X->n; i++)
+        out->extra[i] = X->type == DKM_DENSE
+                            ? size(X->values + i * X->d, X->d)
+                            : size(X->val + X->start[i], X->start[i + 1] - X->start[i]);
 out:
     return local;
 }
@@ -81,9 +91,20 @@ static dkm_local laplace_tile(const dkm_node *node, const dkm_job *job, const dk
     return local;
 }
 
+static double laplace_loss(const dkm_node *node, const dkm_panel *panel)
+{
+    double most = 0;
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        most = fmax(most, dkm_panel_objs(panel, node)->extra[i]);
+    return most / node->param[0];
+}
+
 const dkm_kind dkm_kind_laplace = {.name = "laplace",
+                                   .origin = DKM_ORIGIN_FREE,
                                    .types = DKM_VECTOR_TYPES,
                                    .params = {{"sigma", DKM_POSITIVE, 1}},
                                    .digest = laplace_digest,
                                    .self = dkm_self_one,
+                                   .loss = laplace_loss,
                                    .tile = laplace_tile};

@@ -27,6 +27,7 @@ static double linear_inverse(const dkm_node *node, double k)
 }
 
 const dkm_kind dkm_kind_linear = {.name = "linear",
+                                  .origin = DKM_ORIGIN_AS_OUTSIDE,
                                   .types = DKM_VECTOR_TYPES,
                                   .digest = dkm_vectors_digest,
                                   .self = linear_self,

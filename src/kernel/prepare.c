@@ -1,11 +1,15 @@
 #include "kernel/prepare.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "kernel/panel.h"
+#include "kernel/shift.h"
+
+#define WORTH_TELLING 1e-6 /* error of kernel values in double precision */
 
 static void list_types(unsigned types, char *text, size_t room)
 {
@@ -59,6 +63,13 @@ int dkm_kernel_looks_at_training(const dkm_kernel *kernel)
     return 0;
 }
 
+static int same_shift(const dkm_prepared *A, const dkm_prepared *B)
+{
+    if (!A->shift || !B->shift)
+        return A->shift == B->shift;
+    return memcmp(A->shift, B->shift, (size_t)A->X->mine.d * sizeof *A->shift) == 0;
+}
+
 dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B)
 {
     const dkm_objs *a = &A->X->mine, *b = &B->X->mine;
@@ -73,6 +84,10 @@ dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B)
                         "rows of %lld numbers on one side and of %lld on the other: both must have "
                         "the same columns",
                         (long long)a->d, (long long)b->d);
+    if (!same_shift(A, B))
+        return dkm_fail(A->ctx, DKM_ERR_ARG,
+                        "the two sides are of different origin: prepare one of them as new objects "
+                        "of the other, with dkm_kernel_prepare_new()");
     if (A != B && A->training != B && dkm_kernel_looks_at_training(A->kernel))
         return dkm_fail(A->ctx, DKM_ERR_ARG,
                         "%s looks at all training objects: new ones must be prepared with "
@@ -136,6 +151,46 @@ out:
     return status;
 }
 
+/* Leaves that see rows through their differences alone. */
+static int has_free_leaf(const dkm_kernel *kernel)
+{
+    for (dkm_idx i = 0; i < kernel->nodes; i++)
+        if (kernel->node[i].free_origin && kernel->node[i].kind->types != 0)
+            return 1;
+    return 0;
+}
+
+static dkm_status find_shift(dkm_prepared *P)
+{
+    dkm_status status = DKM_OK;
+
+    if (P->training || P->X->mine.type != DKM_DENSE || !has_free_leaf(P->kernel))
+        return DKM_OK;
+    DKM_TRY(dkm_shift_find(P->X, &P->own_shift));
+    P->shift = P->own_shift;
+out:
+    return status;
+}
+
+static dkm_local digest(const dkm_node *node, const dkm_prepared *P, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_objs shifted = {0};
+
+    if (!P->shift || !node->free_origin)
+        return node->kind->digest(node, &P->X->mine, objs);
+    DKM_STEP(dkm_shift_rows(&P->X->mine, P->shift, &shifted));
+    DKM_STEP(node->kind->digest(node, &shifted, objs)); /* it takes the rows over */
+    shifted = (dkm_objs){0};
+out:
+    if (local.code != DKM_OK) {
+        DKM_FREE(objs->extra);
+        *objs = (dkm_objs){0};
+    }
+    dkm_objs_clear(&shifted);
+    return local;
+}
+
 static dkm_status fill_slots(dkm_prepared *P)
 {
     dkm_status status = DKM_OK;
@@ -148,7 +203,7 @@ static dkm_status fill_slots(dkm_prepared *P)
         if (node->kind->train) {
             DKM_TRY(node->kind->train(node, P));
         } else {
-            DKM_AGREE(P->ctx, node->kind->digest(node, &P->X->mine, &objs));
+            DKM_AGREE(P->ctx, digest(node, P, &objs));
             DKM_TRY(dkm_slot_fill(P, node->slot, &objs));
         }
     }
@@ -190,7 +245,20 @@ out:
     return local;
 }
 
-static dkm_local check_selves(const dkm_prepared *P)
+static double largest_loss(const dkm_panel *panel)
+{
+    const dkm_kernel *kernel = panel->of->kernel;
+    double most = 0;
+
+    for (dkm_idx i = 0; i < kernel->nodes; i++)
+        if (kernel->node[i].kind->loss)
+            most = fmax(most, kernel->node[i].kind->loss(&kernel->node[i], panel));
+    return most;
+}
+
+/* What k(x, x) and norms say of the kernel: whether it has values, and how many digits they have.
+ */
+static dkm_local check_selves(dkm_prepared *P)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
@@ -207,6 +275,7 @@ static dkm_local check_selves(const dkm_prepared *P)
                              P->kernel->text, (long long)(P->X->first + i));
             break;
         }
+    P->loss = largest_loss(&panel);
 out:
     dkm_panel_close(&panel);
     return local;
@@ -230,6 +299,7 @@ static void measure(dkm_prepared *P)
         for (int side = DKM_ROWS; side <= DKM_COLS; side++)
             bytes[side] += slot_bytes(&dkm_slot_data(&P->slot[s], (dkm_side)side)->mine);
     MPI_Allreduce(bytes, P->bytes, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(P->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, &P->loss, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(P->ctx));
     for (int side = DKM_ROWS; side <= DKM_COLS; side++)
         P->bytes[side] /= P->X->m > 0 ? (double)P->X->m : 1.0;
 }
@@ -242,6 +312,7 @@ static dkm_local make_prepared(const dkm_kernel *kernel, const dkm_data *X,
     DKM_STEP(check_types(kernel, X->mine.type));
     DKM_STEP(dkm_calloc(kernel->ctx, 1, prepared));
     **prepared = (dkm_prepared){.ctx = kernel->ctx, .kernel = kernel, .X = X, .training = training};
+    (*prepared)->shift = training ? training->shift : NULL;
     if (training)
         DKM_STEP(dkm_prepared_match(*prepared, training));
     DKM_STEP(dkm_calloc(kernel->ctx, kernel->slots, &(*prepared)->slot));
@@ -258,9 +329,12 @@ static dkm_status prepare(const dkm_kernel *kernel, const dkm_data *X, const dkm
     *prepared = NULL;
     dkm_phase_begin(kernel->ctx, "prepare");
     DKM_AGREE(kernel->ctx, make_prepared(kernel, X, training, &P));
+    DKM_TRY(find_shift(P));
     DKM_TRY(fill_slots(P));
     DKM_AGREE(kernel->ctx, check_selves(P));
     measure(P);
+    if (!training)
+        dkm_prepared_warn(P, DKM_F64, WORTH_TELLING);
     *prepared = P;
     P = NULL;
 out:
@@ -278,6 +352,34 @@ dkm_status dkm_kernel_prepare_new(const dkm_prepared *training, const dkm_data *
                                   dkm_prepared **prepared)
 {
     return prepare(training->kernel, X, training, prepared);
+}
+
+const double *dkm_prepared_origin(const dkm_prepared *prepared)
+{
+    const dkm_kernel *kernel = prepared->kernel;
+
+    for (dkm_idx i = 0; i < kernel->nodes; i++)
+        if (kernel->node[i].kind->types != 0 && !kernel->node[i].free_origin)
+            return NULL;
+    return prepared->shift;
+}
+
+double dkm_prepared_error(const dkm_prepared *prepared, dkm_precision precision)
+{
+    return prepared->loss * (precision == DKM_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
+}
+
+void dkm_prepared_warn(const dkm_prepared *prepared, dkm_precision precision, double limit)
+{
+    double error = dkm_prepared_error(prepared, precision);
+
+    if (error > limit)
+        dkm_say(prepared->ctx, DKM_WARN,
+                "values of %s between near objects may be off by %.1g in %s precision: the objects "
+                "are too far apart, or too far from the origin, for so small a sigma%s",
+                prepared->kernel->text, fmin(error, 1.0),
+                precision == DKM_F64 ? "double" : "single",
+                precision == DKM_F64 ? "" : "; compute in double precision");
 }
 
 dkm_idx dkm_prepared_rows(const dkm_prepared *prepared)
@@ -298,6 +400,7 @@ void dkm_prepared_destroy(dkm_prepared **prepared)
         dkm_data_destroy(&slot->full);
         dkm_data_destroy(&slot->thin);
     }
+    DKM_FREE(P->own_shift);
     DKM_FREE(P->slot);
     DKM_FREE(*prepared);
 }

@@ -20,6 +20,17 @@ dkm_status dkm_slot_thin(dkm_prepared *prepared, dkm_idx slot);
 DKM_NODISCARD
 dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B);
 
+/** The origin that all leaves of the kernel take instead of zero, which changes none of its values;
+ *  NULL where that is zero, or some leaf takes zero. Local. */
+const double *dkm_prepared_origin(const dkm_prepared *prepared);
+
+/** About how much kernel values between near objects are off in some precision: what is lost to
+ *  differences of large numbers. Local; the same on every rank. */
+double dkm_prepared_error(const dkm_prepared *prepared, dkm_precision precision);
+
+/** Warn where that is more than @p limit. Local. */
+void dkm_prepared_warn(const dkm_prepared *prepared, dkm_precision precision, double limit);
+
 /** Whether a kernel is one for objects of that type. Local. */
 int dkm_kernel_suits(const dkm_kernel *kernel, dkm_type type);
 

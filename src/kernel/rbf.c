@@ -28,6 +28,26 @@ static dkm_local rbf_of_tile(const dkm_node *node, const dkm_job *job, const dkm
     return local;
 }
 
+/* ||x||^2 + ||x'||^2 - 2 <x, x'> is off by eps max ||x||^2, about. */
+static double loss_by(const dkm_node *node, dkm_idx n, const double *squares)
+{
+    double most = 0;
+
+    for (dkm_idx i = 0; i < n; i++)
+        most = fmax(most, squares[i]);
+    return 2.0 * rate(node) * most;
+}
+
+static double rbf_loss(const dkm_node *node, const dkm_panel *panel)
+{
+    return loss_by(node, panel->n, dkm_panel_objs(panel, node)->extra);
+}
+
+static double rbf_of_loss(const dkm_node *node, const dkm_panel *panel)
+{
+    return loss_by(node, panel->n, dkm_panel_self(panel, node->inner[0]));
+}
+
 static void rbf_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_slopes *out)
 {
     double r = rate(node);
@@ -57,18 +77,22 @@ static void rbf_of_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm
 }
 
 const dkm_kind dkm_kind_rbf = {.name = "rbf",
+                               .origin = DKM_ORIGIN_FREE,
                                .types = DKM_VECTOR_TYPES,
                                .params = {{"sigma", DKM_POSITIVE, 1}},
                                .digest = dkm_vectors_digest,
                                .self = dkm_self_one,
+                               .loss = rbf_loss,
                                .tile = rbf_tile,
                                .slopes = rbf_slopes};
 
 const dkm_kind dkm_kind_rbf_of = {.name = "rbf",
+                                  .origin = DKM_ORIGIN_FREE,
                                   .inner_least = 1,
                                   .inner_most = 1,
                                   .needs_self = DKM_ANY_SELF,
                                   .params = {{"sigma", DKM_POSITIVE, 1}},
                                   .self = dkm_self_one,
+                                  .loss = rbf_of_loss,
                                   .tile = rbf_of_tile,
                                   .slopes = rbf_of_slopes};

@@ -2,8 +2,8 @@
  *
  *  The kernel of Lodhi et al. (2002) is the sum over index tuples i_1 < ... < i_r of s and
  *  j_1 < ... < j_r of t that spell the same letters, of lambda^(l(i) + l(j)), where l(i) = i_r -
- *  i_1 + 1. Computed here is that sum divided by lambda^(2 r), which weights by the letters skipped,
- *  l(i) - r: what matches without gaps counts 1, and small lambda does not drive all values
+ *  i_1 + 1. Computed here is that sum divided by lambda^(2 r), which weights by the letters
+ * skipped, l(i) - r: what matches without gaps counts 1, and small lambda does not drive all values
  *  towards zero.
  *
  *  Each lane is one pair, and there are 4 or 8 of them. Time O(r |s| |t|) for all of them

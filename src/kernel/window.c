@@ -19,7 +19,7 @@ static const dkm_node *find_leaf(const dkm_prepared *of)
             continue;
         if (slot->thin || slot->full->mine.type != DKM_DENSE)
             return NULL;
-        if (node->kind->digest == dkm_vectors_digest)
+        if (node->kind->digest == dkm_vectors_digest && (!leaf || leaf->slot == node->slot))
             leaf = node;
         else if (slot->full->mine.d > 0)
             return NULL;

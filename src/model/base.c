@@ -42,6 +42,15 @@ dkm_status dkm_base_open_beside(dkm_base *base, const dkm_base *other, dkm_data 
     return prepare(base, kernel);
 }
 
+dkm_status dkm_base_use_distances(dkm_base *base)
+{
+    if (!dkm_kernel_has_better_distances(base->kernel))
+        return DKM_OK;
+    dkm_prepared_destroy(&base->prepared);
+    dkm_kernel_use_distances(base->kernel);
+    return dkm_kernel_prepare(base->kernel, base->X, &base->prepared);
+}
+
 void dkm_base_close(dkm_base *base)
 {
     dkm_cross_destroy(&base->cross);

@@ -26,6 +26,10 @@ dkm_status dkm_base_open(dkm_base *base, dkm_ctx *ctx, dkm_data **X, const char 
 DKM_NODISCARD
 dkm_status dkm_base_open_beside(dkm_base *base, const dkm_base *other, dkm_data **X,
                                 const char *kernel);
+/** Use the kernel for distances between images alone: the origin may be moved then, so that they
+ *  keep their digits. Collective; before new inputs come. */
+DKM_NODISCARD
+dkm_status dkm_base_use_distances(dkm_base *base);
 void dkm_base_close(dkm_base *base);
 
 /** k(X, training) as a distributed matrix, after checking that X is like the training inputs.

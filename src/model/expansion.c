@@ -6,6 +6,8 @@
 #include "core/alloc.h"
 #include "core/mpi_calls.h"
 #include "dmat/dmat_impl.h"
+#include "kernel/prepare.h"
+#include "kernel/shift.h"
 #include "kernel/slopes.h"
 #include "scalapack/linalg.h"
 
@@ -30,19 +32,37 @@ static void gather_squares(const dkm_data *X, double *squares)
                       dkm_ctx_comm(dkm_data_ctx(X)));
 }
 
+static dkm_status take_off(const dkm_data *X, const double *shift, dkm_data **shifted)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs rows = {0};
+
+    DKM_AGREE(X->ctx, dkm_shift_rows(&X->mine, shift, &rows));
+    DKM_TRY(dkm_data_wrap(X->ctx, X->m, &rows, shifted));
+out:
+    dkm_objs_clear(&rows);
+    return status;
+}
+
 dkm_status dkm_expansion_open(dkm_expansion *x, dkm_embedding *e)
 {
     dkm_status status = DKM_OK;
     const dkm_base *base = &e->base;
     dkm_idx m = dkm_data_rows(base->X);
+    const dkm_data *X = base->X;
 
-    *x = (dkm_expansion){.e = e};
-    DKM_TRY(dkm_base_objects(base, &x->X));
+    *x = (dkm_expansion){.e = e, .shift = dkm_prepared_origin(base->prepared)};
+    if (x->shift) {
+        DKM_TRY(take_off(X, x->shift, &x->rows));
+        X = x->rows;
+    }
+    DKM_TRY(dkm_dmat_create(base->grid, m, dkm_data_cols(X), base->nb, base->nb, DKM_F64, &x->X));
+    DKM_TRY(dkm_dmat_from_rows(x->X, dkm_data_values_const(X)));
     DKM_TRY(dkm_kernel_parse(base->ctx, "linear", &x->linear));
-    DKM_TRY(dkm_kernel_prepare(x->linear, base->X, &x->prepared));
+    DKM_TRY(dkm_kernel_prepare(x->linear, X, &x->prepared));
     DKM_TRY(dkm_cross_create(base->grid, x->linear, x->prepared, base->nb, DKM_F64, &x->cross));
     DKM_AGREE(base->ctx, dkm_alloc(base->ctx, m, &x->squares));
-    gather_squares(base->X, x->squares);
+    gather_squares(X, x->squares);
     for (dkm_idx i = 0; i < m; i++)
         x->size += x->squares[i] / (double)m;
     x->size = sqrt(x->size);
@@ -57,6 +77,7 @@ void dkm_expansion_close(dkm_expansion *x)
     dkm_prepared_destroy(&x->prepared);
     dkm_kernel_destroy(&x->linear);
     dkm_dmat_destroy(&x->X);
+    dkm_data_destroy(&x->rows);
 }
 
 dkm_status dkm_expansion_weights(const dkm_embedding *e, const dkm_data *Z, dkm_dmat **A)
@@ -151,6 +172,16 @@ out:
     return status;
 }
 
+/* Without the shift c, by_s is sum_i a_i g_s (x_i - c). Where the origin does not matter the sum of
+ * a_i g_s is -2 by_a, as gradients change with it else. */
+static void put_back(const dkm_expansion *x, const dkm_data *T, dkm_pull *pull)
+{
+    dkm_idx d = dkm_data_cols(T);
+
+    for (dkm_idx k = 0; x->shift && k < dkm_data_local_rows(T) * d; k++)
+        pull->by_s[k] -= 2.0 * pull->by_a[k / d] * x->shift[k % d];
+}
+
 dkm_status dkm_expansion_pull(dkm_expansion *x, const dkm_data *T, const dkm_dmat *A,
                               dkm_pull *pull)
 {
@@ -158,16 +189,23 @@ dkm_status dkm_expansion_pull(dkm_expansion *x, const dkm_data *T, const dkm_dma
     const dkm_base *base = &x->e->base;
     dkm_prepared *prepared = NULL;
     dkm_dmat *D = NULL, *N = NULL;
+    dkm_data *shifted = NULL;
 
+    if (x->shift) {
+        DKM_TRY(take_off(T, x->shift, &shifted));
+        T = shifted;
+    }
     DKM_TRY(dkm_kernel_prepare_new(x->prepared, T, &prepared));
     DKM_TRY(dkm_cross_rows(x->cross, prepared, base->nb, &D));
     DKM_TRY(weigh_all(x, T, A, D, pull));
     DKM_TRY(dkm_dmat_create_beside(D, dkm_data_cols(T), base->nb, DKM_F64, &N));
     dkm_la_gemm('N', 'N', 1.0, D, x->X, 0.0, N);
     DKM_TRY(dkm_dmat_to_rows(N, pull->by_s));
+    put_back(x, T, pull);
 out:
     dkm_dmat_destroy(&N);
     dkm_dmat_destroy(&D);
     dkm_prepared_destroy(&prepared);
+    dkm_data_destroy(&shifted);
     return status;
 }

@@ -12,11 +12,13 @@
 
 typedef struct dkm_expansion {
     dkm_embedding *e;
-    dkm_dmat *X; /**< m x d: the training objects */
+    const double *shift; /**< taken off all rows where nothing else changes by that, or NULL */
+    dkm_data *rows;      /**< the training objects without it; NULL where there is none */
+    dkm_dmat *X;         /**< m x d: the same */
     dkm_kernel *linear;
     dkm_prepared *prepared;
     dkm_cross *cross; /**< inner products with the training objects */
-    double *squares;  /**< ||x_i||^2 of all m, on every rank */
+    double *squares;  /**< their squared norms, all m, on every rank */
     double size;      /**< root of their mean */
 } dkm_expansion;
 

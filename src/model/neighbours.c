@@ -8,6 +8,7 @@ dkm_status dkm_neighbours_ready(dkm_neighbours *s)
     dkm_ctx *ctx = s->base.ctx;
     dkm_idx m = dkm_data_rows(s->base.X);
 
+    DKM_TRY(dkm_base_use_distances(&s->base));
     DKM_AGREE(ctx, dkm_calloc(ctx, m, &s->selves));
     DKM_TRY(dkm_kernel_selves(s->base.prepared, s->selves + dkm_data_local_first(s->base.X)));
     MPI_Allreduce(MPI_IN_PLACE, s->selves, (int)m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));

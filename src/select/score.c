@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "data/objects.h"
+#include "kernel/kernel_impl.h"
 #include "select/baseline.h"
 #include "select/distinct.h"
 #include "select/losses.h"
@@ -63,11 +64,16 @@ static dkm_status kernel_rows(const dkm_data *truth, const dkm_data *pred, const
                               double *losses)
 {
     dkm_status status = DKM_OK;
+    dkm_kernel *kernel = NULL;
     dkm_prepared *Y = NULL, *P = NULL;
     dkm_idx n = truth->mine.n;
     double *selves = NULL;
 
-    DKM_TRY(dkm_kernel_prepare(ky, truth, &Y));
+    if (dkm_kernel_has_better_distances(ky)) {
+        DKM_TRY(dkm_kernel_parse(truth->ctx, dkm_kernel_text(ky), &kernel));
+        dkm_kernel_use_distances(kernel);
+    }
+    DKM_TRY(dkm_kernel_prepare(kernel ? kernel : ky, truth, &Y));
     DKM_TRY(dkm_kernel_prepare_new(Y, pred, &P));
     DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, 2 * n, &selves));
     DKM_TRY(dkm_kernel_selves(Y, selves));
@@ -79,6 +85,7 @@ out:
     DKM_FREE(selves);
     dkm_prepared_destroy(&P);
     dkm_prepared_destroy(&Y);
+    dkm_kernel_destroy(&kernel);
     return status;
 }
 

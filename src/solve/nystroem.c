@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernel/prepare.h"
 
 #define KEPT_SHARE   8.0   /* K_mn is kept where so many like it would fit */
 #define WORTH_MIXING 20000 /* inputs from which kernel values are single precision */
 #define ROOTS        10.0  /* landmarks for each root of m, where their number is not given */
 #define ROUGH        1e-6  /* tolerance of the exact system from which they may be */
+#define SINGLE_ERROR 1e-5  /* of kernel values of single precision: so much is usual */
 
 static dkm_precision precision_of(const dkm_nystroem_settings *settings, dkm_idx m)
 {
@@ -66,6 +68,8 @@ dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_parts *parts,
                         .feed = parts->feed};
     DKM_TRY(check_memory(s));
     DKM_TRY(dkm_strips_open(&s->strips, s->C, precision_of(settings, s->m)));
+    if (s->strips.precision == DKM_F32)
+        dkm_prepared_warn(s->C, DKM_F32, fmax(settings->tolerance, SINGLE_ERROR));
     DKM_TRY(dkm_gram(s->grid, s->kernel, s->C, s->nb, DKM_F64, &s->K));
     DKM_TRY(settle_keeping(s, settings->keep));
 out:
