@@ -79,6 +79,12 @@ for at in 0 1048576; do
 done
 cmp -s loss0 loss1048576 || fail "a loss by a linear kernel: $(cat loss0 loss1048576)"
 
+# Weights on neighbours of inputs.
+for at in 0 1048576; do
+    good 2 embed lle --x "x.$at.csv[0:200]" --neighbours 6 --components 2 --gram "lle.$at.npy" -o e.h5
+done
+near lle.0.npy lle.1048576.npy 1e-6 "weights on neighbours"
+
 # Pre-images.
 for at in 0 1048576; do
     good 2 fit kpca --x "x.$at.csv[0:200]" --kx 'rbf(sigma=3)' --components 6 -o c.h5

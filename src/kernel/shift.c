@@ -174,3 +174,16 @@ dkm_local dkm_shift_rows(const dkm_objs *X, const double *shift, dkm_objs *out)
 out:
     return local;
 }
+
+dkm_status dkm_shift_data(const dkm_data *X, const double *shift, dkm_data **shifted)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs rows = {0};
+
+    *shifted = NULL;
+    DKM_AGREE(X->ctx, dkm_shift_rows(&X->mine, shift, &rows));
+    DKM_TRY(dkm_data_wrap(X->ctx, X->m, &rows, shifted));
+out:
+    dkm_objs_clear(&rows);
+    return status;
+}

@@ -32,18 +32,6 @@ static void gather_squares(const dkm_data *X, double *squares)
                       dkm_ctx_comm(dkm_data_ctx(X)));
 }
 
-static dkm_status take_off(const dkm_data *X, const double *shift, dkm_data **shifted)
-{
-    dkm_status status = DKM_OK;
-    dkm_objs rows = {0};
-
-    DKM_AGREE(X->ctx, dkm_shift_rows(&X->mine, shift, &rows));
-    DKM_TRY(dkm_data_wrap(X->ctx, X->m, &rows, shifted));
-out:
-    dkm_objs_clear(&rows);
-    return status;
-}
-
 dkm_status dkm_expansion_open(dkm_expansion *x, dkm_embedding *e)
 {
     dkm_status status = DKM_OK;
@@ -53,7 +41,7 @@ dkm_status dkm_expansion_open(dkm_expansion *x, dkm_embedding *e)
 
     *x = (dkm_expansion){.e = e, .shift = dkm_prepared_origin(base->prepared)};
     if (x->shift) {
-        DKM_TRY(take_off(X, x->shift, &x->rows));
+        DKM_TRY(dkm_shift_data(X, x->shift, &x->rows));
         X = x->rows;
     }
     DKM_TRY(dkm_dmat_create(base->grid, m, dkm_data_cols(X), base->nb, base->nb, DKM_F64, &x->X));
@@ -192,7 +180,7 @@ dkm_status dkm_expansion_pull(dkm_expansion *x, const dkm_data *T, const dkm_dma
     dkm_data *shifted = NULL;
 
     if (x->shift) {
-        DKM_TRY(take_off(T, x->shift, &shifted));
+        DKM_TRY(dkm_shift_data(T, x->shift, &shifted));
         T = shifted;
     }
     DKM_TRY(dkm_kernel_prepare_new(x->prepared, T, &prepared));

@@ -5,18 +5,28 @@
 
 #include "core/alloc.h"
 #include "data/objects.h"
+#include "kernel/shift.h"
 #include "model/embedding.h"
 #include "model/nearest.h"
 
 #define EACH 1024 /* points a rank at a time */
 
+static const dkm_data *points_of(const dkm_anchors *anchors)
+{
+    return anchors->shifted ? anchors->shifted : anchors->X;
+}
+
 dkm_status dkm_anchors_open(dkm_anchors *anchors, const dkm_data *X)
 {
     dkm_status status = DKM_OK;
     dkm_idx d = dkm_data_cols(X);
-    const double *values = dkm_data_values_const(X);
+    const double *values;
 
     *anchors = (dkm_anchors){.X = X};
+    DKM_TRY(dkm_shift_find(X, &anchors->shift));
+    if (anchors->shift)
+        DKM_TRY(dkm_shift_data(X, anchors->shift, &anchors->shifted));
+    values = dkm_data_values_const(points_of(anchors));
     DKM_AGREE(dkm_data_ctx(X),
               dkm_calloc(dkm_data_ctx(X), dkm_data_local_rows(X), &anchors->norms));
     for (dkm_idx k = 0; k < dkm_data_local_rows(X) * d; k++)
@@ -28,6 +38,8 @@ out:
 void dkm_anchors_close(dkm_anchors *anchors)
 {
     DKM_FREE(anchors->norms);
+    dkm_data_destroy(&anchors->shifted);
+    DKM_FREE(anchors->shift);
 }
 
 /* Solve G w = 1 for a symmetric positive definite k x k matrix, in place of it; w becomes the
@@ -125,13 +137,18 @@ static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part
     dkm_status status = DKM_OK;
     dkm_idx d = dkm_data_cols(part);
     stretch s = {.ctx = dkm_data_ctx(part), .k = k, .top = k + !!own};
-    dkm_candidates candidates = {(dkm_data *)(uintptr_t)anchors->X, anchors->norms};
+    dkm_candidates candidates = {(dkm_data *)(uintptr_t)points_of(anchors), anchors->norms};
+    dkm_data *shifted = NULL;
 
+    if (anchors->shift) {
+        DKM_TRY(dkm_shift_data(part, anchors->shift, &shifted));
+        part = shifted;
+    }
     s.n = dkm_data_local_rows(part);
     DKM_AGREE(s.ctx, open_stretch(&s));
     DKM_TRY(dkm_nearest(part, &candidates, s.top, s.found, s.distance));
     leave_own(&s, first, own);
-    DKM_TRY(dkm_data_fetch(anchors->X, s.n * k, s.places, &s.near));
+    DKM_TRY(dkm_data_fetch(points_of(anchors), s.n * k, s.places, &s.near));
     for (dkm_idx i = 0; i < s.n; i++) {
         double *mine = pairs + i * 2 * k;
         weigh(k, d, dkm_data_values_const(part) + i * d, s.near.values + i * k * d, ridge, s.G,
@@ -141,6 +158,7 @@ static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part
     }
 out:
     close_stretch(&s);
+    dkm_data_destroy(&shifted);
     return status;
 }
 

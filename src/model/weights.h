@@ -7,7 +7,9 @@
 /** Dense points to be made of, with their squared norms. */
 typedef struct dkm_anchors {
     const dkm_data *X;
-    double *norms; /**< of this rank's slab */
+    double *shift;     /**< the origin of the points, which does not matter; NULL for zero */
+    dkm_data *shifted; /**< the points without it; NULL for zero */
+    double *norms;     /**< of this rank's slab, without it */
 } dkm_anchors;
 
 /** Get ready. Collective; dkm_anchors_close() frees, also after a failure. */
