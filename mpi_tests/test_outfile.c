@@ -1,13 +1,16 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <dkmap/data.h>
 
 #include "check.h"
 #include "data/outfile.h"
+#include "data/path.h"
 #include "oracle_files.h"
 
 enum { EACH = 100000 };
@@ -165,10 +168,74 @@ static void every_allocation_of_a_write_may_fail(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+static void a_file_that_is_replaced_keeps_its_mode(dkm_ctx *ctx)
+{
+    const mode_t modes[] = {0600, 0640, 0444, 0666};
+    char dir[FILES_PATH], path[FILES_PATH];
+    dkm_outfile out = {0};
+    struct stat about;
+
+    files_open(ctx, dir);
+    files_put(ctx, dir, "letters", "x", 1, path);
+    for (int k = 0; k < 4; k++) {
+        if (dkm_ctx_rank(ctx) == 0)
+            CHECK(chmod(path, modes[k]) == 0);
+        CHECK_OK(ctx, dkm_outfile_open(&out, ctx, path));
+        CHECK(stat(out.temp, &about) == 0 && (about.st_mode & 0777) == 0600);
+        CHECK_OK(ctx, write_letters(ctx, &out));
+        CHECK_OK(ctx, dkm_outfile_commit(&out));
+        dkm_outfile_close(&out);
+        CHECK(letters_are_there(ctx, path) && files_count(ctx, dir) == 1);
+        CHECK(stat(path, &about) == 0 && (about.st_mode & 0777) == modes[k]);
+        MPI_Barrier(dkm_ctx_comm(ctx));
+    }
+    files_close(ctx, dir);
+}
+
+static char pipe_path[FILES_PATH];
+static volatile sig_atomic_t alarms;
+static volatile int writer = -1;
+
+/* The third signal gives the pipe its other end. */
+static void on_alarm(int number)
+{
+    (void)number;
+    if (++alarms == 3)
+        writer = open(pipe_path, O_RDWR);
+}
+
+static void an_open_that_a_signal_interrupts_is_tried_again(dkm_ctx *ctx)
+{
+    struct sigaction action = {.sa_handler = on_alarm}, before;
+    struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
+    char dir[FILES_PATH];
+    int fd;
+
+    files_open(ctx, dir);
+    files_name(dir, "pipe", pipe_path);
+    if (dkm_ctx_rank(ctx) == 0) {
+        CHECK(mkfifo(pipe_path, 0600) == 0);
+        sigaction(SIGALRM, &action, &before);
+        setitimer(ITIMER_REAL, &often, NULL);
+        fd = dkm_path_open(pipe_path, O_RDONLY, 0);
+        setitimer(ITIMER_REAL, &never, NULL);
+        sigaction(SIGALRM, &before, NULL);
+        CHECK(fd >= 0 && alarms >= 3);
+        close(fd);
+        close(writer);
+    }
+    files_close(ctx, dir);
+}
+
 static const check_case cases[] = {
-    CASE(a_file_appears_when_committed),          CASE(a_file_given_up_leaves_nothing),
-    CASE(a_path_that_cannot_be_written_is_told),  CASE(a_directory_closed_to_us_is_told),
-    CASE(a_full_disk_on_one_rank_is_told_on_all), CASE(every_allocation_of_a_write_may_fail),
+    CASE(a_file_that_is_replaced_keeps_its_mode),
+    CASE(an_open_that_a_signal_interrupts_is_tried_again),
+    CASE(a_file_appears_when_committed),
+    CASE(a_file_given_up_leaves_nothing),
+    CASE(a_path_that_cannot_be_written_is_told),
+    CASE(a_directory_closed_to_us_is_told),
+    CASE(a_full_disk_on_one_rank_is_told_on_all),
+    CASE(every_allocation_of_a_write_may_fail),
 };
 
 CHECK_MAIN(cases)

@@ -89,7 +89,7 @@ static dkm_local open_mine(dkm_file *file)
     DKM_STEP(dkm_path_readable(file->ctx, file->path, &bytes));
     DKM_STEP(dkm_alloc(file->ctx, 1, &state));
     file->state = state;
-    state->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    state->fd = dkm_path_open(file->path, O_RDONLY | O_CLOEXEC, 0);
     if (state->fd < 0) {
         local = dkm_fail(file->ctx, DKM_ERR_IO, "%s: %s", file->path, strerror(errno));
         goto out;

@@ -5,6 +5,7 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
@@ -13,6 +14,7 @@
 #define SUFFIX_ROOM  48
 #define MOST_AT_ONCE (1 << 30)
 #define ATTEMPTS     1000
+#define PERMISSIONS  0777
 
 static const char *remedy(int reason)
 {
@@ -49,6 +51,23 @@ out:
     return local;
 }
 
+/* A lock tells others that the temporary file is being written; it goes with the process. Where
+ * the file system has no locks the file is written without. */
+static void lock(int fd)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    (void)fcntl(fd, F_SETLK, &all);
+}
+
+/* Others see no more of a file while it is written than they will afterwards. */
+static void look_at_mode(dkm_outfile *out)
+{
+    struct stat about;
+
+    out->mode = stat(out->path, &about) == 0 ? (int)(about.st_mode & PERMISSIONS) : -1;
+}
+
 /* The name is new on whatever machine: where it exists already, another one is tried. */
 static dkm_local make_temp(dkm_outfile *out)
 {
@@ -56,15 +75,19 @@ static dkm_local make_temp(dkm_outfile *out)
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(dkm_path_replaceable(out->ctx, out->path));
+    look_at_mode(out);
     for (int k = 0; !out->is_open && k < ATTEMPTS; k++) {
-        snprintf(out->temp, room, "%s.tmp.%ld-%d", out->path, (long)getpid(), k);
-        out->fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        snprintf(out->temp, room, "%s" DKM_TEMPORARY "%ld-%d", out->path, (long)getpid(), k);
+        out->fd = dkm_path_open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                out->mode < 0 ? 0666 : 0600);
         out->is_open = out->is_made = out->fd >= 0;
         if (!out->is_open && errno != EEXIST)
             break;
     }
     if (!out->is_open)
         local = tell_failure(out, errno);
+    else
+        lock(out->fd);
 out:
     return local;
 }
@@ -73,7 +96,7 @@ static dkm_local open_temp(dkm_outfile *out)
 {
     if (out->is_open)
         return DKM_LOCAL_OK;
-    out->fd = open(out->temp, O_WRONLY | O_CLOEXEC);
+    out->fd = dkm_path_open(out->temp, O_WRONLY | O_CLOEXEC, 0);
     out->is_open = out->fd >= 0;
     return out->is_open ? DKM_LOCAL_OK : tell_failure(out, errno);
 }
@@ -155,8 +178,12 @@ static int flush(int fd)
 
 static dkm_local finish(dkm_outfile *out)
 {
-    int reason = flush(out->fd) ? 0 : errno;
+    int reason = 0;
 
+    if (out->is_made && out->mode >= 0 && fchmod(out->fd, (mode_t)out->mode) != 0)
+        reason = errno;
+    if (!flush(out->fd) && reason == 0)
+        reason = errno;
     out->is_open = 0;
     if (close(out->fd) != 0 && reason == 0)
         reason = errno;
@@ -165,7 +192,7 @@ static dkm_local finish(dkm_outfile *out)
 
 static dkm_local flush_directory(const dkm_outfile *out)
 {
-    int fd = open(dirname(out->inside), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = dkm_path_open(dirname(out->inside), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     int reason = fd < 0 || flush(fd) ? 0 : errno;
 
     if (fd >= 0)

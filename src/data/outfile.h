@@ -10,12 +10,16 @@
 
 #include <dkmap/context.h>
 
+/** Between the name of a file and the process that writes it, in the name of a temporary file. */
+#define DKM_TEMPORARY ".tmp."
+
 typedef struct dkm_outfile {
     dkm_ctx *ctx;
     char *path, *temp; /**< the name to be, and the name until then */
     char *inside;      /**< the name to be, which dirname() may cut to that of its directory */
     int fd, is_open;
     int is_made;  /**< the temporary file is there, to be removed or renamed */
+    int mode;     /**< of the file that will be replaced; -1 where there is none */
     uint64_t sum; /**< of what this rank wrote, see dkm_filesum() */
 } dkm_outfile;
 
@@ -42,7 +46,8 @@ dkm_local dkm_outfile_write(dkm_outfile *out, dkm_idx offset, const void *bytes,
  */
 uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count);
 
-/** Flush what all ranks wrote and give the file its name, replacing what had it. Collective. */
+/** Flush what all ranks wrote and give the file its name, replacing what had it: the permissions of
+ *  that stay. Collective. */
 DKM_NODISCARD
 dkm_status dkm_outfile_commit(dkm_outfile *out);
 

@@ -1,6 +1,7 @@
 #include "data/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -44,6 +45,16 @@ dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path, char **da
     }
 out:
     return local;
+}
+
+int dkm_path_open(const char *path, int flags, unsigned mode)
+{
+    int fd;
+
+    do
+        fd = open(path, flags, (mode_t)mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
 }
 
 dkm_local dkm_path_readable(dkm_ctx *ctx, const char *path, dkm_idx *bytes)

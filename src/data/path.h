@@ -12,6 +12,10 @@ int dkm_path_ends(const char *path, const char *ending);
 DKM_NODISCARD
 dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path, char **dataset);
 
+/** open(), tried again where a signal interrupts it. Local.
+ *  @return a descriptor, or -1 with errno set */
+int dkm_path_open(const char *path, int flags, unsigned mode);
+
 /** Check that @p path is a file with something in it that this rank may read. Local.
  *  @param[out] bytes  its size; may be NULL
  *  @return ok; DKM_ERR_IO naming the path, the reason and a remedy */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "data/path.h"
 #include "dmat/dmat_impl.h"
 
 #define CHUNK_BYTES (4 << 20)
@@ -156,7 +157,7 @@ out:
 static dkm_local open_reader(transfer *t)
 {
     t->offset = t->part->offset;
-    t->fd = open(t->part->path, O_RDONLY | O_CLOEXEC);
+    t->fd = dkm_path_open(t->part->path, O_RDONLY | O_CLOEXEC, 0);
     if (t->fd < 0)
         return dkm_fail(t->ctx, DKM_ERR_IO, "%s: cannot read: %s", t->part->path, strerror(errno));
     return open_transfer(t, image_room(t->part));

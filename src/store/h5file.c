@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "data/path.h"
 
 static void hush(dkm_h5 *h5, dkm_ctx *ctx, const char *called)
 {
@@ -41,7 +42,7 @@ dkm_local dkm_h5_create(dkm_h5 *h5, dkm_ctx *ctx, const char *path, const char *
 /* Say why the system will not let us read, which HDF5 does not. */
 static dkm_local check_readable(const dkm_h5 *h5)
 {
-    int fd = open(h5->called, O_RDONLY | O_CLOEXEC), error = errno;
+    int fd = dkm_path_open(h5->called, O_RDONLY | O_CLOEXEC, 0), error = errno;
     struct stat about;
 
     if (fd < 0)

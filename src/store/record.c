@@ -14,6 +14,7 @@
 
 #include "core/alloc.h"
 #include "core/mpi_calls.h"
+#include "data/path.h"
 #include "store/stamp.h"
 
 #define PHASE_CAPACITY 64
@@ -227,7 +228,7 @@ static int ends_torn(int fd)
 
 static dkm_local append_line(dkm_ctx *ctx, const char *path, const char *line, size_t length)
 {
-    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    int fd = dkm_path_open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     ssize_t put_out;
     int error = errno;
 
