@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/context_impl.h"
+
 static int failures;
 
 void check_failed(const char *file, int line, const char *format, ...)
@@ -54,6 +56,7 @@ int check_run(int argc, char **argv, int count, const check_case *cases)
 void check_every_allocation(dkm_ctx *ctx, int victim, dkm_status (*attempt)(dkm_ctx *ctx))
 {
     dkm_idx live = dkm_ctx_live_blocks(ctx);
+    int depth = ctx->depth; /* of open phases */
     dkm_status status = DKM_ERR_MEMORY;
 
     for (dkm_idx budget = 0; status != DKM_OK && budget < 10000; budget++) {
@@ -67,6 +70,7 @@ void check_every_allocation(dkm_ctx *ctx, int victim, dkm_status (*attempt)(dkm_
         CHECK(least == most);
         CHECK(status == DKM_OK || status == DKM_ERR_MEMORY);
         CHECK(dkm_ctx_live_blocks(ctx) == live);
+        CHECK(ctx->depth == depth);
         if (status != DKM_OK && status != DKM_ERR_MEMORY)
             return;
     }

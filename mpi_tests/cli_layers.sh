@@ -2,7 +2,8 @@
 # Proves the layers: a room of src/ includes only from itself and the rooms above it in the list,
 # only src/scalapack names the linear algebra libraries, src/cli includes public headers alone,
 # MPI_COMM_WORLD appears in src/cli/main.c alone, the library neither prints, exits nor aborts,
-# communicators are derived in core/mpi_calls.c alone, and no agreement hides inside an if.
+# communicators are derived in core/mpi_calls.c alone, no agreement hides inside an if, and no failure
+# leaves a phase open.
 # shellcheck source=mpi_tests/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
 
@@ -80,6 +81,19 @@ branches() {
     }' "$1"
 }
 
+# phases FILE: a jump between the begin and the end of a phase must lead to an `out:` before its end.
+phases() {
+    awk '/^}/ { if (begun) print FILENAME ":" begun ": a phase that is not ended"; begun = jump = 0 }
+        /dkm_phase_begin *\(/ { begun = FNR; jump = 0; next }
+        /^out:/ { jump = 0 }
+        begun && /dkm_phase_end *\(/ {
+            if (jump)
+                print FILENAME ":" jump ": leaves a phase open on failure"
+            begun = jump = 0
+        }
+        begun && !jump && /DKM_TRY|DKM_AGREE|[ \t](return|goto)[ ;]/ { jump = FNR }' "$1"
+}
+
 check_source() { # FILE
     local room=${1%/*}
     room=${room##*/}
@@ -94,6 +108,7 @@ check_source() { # FILE
     lines "$careless" "$1"
     [ "$room" = cli ] || lines 'MPI_Comm_(split|dup|create)[a-z_]* *\(' "$1" | grep -v '/core/mpi_calls.c:'
     branches "$1"
+    [ "$room/${1##*/}" = core/phase.c ] || phases "$1"
 }
 
 check_header() { # FILE
@@ -141,6 +156,13 @@ offend src/cli/cmd_made_up.c '#include "core/alloc.h"'
 offend src/cli/cmd_made_up.c '    int size = atoi(argv[1]);'
 offend src/store/made_up.c '    printf("hello\n");'
 offend src/grid/made_up.c '    exit(1);'
+offend src/solve/made_up.c '    dkm_phase_begin(ctx, "a"); /* and no end */
+}'
+offend src/cli/cmd_made_up.c '    dkm_phase_begin(ctx, "a");
+    DKM_TRY(step());
+    dkm_phase_end(ctx);
+out:
+}'
 offend include/dkmap/dmat.h '#include <dkmap/model.h>'
 offend src/solve/made_up.c '    if (!(gamma > 0))
         DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG, "gamma"));'

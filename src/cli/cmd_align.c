@@ -124,9 +124,9 @@ static dkm_status try_all(alignment *s)
         DKM_TRY(try_one(s, k));
         dkm_progress(s->r->ctx, (double)(k + 1), (double)s->trials.count);
     }
-    dkm_phase_end(s->r->ctx);
     DKM_AGREE(s->r->ctx, check_found(s));
 out:
+    dkm_phase_end(s->r->ctx);
     return status;
 }
 

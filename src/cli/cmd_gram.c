@@ -47,8 +47,9 @@ static dkm_status open_gram(gram *g)
     DKM_TRY(dkm_path_check(ctx, args_text(a, "output")));
     DKM_TRY(dkm_grid_create(ctx, layout.P, layout.Q, &g->grid));
     dkm_phase_begin(ctx, "read");
-    DKM_TRY(dkm_data_read(ctx, args_text(a, "x"), DKM_INPUTS, args_text(a, "x-type"), &g->X));
+    status = dkm_data_read(ctx, args_text(a, "x"), DKM_INPUTS, args_text(a, "x-type"), &g->X);
     dkm_phase_end(ctx);
+    DKM_TRY(status);
     if (args_text(a, "z"))
         DKM_TRY(dkm_source_open(ctx, args_text(a, "z"), DKM_INPUTS, args_text(a, "x-type"), &g->Z));
     DKM_TRY(dkm_kernel_prepare(g->kernel, g->X, &g->prepared));
@@ -130,6 +131,23 @@ static dkm_idx stretch_rows(const gram *g)
     return rows < 1 ? 1 : (dkm_idx)rows;
 }
 
+static dkm_status write_rows(gram *g, dkm_idx n, dkm_sink *sink)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = g->r->ctx;
+    dkm_idx step = stretch_rows(g);
+
+    dkm_phase_begin(ctx, "stream");
+    for (dkm_idx first = 0; first < n; first += step) {
+        dkm_idx count = n - first < step ? n - first : step;
+        DKM_TRY(write_stretch(g, first, count, sink));
+        dkm_progress(ctx, (double)(first + count), (double)n);
+    }
+out:
+    dkm_phase_end(ctx);
+    return status;
+}
+
 /* G(i, j) = k(z_i, x_j), streamed over the rows of Z */
 static dkm_status write_cross(gram *g)
 {
@@ -138,20 +156,14 @@ static dkm_status write_cross(gram *g)
     dkm_status status = DKM_OK;
     dkm_sink *sink = NULL;
     dkm_dmat *K = NULL;
-    dkm_idx n = dkm_source_rows(g->Z), step = stretch_rows(g);
+    dkm_idx n = dkm_source_rows(g->Z);
 
     DKM_TRY(dkm_sink_open(ctx, args_text(a, "output"), DKM_DENSE, n, g->m, &sink));
     if (args_flag(a, "center"))
         DKM_TRY(make_square(g, &K));
     dkm_dmat_destroy(&K);
     DKM_TRY(dkm_cross_create(g->grid, g->kernel, g->prepared, g->nb, DKM_F64, &g->cross));
-    dkm_phase_begin(ctx, "stream");
-    for (dkm_idx first = 0; first < n; first += step) {
-        dkm_idx count = n - first < step ? n - first : step;
-        DKM_TRY(write_stretch(g, first, count, sink));
-        dkm_progress(ctx, (double)(first + count), (double)n);
-    }
-    dkm_phase_end(ctx);
+    DKM_TRY(write_rows(g, n, sink));
     DKM_TRY(dkm_sink_commit(sink));
 out:
     dkm_dmat_destroy(&K);

@@ -11,8 +11,9 @@ dkm_status square_open(square *s, run *r)
     *s = (square){.r = r};
     DKM_TRY(dkm_grid_create(r->ctx, layout.P, layout.Q, &s->grid));
     dkm_phase_begin(r->ctx, "read");
-    DKM_TRY(dkm_data_read(r->ctx, args_text(a, "x"), DKM_INPUTS, args_text(a, "x-type"), &s->X));
+    status = dkm_data_read(r->ctx, args_text(a, "x"), DKM_INPUTS, args_text(a, "x-type"), &s->X);
     dkm_phase_end(r->ctx);
+    DKM_TRY(status);
     s->m = dkm_data_rows(s->X);
     s->nb = layout.block ? layout.block : dkm_grid_block(s->grid, s->m);
 out:
@@ -42,8 +43,9 @@ dkm_status square_read_beside(const square *s, const char *where, const char *ty
     dkm_status status = DKM_OK;
 
     dkm_phase_begin(r->ctx, "read");
-    DKM_TRY(dkm_data_read(r->ctx, path, role, type, data));
+    status = dkm_data_read(r->ctx, path, role, type, data);
     dkm_phase_end(r->ctx);
+    DKM_TRY(status);
     if (dkm_data_rows(*data) != s->m)
         local = dkm_fail(r->ctx, DKM_ERR_ARG, "%s has %lld objects and %s %lld",
                          args_text(r->args, "x"), (long long)s->m, path,

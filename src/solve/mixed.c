@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "data/keeper.h"
+#include "kernel/prepare.h"
 #include "scalapack/linalg.h"
 #include "solve/condition.h"
 #include "solve/kept.h"
@@ -79,6 +80,7 @@ static dkm_status take_up(mixed *s, dkm_kept *kept, dkm_ridge_info *info)
              s->gamma);
     if (!dkm_keep_wanted(s->ctx))
         return DKM_OK;
+    dkm_keep_about(s->X->X, s->X->kernel->text);
     DKM_TRY(dkm_dmat_create(s->grid, s->m, s->m, s->nb, s->nb, DKM_F32, &s->L));
     kept->A = s->L;
     DKM_TRY(dkm_kept_find(kept));
@@ -329,9 +331,10 @@ dkm_status dkm_mixed_solve(const dkm_kernel *kernel, const dkm_prepared *X, dkm_
         DKM_TRY(dkm_gram(s.grid, kernel, X, nb, DKM_F64, &s.K));
     DKM_TRY(factor(&s, info));
     dkm_phase_begin(s.ctx, "refine");
-    DKM_TRY(solve_all(&s, settings, refine, Y, B, info));
-    info->condition = condition(&s, info->shift);
+    status = solve_all(&s, settings, refine, Y, B, info);
     dkm_phase_end(s.ctx);
+    DKM_TRY(status);
+    info->condition = condition(&s, info->shift);
 out:
     dkm_slab_free(&s.probe);
     dkm_dmat_destroy(&s.L);
