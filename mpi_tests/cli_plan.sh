@@ -29,8 +29,19 @@ expect 1 "a file that is not there"
 on 0 plan krr "${sizes[@]}" --memory much
 expect 2 "memory that is no amount"
 
+# Without a place for the file nothing is measured. The file replaces a link and does not follow it.
+for home in HOME= --unset=HOME; do
+    timeout "$limit" env -u DKMAP_CALIBRATION "$home" "$DKMAP" bench --calibrate --n 400 >out 2>err
+    status=$?
+    expect 1 "a calibration, $home"
+    says err "no place for a calibration" "a calibration, $home"
+done
+mkdir -p "$DKMAP_CALIBRATION"
+ln -s "$scratch/elsewhere" "$DKMAP_CALIBRATION/here-2.calibration"
 good 2 bench --calibrate --n 400
 says out "$DKMAP_CALIBRATION/here-2.calibration" "where figures are kept"
+[ -e elsewhere ] && fail "a calibration was written through a link"
+[ "$(ls -A "$DKMAP_CALIBRATION")" = here-2.calibration ] || fail "a calibration left $(ls -A "$DKMAP_CALIBRATION")"
 
 # peak: bytes of the fullest rank of the last run, from its record.
 peak() {

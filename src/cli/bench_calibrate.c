@@ -308,6 +308,7 @@ static dkm_status calibrate(run *r)
     calibration c = {0};
     char path[CALIBRATION_PATH];
 
+    DKM_TRY(calibration_place(r, path));
     count_machine(r, &c);
     DKM_TRY(measure_base(r, &c));
     DKM_TRY(measure_gram(r, &c));

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,51 +24,93 @@ static const char *machine(void)
     return host;
 }
 
-/* The directory, made where it is not there. */
-static void directory(char *out, size_t size)
+/* The value of a variable that is set to something; NULL where it is not. */
+static const char *variable(const char *name)
 {
-    const char *given = getenv("DKMAP_CALIBRATION"), *home = getenv("HOME");
+    const char *text = getenv(name);
 
+    return text && *text ? text : NULL;
+}
+
+/* The directory of calibrations, made where asked and not there.
+ * Returns 0 when there is no place for one. */
+static int directory(char *out, size_t size, int make)
+{
+    const char *given = variable("DKMAP_CALIBRATION"), *home = variable("HOME");
+
+    *out = '\0';
+    if (!given && !home)
+        return 0;
     if (given) {
         snprintf(out, size, "%s", given);
     } else {
-        snprintf(out, size, "%s/.config", home ? home : "/tmp");
-        mkdir(out, 0777);
-        snprintf(out, size, "%s/.config/dkmap", home ? home : "/tmp");
+        snprintf(out, size, "%s/.config", home);
+        if (make)
+            mkdir(out, 0777);
+        snprintf(out, size, "%s/.config/dkmap", home);
     }
-    mkdir(out, 0777);
+    if (make)
+        mkdir(out, 0777);
+    return 1;
 }
 
-void calibration_path(int ranks, char path[CALIBRATION_PATH])
+static void name_file(int ranks, const char *dir, char path[CALIBRATION_PATH])
 {
-    char dir[CALIBRATION_PATH / 2];
-
-    directory(dir, sizeof dir);
     snprintf(path, CALIBRATION_PATH, "%s/%s-%d.calibration", dir, machine(), ranks);
 }
 
-static dkm_local write_file(run *r, const calibration *c, const char *path)
+/* All figures to a descriptor, which is closed. */
+static int write_figures(const calibration *c, int fd)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = fdopen(fd, "w");
     int bad = !file;
 
-    if (file) {
-#define WRITE_FIELD(name) fprintf(file, "%s %.6e\n", #name, c->name);
-        CALIBRATION_LIST(WRITE_FIELD)
-#undef WRITE_FIELD
-        bad = ferror(file);
-        bad = fclose(file) != 0 || bad;
+    if (!file) {
+        close(fd);
+        return 0;
     }
-    if (bad)
-        return dkm_fail(r->ctx, DKM_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    return DKM_LOCAL_OK;
+#define WRITE_FIELD(name) fprintf(file, "%s %.6e\n", #name, c->name);
+    CALIBRATION_LIST(WRITE_FIELD)
+#undef WRITE_FIELD
+    bad = fflush(file) != 0 || ferror(file) || (fsync(fd) != 0 && errno != EINVAL);
+    return fclose(file) == 0 && !bad;
 }
 
-dkm_status calibration_write(run *r, const calibration *c, char path[CALIBRATION_PATH])
+/* Under another name until it is complete. */
+static dkm_local write_file(run *r, const calibration *c, const char *path)
+{
+    char temporary[CALIBRATION_PATH + 32];
+    int fd, reason;
+
+    snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
+    do
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0 && write_figures(c, fd) && rename(temporary, path) == 0)
+        return DKM_LOCAL_OK;
+    reason = errno;
+    if (fd >= 0)
+        unlink(temporary);
+    return dkm_fail(r->ctx, DKM_ERR_IO, "%s: cannot write: %s", path, strerror(reason));
+}
+
+dkm_status calibration_place(run *r, char path[CALIBRATION_PATH])
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char dir[CALIBRATION_PATH / 2];
+
+    if (!directory(dir, sizeof dir, dkm_ctx_rank(r->ctx) == 0))
+        local = dkm_fail(r->ctx, DKM_ERR_IO,
+                         "no place for a calibration: neither HOME nor DKMAP_CALIBRATION, which "
+                         "names a directory, is set");
+    name_file(dkm_ctx_size(r->ctx), dir, path);
+    return dkm_agree(r->ctx, local);
+}
+
+dkm_status calibration_write(run *r, const calibration *c, const char *path)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    calibration_path(dkm_ctx_size(r->ctx), path);
     if (dkm_ctx_rank(r->ctx) == 0)
         local = write_file(r, c, path);
     return dkm_agree(r->ctx, local);
@@ -82,13 +125,13 @@ static void set_field(calibration *c, const char *name, double number)
 #undef SET_FIELD
 }
 
-static int read_file(int ranks, calibration *c)
+static int read_file(int ranks, const char *dir, calibration *c)
 {
     char path[CALIBRATION_PATH], name[64];
     double number;
     FILE *file;
 
-    calibration_path(ranks, path);
+    name_file(ranks, dir, path);
     file = fopen(path, "r");
     if (!file)
         return 0;
@@ -114,7 +157,8 @@ int calibration_find(int ranks, calibration *c)
     struct dirent *entry;
     DIR *all;
 
-    directory(dir, sizeof dir);
+    if (!directory(dir, sizeof dir, 0))
+        return 0;
     all = opendir(dir);
     while (all && (entry = readdir(all)) != NULL) {
         long count = 0;
@@ -126,5 +170,5 @@ int calibration_find(int ranks, calibration *c)
     }
     if (all)
         closedir(all);
-    return best > 0 && read_file(best, c);
+    return best > 0 && read_file(best, dir, c);
 }
