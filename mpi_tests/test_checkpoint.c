@@ -131,7 +131,7 @@ enum { ORDER = 240, PAIRS = 6 };
 
 static dkm_status leading(dkm_ctx *ctx, dkm_dmat *A, double *values)
 {
-    dkm_krylov_settings s = {ORDER, PAIRS, 4, 1e-10, 100, 0};
+    dkm_krylov_settings s = {ORDER, PAIRS, 4, 1e-10, 100, "A of a test"};
     dkm_krylov_outcome o;
     dkm_slab vectors = {0};
     dkm_status status = DKM_OK;

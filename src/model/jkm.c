@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/keeper.h"
 #include "model/jkm_impl.h"
 #include "model/jkm_loop.h"
 
@@ -153,6 +154,7 @@ static dkm_status learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint 
                 "a threshold goes with outputs on the sphere and with candidates: free ones have "
                 "scores above any");
     DKM_TRY(dkm_oracle_open(&oracle, &s->space, m, settings));
+    dkm_keep_about(s->form.base.X, joint->text);
     DKM_TRY(dkm_jkm_loop_run(&loop, &s->form, &oracle, settings));
     s->epsilon = settings->epsilon;
     s->threshold = loop.info.threshold;

@@ -1,6 +1,7 @@
 /* N + 1 1'/m has no null vector any more and the same bottom eigenvectors but for the constant one:
  * they are the leading ones of its inverse, found by block Krylov from one Cholesky factor. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dkmap/psd.h>
@@ -173,10 +174,16 @@ static dkm_status find_vectors(fit *f)
 {
     dkm_status status = DKM_OK;
     dkm_idx p = f->s->p;
-    dkm_krylov_settings settings = {
-        .m = f->m, .components = p, .block = p + 6, .tolerance = TOLERANCE, .max_rounds = ROUNDS};
+    char name[DKM_FINGERPRINT_LENGTH + 64];
+    dkm_krylov_settings settings = {.m = f->m,
+                                    .components = p,
+                                    .block = p + 6,
+                                    .tolerance = TOLERANCE,
+                                    .max_rounds = ROUNDS,
+                                    .name = name};
     dkm_krylov_outcome outcome;
 
+    snprintf(name, sizeof name, "(N + %.8g I)^-1, N=%s", f->info.shift, f->factor.print);
     DKM_AGREE(f->ctx, dkm_alloc(f->ctx, p, &f->values));
     DKM_AGREE(f->ctx, dkm_slab_init(&f->V, f->ctx, f->m, p));
     dkm_phase_begin(f->ctx, "eigen");

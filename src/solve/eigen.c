@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dkmap/kernel.h>
@@ -15,6 +16,7 @@
 #include "scalapack/sweep.h"
 #include "solve/eigen_choice.h"
 #include "solve/eigen_kept.h"
+#include "solve/fingerprint.h"
 #include "solve/krylov.h"
 
 #define MAX_ROUNDS  60
@@ -127,13 +129,16 @@ static dkm_status block_solve(run *r, dkm_idx p, dkm_idx block, const dkm_slab *
                               dkm_krylov_outcome *o)
 {
     dkm_status status = DKM_OK;
-    dkm_krylov_settings s = {r->m,
-                             p,
-                             block,
-                             r->settings->tolerance,
-                             (int)(MAX_ROUNDS * dkm_krylov_wide(p) / block),
-                             r->settings->center};
+    char print[DKM_FINGERPRINT_LENGTH], name[DKM_FINGERPRINT_LENGTH + 32];
+    dkm_krylov_settings s = {.m = r->m,
+                             .components = p,
+                             .block = block,
+                             .tolerance = r->settings->tolerance,
+                             .max_rounds = (int)(MAX_ROUNDS * dkm_krylov_wide(p) / block),
+                             .name = name};
 
+    dkm_fingerprint_lower(r->K, print);
+    snprintf(name, sizeof name, "%s, K=%s", r->settings->center ? "H K H" : "K", print);
     DKM_AGREE(r->ctx, room_for(r, p));
     DKM_TRY(dkm_krylov(r->ctx, &s, multiply, r, start, r->values, &r->vectors, o));
     r->info.rounds += o->rounds;

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "data/keeper.h"
+#include "solve/fingerprint.h"
 
 enum { COMPONENTS, WANTED, ROUNDS, PRODUCTS, RESIDUAL, TRACE, EXPLAINED, NEGATIVE, NOTES };
 
@@ -17,12 +18,15 @@ typedef struct pairs {
     dkm_eigen_info *info;
 } pairs;
 
-static void name_stage(const pairs *e, const dkm_eigen_settings *s, char stage[DKM_STAGE_LENGTH])
+static void name_stage(const dkm_dmat *K, const dkm_eigen_settings *s, char stage[DKM_STAGE_LENGTH])
 {
+    char print[DKM_FINGERPRINT_LENGTH];
+
+    dkm_fingerprint_lower(K, print);
     snprintf(stage, DKM_STAGE_LENGTH,
-             "eigen m=%lld p=%lld share=%.17g center=%d tolerance=%g cutoff=%g solver=%d",
-             (long long)e->m, (long long)s->components, s->share, s->center, s->tolerance,
-             s->cutoff, (int)s->solver);
+             "eigen m=%lld p=%lld share=%.17g center=%d tolerance=%g cutoff=%g solver=%d K=%s",
+             (long long)dkm_dmat_rows(K), (long long)s->components, s->share, s->center,
+             s->tolerance, s->cutoff, (int)s->solver, print);
 }
 
 static dkm_local fill_state(const pairs *e, dkm_bundle *state)
@@ -161,7 +165,7 @@ dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, do
 
     *values = NULL;
     *vectors = NULL;
-    name_stage(&e, settings, stage);
+    name_stage(K, settings, stage);
     DKM_TRY(find(&e, stage, &found));
     if (!found) {
         DKM_TRY(dkm_eigen_compute(K, settings, values, vectors, means, &own));

@@ -40,6 +40,7 @@ dkm_status dkm_factor_open(dkm_factor *f, dkm_dmat *A, const char *name)
     DKM_AGREE(ctx_of(f), dkm_alloc(ctx_of(f), dkm_dmat_local_cols(A), &f->diagonal));
     dkm_dmat_get_diagonal(A, f->diagonal);
     f->mean = fabs(dkm_dmat_mean_diagonal(A));
+    dkm_fingerprint_lower(A, f->print);
     DKM_TRY(dkm_largest_eigenvalue(A, &f->largest));
     DKM_TRY(dkm_la_mirror('L', A));
 out:
@@ -95,8 +96,8 @@ dkm_status dkm_factor_at(dkm_factor *f, double gamma)
 
     f->gamma = gamma;
     f->info = (dkm_ridge_info){.precision = "double"};
-    snprintf(kept.stage, sizeof kept.stage, "factor m=%lld gamma=%.17g double",
-             (long long)dkm_dmat_rows(f->A), gamma);
+    snprintf(kept.stage, sizeof kept.stage, "factor m=%lld gamma=%.12g double A=%s",
+             (long long)dkm_dmat_rows(f->A), gamma, f->print);
     DKM_TRY(dkm_kept_find(&kept));
     for (int step = (int)kept.notes[0]; step <= DKM_JITTER_STEPS; step++) {
         jitter = dkm_jitter(f->mean + gamma, step);

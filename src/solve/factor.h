@@ -9,6 +9,8 @@
 
 #include <dkmap/ridge.h>
 
+#include "solve/fingerprint.h"
+
 typedef struct dkm_factor {
     dkm_dmat *A;      /**< borrowed */
     const char *name; /**< of A + gamma I, for messages */
@@ -16,7 +18,8 @@ typedef struct dkm_factor {
     double mean;      /**< of that, over all ranks */
     double largest;   /**< eigenvalue of A, roughly */
     double gamma;
-    int spoilt; /**< the lower triangle is no longer that of A */
+    char print[DKM_FINGERPRINT_LENGTH]; /**< of A, where checkpoints are kept */
+    int spoilt;                         /**< the lower triangle is no longer that of A */
     dkm_ridge_info info;
 } dkm_factor;
 

@@ -345,12 +345,12 @@ static dkm_status iterate(dkm_krylov_run *k, double *values, dkm_slab *vectors, 
                           dkm_krylov_outcome *o)
 {
     dkm_status status = DKM_OK;
-    int exhausted = 0;
+    int exhausted = 0, from = o->rounds; /* rounds of runs before this one are not left again */
 
     while (o->rounds < k->settings->max_rounds && !o->converged && !exhausted) {
         dkm_idx had;
         double before = k->looked == 0 ? 1.0 : o->residual;
-        if (o->rounds > 0)
+        if (o->rounds > from)
             DKM_TRY(dkm_krylov_leave(k, o));
         if (is_full(k)) {
             project_out(k);
@@ -360,7 +360,8 @@ static dkm_status iterate(dkm_krylov_run *k, double *values, dkm_slab *vectors, 
         DKM_TRY(grow(k, &exhausted));
         o->rounds++;
         o->products += k->V.cols - had;
-        if (o->products < k->look && !exhausted && !is_full(k))
+        if (o->products < k->look && !exhausted && !is_full(k) &&
+            o->rounds < k->settings->max_rounds) /* the last round always hands over its pairs */
             continue;
         DKM_TRY(test(k, values, vectors, R, o));
         k->look = o->products + next_look(k, before, o->residual, o->products - k->looked);

@@ -12,7 +12,8 @@ typedef struct dkm_krylov_settings {
     dkm_idx block;    /**< columns multiplied at a time, at least 1 */
     double tolerance; /**< on ||A v - lambda v|| / lambda_1 */
     int max_rounds;
-    int center; /**< of the operator: tells the states of two kinds of runs apart */
+    const char *name; /**< of the operator and all it depends on: the states of two operators are
+                           told apart by it; NULL: none are kept */
 } dkm_krylov_settings;
 
 typedef struct dkm_krylov_outcome {

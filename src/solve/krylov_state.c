@@ -10,9 +10,8 @@ static void name_stage(const dkm_krylov_run *k, char stage[DKM_STAGE_LENGTH])
 {
     const dkm_krylov_settings *s = k->settings;
 
-    snprintf(stage, DKM_STAGE_LENGTH, "krylov m=%lld p=%lld block=%lld center=%d tolerance=%g",
-             (long long)s->m, (long long)s->components, (long long)s->block, s->center,
-             s->tolerance);
+    snprintf(stage, DKM_STAGE_LENGTH, "krylov m=%lld p=%lld block=%lld tolerance=%g operator %s",
+             (long long)s->m, (long long)s->components, (long long)s->block, s->tolerance, s->name);
 }
 
 static dkm_local fill_state(const dkm_krylov_run *k, const dkm_krylov_outcome *o, dkm_bundle *state)
@@ -44,7 +43,7 @@ dkm_status dkm_krylov_leave(dkm_krylov_run *k, const dkm_krylov_outcome *o)
     dkm_bundle state = dkm_bundle_empty(k->ctx);
     char stage[DKM_STAGE_LENGTH];
 
-    if (!dkm_keep_due(k->ctx, 8.0 * (double)k->settings->m * columns, 0))
+    if (!k->settings->name || !dkm_keep_due(k->ctx, 8.0 * (double)k->settings->m * columns, 0))
         return DKM_OK;
     name_stage(k, stage);
     DKM_AGREE(k->ctx, fill_state(k, o, &state));
@@ -87,6 +86,8 @@ dkm_status dkm_krylov_take_up(dkm_krylov_run *k, dkm_krylov_outcome *o)
     dkm_bundle state;
     int found = 0;
 
+    if (!k->settings->name)
+        return DKM_OK;
     name_stage(k, stage);
     DKM_TRY(dkm_keep_find(k->ctx, stage, &state, &found));
     if (found)

@@ -185,7 +185,7 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
     dkm_status status = DKM_OK;
     const dkm_nystroem_check check = {s->X, s->N->m, s->gamma, B, T};
     dkm_slab R = {0};
-    char stage[DKM_STAGE_LENGTH / 2];
+    char print[DKM_FINGERPRINT_LENGTH], stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
                             .apply = s->easy ? apply_roughly : apply,
@@ -195,10 +195,12 @@ static dkm_status iterate(full *s, const dkm_nystroem_settings *settings, dkm_sl
                             .patience = PATIENCE,
                             .left = &R,
                             .history = info->history,
-                            .stage = stage};
+                            .stage = stage,
+                            .precision = s->N->strips.precision};
 
-    snprintf(stage, sizeof stage, "all centers n=%lld m=%lld gamma=%.17g", (long long)s->N->n,
-             (long long)s->N->m, s->gamma);
+    dkm_fingerprint_lower(s->N->K, print);
+    snprintf(stage, sizeof stage, "all centers n=%lld m=%lld gamma=%.17g K_nn=%s",
+             (long long)s->N->n, (long long)s->N->m, s->gamma, print);
     DKM_AGREE(s->N->ctx, dkm_slab_init(&R, s->N->ctx, s->N->m, T->cols));
     DKM_TRY(dkm_nystroem_iterate(s->N, &how, s->N->m, T, B, info));
     info->fit = fit_of(s, B, T, &R);

@@ -162,7 +162,7 @@ static dkm_status iterate(ridge *s, const dkm_nystroem_settings *settings, dkm_i
     dkm_status status = DKM_OK;
     dkm_nystroem *N = s->N;
     dkm_slab X = {0}, R = {0};
-    char stage[DKM_STAGE_LENGTH / 2];
+    char print[DKM_FINGERPRINT_LENGTH], stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
                             .apply = apply,
@@ -170,11 +170,13 @@ static dkm_status iterate(ridge *s, const dkm_nystroem_settings *settings, dkm_i
                             .user = s,
                             .patience = PATIENCE,
                             .history = info->history,
-                            .stage = stage};
+                            .stage = stage,
+                            .precision = N->strips.precision};
     dkm_nystroem_pass pass = {.p = p, .T = T, .W = &R};
 
-    snprintf(stage, sizeof stage, "landmarks n=%lld m=%lld gamma=%.17g", (long long)N->n,
-             (long long)N->m, s->gamma);
+    dkm_fingerprint_lower(N->K, print);
+    snprintf(stage, sizeof stage, "landmarks n=%lld m=%lld gamma=%.17g K_nn=%s", (long long)N->n,
+             (long long)N->m, s->gamma, print);
     DKM_AGREE(N->ctx, dkm_slab_init(&X, N->ctx, N->n, p));
     DKM_AGREE(N->ctx, dkm_slab_init(&R, N->ctx, N->n, p));
     DKM_TRY(dkm_nystroem_products(N, &pass)); /* R = K_nm T */
@@ -190,12 +192,13 @@ out:
 static dkm_status find_sketch(dkm_nystroem *N, double gamma, dkm_dmat **P)
 {
     dkm_status status = DKM_OK;
-    char stage[DKM_STAGE_LENGTH];
+    char print[DKM_FINGERPRINT_LENGTH], stage[DKM_STAGE_LENGTH];
     int found = 0;
 
     *P = NULL;
-    snprintf(stage, sizeof stage, "sketch n=%lld m=%lld gamma=%.17g", (long long)N->n,
-             (long long)N->m, gamma);
+    dkm_fingerprint_lower(N->K, print);
+    snprintf(stage, sizeof stage, "sketch n=%lld m=%lld gamma=%.17g K_nn=%s", (long long)N->n,
+             (long long)N->m, gamma, print);
     if (dkm_keep_wanted(N->ctx)) {
         DKM_TRY(dkm_dmat_create(N->grid, N->n, N->n, N->nb, N->nb, DKM_F64, P));
         DKM_TRY(dkm_keep_find_lower(stage, *P, &found));

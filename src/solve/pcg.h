@@ -23,7 +23,9 @@ typedef struct dkm_pcg_settings {
     int patience;      /**< steps without a smaller residual before a run is given up; 0 is 6 */
     dkm_slab *left;    /**< may be NULL; takes Y - A X as measured at the end */
     double *history;   /**< may be NULL; room for max_steps residuals, as carried along */
-    const char *stage; /**< may be NULL; what the steps are called where states of them are kept */
+    const char *stage; /**< may be NULL; the operator and all it depends on, where states of steps
+                            are kept */
+    dkm_precision precision; /**< of the right-hand sides, to tell those of two states apart */
 } dkm_pcg_settings;
 
 typedef struct dkm_pcg_outcome {

@@ -2,15 +2,18 @@
 #include <string.h>
 
 #include "data/keeper.h"
+#include "solve/fingerprint.h"
 #include "solve/pcg_impl.h"
 
 enum { STEPS, WAITED, RESTARTS, START, BEST, NOTES };
 
-/* Right sides are told apart by their size, to as many digits as do not depend on the ranks. */
 static void name_stage(const dkm_pcg_run *c, char stage[DKM_STAGE_LENGTH])
 {
-    snprintf(stage, DKM_STAGE_LENGTH, "steps %s sides=%lld size=%.9g", c->settings->stage,
-             (long long)c->p, c->norm);
+    char print[DKM_FINGERPRINT_LENGTH];
+
+    dkm_fingerprint_slab(c->Y, c->m, c->settings->precision, print);
+    snprintf(stage, DKM_STAGE_LENGTH, "steps %s sides=%lld Y=%s", c->settings->stage,
+             (long long)c->p, print);
 }
 
 static dkm_local fill_state(const dkm_pcg_run *c, int steps, dkm_bundle *state)

@@ -1,8 +1,10 @@
 /* The ends of a spectrum: leading pairs of K, then of c I - K with c above them all. */
 #include <math.h>
+#include <stdio.h>
 
 #include <dkmap/psd.h>
 
+#include "solve/fingerprint.h"
 #include "solve/krylov.h"
 #include "solve/product.h"
 
@@ -14,7 +16,8 @@
 
 typedef struct shifted {
     const dkm_dmat *K;
-    double scale, shift; /* scale K + shift I */
+    double scale, shift;                /* scale K + shift I */
+    char print[DKM_FINGERPRINT_LENGTH]; /* of K */
 } shifted;
 
 static dkm_status multiply(void *user, const dkm_slab *Q, dkm_slab *Y)
@@ -43,14 +46,17 @@ static dkm_status leading(shifted *s, double *value)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(s->K));
+    char name[DKM_FINGERPRINT_LENGTH + 64];
     dkm_krylov_settings settings = {.m = dkm_dmat_rows(s->K),
                                     .components = 1,
                                     .block = BLOCK,
                                     .tolerance = TOLERANCE,
-                                    .max_rounds = ROUNDS};
+                                    .max_rounds = ROUNDS,
+                                    .name = name};
     dkm_krylov_outcome outcome;
     dkm_slab vector = {0};
 
+    snprintf(name, sizeof name, "%.8g K + %.8g I, K=%s", s->scale, s->shift, s->print);
     DKM_AGREE(ctx, dkm_slab_init(&vector, ctx, settings.m, 1));
     DKM_TRY(dkm_krylov(ctx, &settings, multiply, s, NULL, value, &vector, &outcome));
 out:
@@ -69,6 +75,7 @@ dkm_status dkm_psd_bounds(const dkm_dmat *K, double *smallest, double *largest)
     if (!(norm > 0))
         return DKM_OK;
     dkm_phase_begin(ctx, "bounds");
+    dkm_fingerprint_lower(K, s.print);
     s.scale = 1.0 / norm; /* a bound of the spectral norm, up to the half that is not stored */
     DKM_TRY(leading(&s, largest));
     s.shift = ABOVE * fmax(*largest, 0.0);
