@@ -82,6 +82,7 @@ for method in krr mixed kpca kde jkm; do
         rm -f killed.h5
         good 2 "${words[@]}" --checkpoint "ck_$method" --resume --checkpoint-every 0 -o killed.h5
         same killed.h5 "$method, killed at moment $k"
+        [ -z "$(find "ck_$method" -name '*.tmp*')" ] || fail "$method, killed at moment $k: pieces are left behind"
     done
 
     # On other rank counts the states are of use too.
@@ -157,6 +158,27 @@ if mount -t tmpfs -o size=2m tmpfs small 2>/dev/null; then
     umount small
     same full.h5 "the run on a full disk"
 fi
+
+# Runs with other settings share a directory with each other, and with files of whatever name that are
+# nobody's states.
+mkdir shared
+echo precious | tee shared/results-20260101.h5 >shared/factor-01234567-000123.h5
+other=(fit krr --precision double "${data[@]:0:6}" --gamma 0.5)
+for turn in 1 2; do
+    on 2 "${words[@]}" --checkpoint shared --max-time 0.001s -o none.h5
+    expect 3 "the first of two runs that share a directory"
+    on 2 "${other[@]}" --checkpoint shared --max-time 0.001s -o none.h5
+    expect 3 "the second of two runs that share a directory"
+done
+for command in words other; do
+    declare -n arguments=$command
+    good 2 "${arguments[@]}" --checkpoint shared --resume --checkpoint-every 0 -o "$command.h5"
+    says err "going on from shared/dkmap-checkpoints/gram" "a shared directory"
+    good 2 "${arguments[@]}" --checkpoint shared --checkpoint-every 0 -o "$command.h5"
+done
+unset -n arguments
+same words.h5 "a run in a shared directory"
+[ "$(cat shared/*.h5)" = $'precious\nprecious' ] || fail "a checkpoint removed a file of the user"
 
 # Wrong uses.
 on 2 "${words[@]}" --resume -o none.h5

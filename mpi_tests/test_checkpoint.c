@@ -10,6 +10,7 @@
 #include <dkmap/checkpoint.h>
 #include <dkmap/grid.h>
 #include <dkmap/kernel.h>
+#include <dkmap/psd.h>
 #include <dkmap/random.h>
 
 #include "check.h"
@@ -21,9 +22,36 @@
 #include "scalapack/linalg.h"
 #include "solve/kept.h"
 #include "solve/krylov.h"
+#include "solve/pcg.h"
 #include "store/bundle_file.h"
 #include "store/checkpoint_dir.h"
 #include "store/seal.h"
+
+#define SETTINGS "--alpha 1\n--beta 2\n"
+
+/* Where the states of a directory are. */
+static void name_folder(const char *dir, char folder[FILES_PATH])
+{
+    files_name(dir, DKM_CHECKPOINT_FOLDER, folder);
+}
+
+/* Files beside the marker. */
+static int count_states(dkm_ctx *ctx, const char *dir)
+{
+    char folder[FILES_PATH];
+
+    name_folder(dir, folder);
+    return files_count(ctx, folder) - 1;
+}
+
+static void close_directory(dkm_ctx *ctx, const char *dir)
+{
+    char folder[FILES_PATH];
+
+    name_folder(dir, folder);
+    files_close(ctx, folder);
+    files_close(ctx, dir);
+}
 
 /* Positive definite, with a spectrum that takes a block method several rounds. */
 static double smooth(void *user, dkm_idx ig, dkm_idx jg)
@@ -52,7 +80,7 @@ static dkm_status open_at(dkm_ctx *ctx, const char *dir, int resume, int stop_af
     s.every = 0;
     s.started = MPI_Wtime();
     s.asked = asked;
-    s.settings = "--alpha 1\n--beta 2\n";
+    s.settings = SETTINGS;
     points_left = dkm_ctx_rank(ctx) == dkm_ctx_size(ctx) - 1 ? stop_after : -1;
     return dkm_checkpoint_open(ctx, &s, c);
 }
@@ -97,12 +125,12 @@ static void a_factorisation_goes_on_where_it_stopped(dkm_ctx *ctx)
     CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
     CHECK_OK(ctx, factor(ctx, grid, &parts));
     CHECK(matrix_gap(whole, parts, 1) == 0);
-    CHECK(files_count(ctx, dir) == 2);
+    CHECK(count_states(ctx, dir) == 2);
     dkm_checkpoint_close(&c);
     dkm_dmat_destroy(&parts);
     dkm_dmat_destroy(&whole);
     dkm_grid_destroy(&grid);
-    files_close(ctx, dir);
+    close_directory(ctx, dir);
 }
 
 static dkm_status times(void *user, const dkm_slab *Q, dkm_slab *Y)
@@ -170,7 +198,7 @@ static void an_eigensolve_goes_on_where_it_stopped(dkm_ctx *ctx)
     CHECK(memcmp(want, got, sizeof want) == 0);
     dkm_dmat_destroy(&A);
     dkm_grid_destroy(&grid);
-    files_close(ctx, dir);
+    close_directory(ctx, dir);
 }
 
 /* A stage whose state is one number. */
@@ -189,7 +217,9 @@ static int found_number(dkm_ctx *ctx, const char *stage)
 
 static void damage_sends_back_to_the_state_before(dkm_ctx *ctx)
 {
-    char dir[FILES_PATH], path[FILES_PATH], name[DKM_NAME_LENGTH] = "", stem[DKM_STEM_LENGTH];
+    char dir[FILES_PATH], path[FILES_PATH], folder[FILES_PATH];
+    char name[DKM_NAME_LENGTH] = "", stem[DKM_STEM_LENGTH];
+    dkm_checkpoint_files files = {folder, stem, ""};
     dkm_checkpoint *c = NULL;
 
     files_open(ctx, dir);
@@ -202,7 +232,7 @@ static void damage_sends_back_to_the_state_before(dkm_ctx *ctx)
     CHECK_OK(ctx, keep_number(ctx, "number", 5));
     dkm_keep_leave(ctx);
     dkm_keep_leave(ctx);
-    CHECK(files_count(ctx, dir) == 4);
+    CHECK(count_states(ctx, dir) == 4);
     dkm_checkpoint_close(&c);
     CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
     CHECK(found_number(ctx, "number") == 3 && found_number(ctx, "another") == 9);
@@ -214,14 +244,15 @@ static void damage_sends_back_to_the_state_before(dkm_ctx *ctx)
     dkm_keep_leave(ctx);
     dkm_keep_leave(ctx);
     dkm_checkpoint_stem("number of 0000000000000000", stem);
-    CHECK(dkm_checkpoint_newest(dir, stem, 1000, name) == 2);
-    files_name(dir, name, path);
+    name_folder(dir, folder);
+    CHECK(dkm_checkpoint_newest(&files, 1000, name) == 2);
+    files_name(folder, name, path);
     files_hurt(ctx, path, 700, 0);
     CHECK(found_number(ctx, "number") == 2);
     files_hurt(ctx, path, 100, 1);
     CHECK(found_number(ctx, "number") == 2);
     dkm_checkpoint_close(&c);
-    files_close(ctx, dir);
+    close_directory(ctx, dir);
 }
 
 static void other_settings_and_data_are_refused(dkm_ctx *ctx)
@@ -255,10 +286,266 @@ static void other_settings_and_data_are_refused(dkm_ctx *ctx)
              open_at(ctx, dir, 0, -1, &c)); /* anew: the old states go with the first new one */
     CHECK(found_number(ctx, "number") == -1);
     CHECK_OK(ctx, keep_number(ctx, "fresh", 1));
-    CHECK(files_count(ctx, dir) == 1);
+    CHECK(count_states(ctx, dir) == 1);
     dkm_checkpoint_close(&c);
     dkm_data_destroy(&X);
-    files_close(ctx, dir);
+    close_directory(ctx, dir);
+}
+
+/* On rank 0; every rank sees it. */
+static void write_file(dkm_ctx *ctx, const char *dir, const char *name, const char *text)
+{
+    char path[FILES_PATH];
+    FILE *f;
+
+    files_name(dir, name, path);
+    if (dkm_ctx_rank(ctx) == 0) {
+        f = fopen(path, "w");
+        CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+    }
+    MPI_Barrier(dkm_ctx_comm(ctx));
+}
+
+static int is_there(dkm_ctx *ctx, const char *dir, const char *name)
+{
+    char path[FILES_PATH];
+    int there;
+
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    files_name(dir, name, path);
+    there = access(path, F_OK) == 0;
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    return there;
+}
+
+static void files_of_others_are_left_alone(dkm_ctx *ctx)
+{
+    const char *beside[] = {"results-20260101.h5", "run-000123.h5", "number-0123abcd-000001.h5"};
+    char dir[FILES_PATH], folder[FILES_PATH];
+    dkm_checkpoint *c = NULL;
+
+    files_open(ctx, dir);
+    name_folder(dir, folder);
+    for (int k = 0; k < 3; k++)
+        write_file(ctx, dir, beside[k], "precious");
+    CHECK_OK(ctx, open_at(ctx, dir, 0, -1, &c));
+    CHECK_OK(ctx, keep_number(ctx, "number", 1));
+    dkm_checkpoint_close(&c);
+    for (int k = 0; k < 3; k++)
+        write_file(ctx, folder, beside[k], "precious");
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK_OK(ctx, open_at(ctx, dir, turn, -1, &c));
+        for (int k = 0; k < 4; k++)
+            CHECK_OK(ctx, keep_number(ctx, "number", k));
+        dkm_checkpoint_close(&c);
+        for (int k = 0; k < 3; k++)
+            CHECK(is_there(ctx, dir, beside[k]) && is_there(ctx, folder, beside[k]));
+        CHECK(count_states(ctx, dir) == 2 + 3);
+    }
+    close_directory(ctx, dir);
+}
+
+/* A file with the name of a state of this run, but without its seal. */
+static void a_file_without_a_seal_stays(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], folder[FILES_PATH], run[DKM_RUN_LENGTH], stem[DKM_STEM_LENGTH];
+    char name[DKM_NAME_LENGTH];
+    dkm_checkpoint *c = NULL;
+
+    files_open(ctx, dir);
+    name_folder(dir, folder);
+    CHECK_OK(ctx, open_at(ctx, dir, 0, -1, &c));
+    dkm_checkpoint_run(SETTINGS, run);
+    dkm_checkpoint_stem("number of 0000000000000000", stem);
+    snprintf(name, sizeof name, "%s-%s-%06d.h5", stem, run, 0);
+    dkm_checkpoint_close(&c);
+    write_file(ctx, folder, name, "not a state");
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK_OK(ctx, open_at(ctx, dir, turn, -1, &c));
+        for (int k = 1; k <= 3; k++)
+            CHECK_OK(ctx, keep_number(ctx, "number", k));
+        dkm_checkpoint_close(&c);
+        CHECK(is_there(ctx, folder, name));
+        CHECK(count_states(ctx, dir) == 3);
+    }
+    close_directory(ctx, dir);
+}
+
+static void a_folder_that_is_not_ours_is_refused(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], folder[FILES_PATH];
+    dkm_checkpoint *c = NULL;
+
+    files_open(ctx, dir);
+    name_folder(dir, folder);
+    if (dkm_ctx_rank(ctx) == 0)
+        CHECK(mkdir(folder, 0777) == 0);
+    write_file(ctx, folder, "thesis.h5", "precious");
+    CHECK(open_at(ctx, dir, 0, -1, &c) == DKM_ERR_IO && c == NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "marker") != NULL);
+    CHECK(files_count(ctx, folder) == 1);
+    close_directory(ctx, dir);
+}
+
+/* What kill -9 leaves in the midst of a save goes; what another process is writing stays. */
+static void temporary_files_of_the_killed_are_removed(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], folder[FILES_PATH], run[DKM_RUN_LENGTH];
+    char left[2 * DKM_NAME_LENGTH], live[2 * DKM_NAME_LENGTH], other[2 * DKM_NAME_LENGTH];
+    dkm_checkpoint *c = NULL;
+    long parent = (long)getppid();
+
+    MPI_Bcast(&parent, 1, MPI_LONG, 0, dkm_ctx_comm(ctx));
+    files_open(ctx, dir);
+    name_folder(dir, folder);
+    CHECK_OK(ctx, open_at(ctx, dir, 0, -1, &c));
+    dkm_checkpoint_close(&c);
+    dkm_checkpoint_run(SETTINGS, run);
+    snprintf(left, sizeof left, "gram-00000000-%s-000004.h5.tmp.2147483646-0", run);
+    snprintf(live, sizeof live, "gram-00000000-%s-000004.h5.tmp.%ld-0", run, parent);
+    snprintf(other, sizeof other, "gram-00000000-ffffffff-000004.h5.tmp.2147483646-0");
+    write_file(ctx, folder, left, "half a state");
+    write_file(ctx, folder, live, "half a state");
+    write_file(ctx, folder, other, "half a state");
+    write_file(ctx, dir, left, "precious");
+    CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
+    dkm_checkpoint_close(&c);
+    CHECK(!is_there(ctx, folder, left));
+    CHECK(is_there(ctx, folder, live) && is_there(ctx, folder, other) && is_there(ctx, dir, left));
+    close_directory(ctx, dir);
+}
+
+static dkm_status open_other(dkm_ctx *ctx, const char *dir, int resume, dkm_checkpoint **c)
+{
+    dkm_checkpoint_settings s = dkm_checkpoint_settings_default();
+
+    s.dir = dir;
+    s.resume = resume;
+    s.settings = "--alpha 1\n--beta 3\n";
+    return dkm_checkpoint_open(ctx, &s, c);
+}
+
+static void runs_with_other_settings_share_a_directory(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH];
+    dkm_checkpoint *c = NULL;
+
+    files_open(ctx, dir);
+    CHECK_OK(ctx, open_at(ctx, dir, 0, -1, &c));
+    CHECK_OK(ctx, keep_number(ctx, "number", 7));
+    dkm_checkpoint_close(&c);
+    CHECK_OK(ctx, open_other(ctx, dir, 0, &c));
+    CHECK_OK(ctx, keep_number(ctx, "number", 8));
+    dkm_checkpoint_close(&c);
+    CHECK(count_states(ctx, dir) == 2);
+    CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
+    CHECK(found_number(ctx, "number") == 7);
+    dkm_checkpoint_close(&c);
+    CHECK_OK(ctx, open_other(ctx, dir, 1, &c));
+    CHECK(found_number(ctx, "number") == 8);
+    dkm_checkpoint_close(&c);
+    close_directory(ctx, dir);
+}
+
+/* Indefinite: the smallest eigenvalue is about -0.2. */
+static double indefinite(void *user, dkm_idx ig, dkm_idx jg)
+{
+    return smooth(user, ig, jg) - (ig == jg ? 0.7 : 0.0);
+}
+
+/* Bounds take two Lanczos runs on one matrix, of K and of c I - K: with all their states at hand
+ * each takes up its own. */
+static void bounds_take_up_the_states_of_their_own_operator(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH];
+    double want[4], got[4];
+    dkm_grid *grid = NULL;
+    dkm_dmat *A = NULL, *B = NULL;
+    dkm_checkpoint *c = NULL;
+
+    files_open(ctx, dir);
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, matrix_make(grid, ORDER, ORDER, DKM_F64, smooth, &A));
+    CHECK_OK(ctx, matrix_make(grid, ORDER, ORDER, DKM_F64, indefinite, &B));
+    CHECK_OK(ctx, dkm_psd_bounds(A, &want[0], &want[1]));
+    CHECK_OK(ctx, dkm_psd_bounds(B, &want[2], &want[3]));
+    CHECK(want[0] > 0.4 && want[2] < -0.1);
+    for (int turn = 0; turn < 3; turn++) {
+        CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
+        CHECK_OK(ctx, dkm_psd_bounds(A, &got[0], &got[1]));
+        CHECK_OK(ctx, dkm_psd_bounds(B, &got[2], &got[3]));
+        for (int k = 0; k < 4; k++)
+            CHECK_CLOSE(got[k], want[k], 1e-9 * want[1]);
+        dkm_checkpoint_close(&c);
+    }
+    dkm_dmat_destroy(&A);
+    dkm_dmat_destroy(&B);
+    dkm_grid_destroy(&grid);
+    close_directory(ctx, dir);
+}
+
+static dkm_status twice(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    const double *diagonal = user;
+    dkm_idx first = dkm_slab_first(ORDER, dkm_ctx_rank(in->ctx), dkm_ctx_size(in->ctx));
+
+    out->cols = in->cols;
+    for (dkm_idx i = 0; i < in->n; i++)
+        for (dkm_idx j = 0; j < in->cols; j++)
+            out->a[i * out->ld + j] = diagonal[(first + i) % 7] * in->a[i * in->ld + j];
+    return DKM_OK;
+}
+
+static dkm_status same(void *user, const dkm_slab *in, dkm_slab *out)
+{
+    (void)user;
+    out->cols = 0;
+    dkm_slab_append(out, in);
+    return DKM_OK;
+}
+
+/* A X = Y with Y a unit vector, so that all right-hand sides have the same norm: the largest
+ * element that X is off by. */
+static double off_by(dkm_ctx *ctx, dkm_idx unit)
+{
+    double diagonal[] = {1, 2, 3, 4, 5, 6, 7}, off = 0, all = 0;
+    dkm_pcg_settings s = {.tolerance = 1e-12,
+                          .max_steps = 50,
+                          .apply = twice,
+                          .precondition = same,
+                          .user = diagonal,
+                          .stage = "of a test"};
+    dkm_idx first = dkm_slab_first(ORDER, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_pcg_outcome o;
+    dkm_slab X = {0}, Y = {0};
+
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_slab_init(&X, ctx, ORDER, 1)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_slab_init(&Y, ctx, ORDER, 1)));
+    Y.cols = 1;
+    for (dkm_idx i = 0; i < Y.n; i++)
+        Y.a[i] = first + i == unit || first + i == unit + 1 ? 1.0 : 0.0;
+    CHECK_OK(ctx, dkm_pcg(&Y, &s, ORDER, &X, &o));
+    for (dkm_idx i = 0; i < Y.n; i++)
+        off = fmax(off, fabs(X.a[i] - Y.a[i] / diagonal[(first + i) % 7]));
+    MPI_Allreduce(&off, &all, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    dkm_slab_free(&X);
+    dkm_slab_free(&Y);
+    return all;
+}
+
+static void right_hand_sides_of_one_norm_are_told_apart(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH];
+    dkm_checkpoint *c = NULL;
+
+    files_open(ctx, dir);
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
+        CHECK(off_by(ctx, 3) < 1e-9);
+        CHECK(off_by(ctx, 5) < 1e-9);
+        dkm_checkpoint_close(&c);
+    }
+    close_directory(ctx, dir);
 }
 
 static void a_disk_that_is_full_does_not_end_the_run(dkm_ctx *ctx)
@@ -284,7 +571,7 @@ static void a_disk_that_is_full_does_not_end_the_run(dkm_ctx *ctx)
     CHECK_OK(ctx, keep_number(ctx, "number", 2));
     CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
     dkm_checkpoint_close(&c);
-    CHECK(files_count(ctx, dir) == 2);
+    CHECK(count_states(ctx, dir) == 2);
     CHECK_OK(ctx, open_at(ctx, dir, 1, -1, &c));
     CHECK(found_number(ctx, "number") == 2);
     CHECK_OK(ctx, dkm_keep_find_lower("matrix", A, &found));
@@ -292,7 +579,7 @@ static void a_disk_that_is_full_does_not_end_the_run(dkm_ctx *ctx)
     dkm_checkpoint_close(&c);
     dkm_dmat_destroy(&A);
     dkm_grid_destroy(&grid);
-    files_close(ctx, dir);
+    close_directory(ctx, dir);
 }
 
 static void time_that_runs_out_stops_the_run(dkm_ctx *ctx)
@@ -318,7 +605,7 @@ static void time_that_runs_out_stops_the_run(dkm_ctx *ctx)
     CHECK(keep_number(ctx, "number", 1) == DKM_ERR_STOPPED);
     CHECK(strstr(dkm_ctx_message(ctx), "in time") != NULL);
     dkm_checkpoint_close(&c);
-    files_close(ctx, dir);
+    close_directory(ctx, dir);
 }
 
 static char scene[FILES_PATH];
@@ -341,7 +628,7 @@ static void brutal(dkm_ctx *ctx)
 {
     files_open(ctx, scene);
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, open_save_find);
-    files_close(ctx, scene);
+    close_directory(ctx, scene);
 }
 
 static const check_case cases[] = {
@@ -349,6 +636,13 @@ static const check_case cases[] = {
     CASE(an_eigensolve_goes_on_where_it_stopped),
     CASE(damage_sends_back_to_the_state_before),
     CASE(other_settings_and_data_are_refused),
+    CASE(files_of_others_are_left_alone),
+    CASE(a_file_without_a_seal_stays),
+    CASE(a_folder_that_is_not_ours_is_refused),
+    CASE(temporary_files_of_the_killed_are_removed),
+    CASE(runs_with_other_settings_share_a_directory),
+    CASE(bounds_take_up_the_states_of_their_own_operator),
+    CASE(right_hand_sides_of_one_norm_are_told_apart),
     CASE(a_disk_that_is_full_does_not_end_the_run),
     CASE(time_that_runs_out_stops_the_run),
     CASE(brutal),

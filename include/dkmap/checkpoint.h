@@ -2,7 +2,8 @@
  *
  *  While a checkpoint is open, the computations of its context save what they finish and, every few
  *  minutes, how far they are. Each state is a file of its own, with a checksum, there whole or not
- *  at all; of each stage the last two are kept. Nothing in them depends on the number of ranks.
+ *  at all; of each stage the last two are kept. Nothing in them depends on the number of ranks. They
+ *  lie in a folder of their own within the directory, and no other file is ever removed.
  *
  *  Saving is held to a twentieth of the time: a state that costs more to write than is lost without
  *  it waits. A disk that is full is reported, and the run goes on.

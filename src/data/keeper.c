@@ -146,6 +146,13 @@ dkm_status dkm_keep_note(const dkm_data *data)
     return k ? k->note(k, dkm_data_fingerprint(data)) : DKM_OK;
 }
 
+dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum)
+{
+    dkm_keeper *k = keeper_of(ctx);
+
+    return k ? k->note(k, sum) : DKM_OK;
+}
+
 dkm_status dkm_keep_find_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found)
 {
     dkm_status status = DKM_OK;

@@ -70,6 +70,10 @@ dkm_status dkm_keep_find(dkm_ctx *ctx, const char *stage, dkm_bundle *state, int
 DKM_NODISCARD
 dkm_status dkm_keep_note(const dkm_data *data);
 
+/** The same of a file that is not read as data, by its checksum: the same on every rank. */
+DKM_NODISCARD
+dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum);
+
 /** A number that tells data apart, whatever the ranks they are spread over. Collective. */
 uint64_t dkm_data_fingerprint(const dkm_data *data);
 

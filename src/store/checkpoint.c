@@ -23,7 +23,9 @@ struct dkm_checkpoint {
     dkm_keeper keeper; /* first: computations see only this */
     dkm_ctx *ctx;
     dkm_checkpoint_settings settings;
-    char *dir, *path;      /* the directory, and room for a file in it */
+    char *dir, *folder; /* as given, and ours within it */
+    char *path;         /* room for a file in that */
+    char run[DKM_RUN_LENGTH];
     char *said, *command;  /* copies of the settings' texts */
     char *data, *old_data; /* lines about the data read so far, and in the run before */
     dkm_idx lines;
@@ -46,7 +48,21 @@ static dkm_checkpoint *self_of(dkm_keeper *keeper)
 
 static void name_file(dkm_checkpoint *c, const char *name)
 {
-    snprintf(c->path, strlen(c->dir) + DKM_NAME_LENGTH + 2, "%s/%s", c->dir, name);
+    snprintf(c->path, strlen(c->folder) + DKM_NAME_LENGTH + 2, "%s/%s", c->folder, name);
+}
+
+/* Files of this run, of a stage or, where the stem is "", of all. */
+static dkm_checkpoint_files own(const dkm_checkpoint *c, const char *stem)
+{
+    return (dkm_checkpoint_files){c->folder, stem, c->run};
+}
+
+/* Whether lines about the data of another run are about those of this one, as far as both go. */
+static int same_data(const dkm_checkpoint *c, const char *data)
+{
+    size_t mine = strlen(c->data), theirs = strlen(data);
+
+    return strncmp(c->data, data, mine < theirs ? mine : theirs) == 0;
 }
 
 /* What rank 0's clock says, before signals are looked at. */
@@ -100,15 +116,93 @@ static double bytes_of(const dkm_bundle *state)
     return bytes;
 }
 
-/* Rank 0 alone. A run that begins anew leaves the states of the one before until it has its own. */
+/* The name of the newest file below a number, told by rank 0. */
+static long newest(dkm_checkpoint *c, dkm_checkpoint_files files, long below)
+{
+    char name[DKM_NAME_LENGTH] = "";
+    long number = -1;
+
+    if (dkm_ctx_rank(c->ctx) == 0)
+        number = dkm_checkpoint_newest(&files, below, name);
+    MPI_Bcast(&number, 1, MPI_LONG, 0, dkm_ctx_comm(c->ctx));
+    MPI_Bcast(name, DKM_NAME_LENGTH, MPI_CHAR, 0, dkm_ctx_comm(c->ctx));
+    if (number >= 0)
+        name_file(c, name);
+    return number;
+}
+
+/* States from before a kernel was defined anew hold values of the old one. */
+static dkm_local check_format(dkm_checkpoint *c, const dkm_bundle_header *header)
+{
+    if (header->version == DKM_BUNDLE_VERSION)
+        return DKM_LOCAL_OK;
+    return dkm_fail(c->ctx, DKM_ERR_FORMAT,
+                    "%s: a checkpoint of format %lld, and this dkmap goes "
+                    "on from format %d alone",
+                    c->path, (long long)header->version, DKM_BUNDLE_VERSION);
+}
+
+/* Load c->path; a file that does not hold together is told and passed over. */
+static dkm_status try_file(dkm_checkpoint *c, dkm_bundle *state, int *good)
+{
+    dkm_bundle_header header = {0};
+    dkm_status status = dkm_seal_check(c->ctx, c->path);
+
+    if (status == DKM_OK)
+        status = dkm_bundle_load(c->ctx, c->path, state, &header);
+    if (status == DKM_OK)
+        status = dkm_agree(c->ctx, check_format(c, &header));
+    dkm_bundle_header_clear(&header);
+    *good = status == DKM_OK;
+    if (status == DKM_ERR_MEMORY || status == DKM_OK)
+        return status;
+    dkm_say(c->ctx, DKM_WARN, "%s: looking for the checkpoint before it", dkm_ctx_message(c->ctx));
+    dkm_bundle_clear(state);
+    return DKM_OK;
+}
+
+/* Whether the state in c->path is of a run on the same data as this one. */
+static dkm_status is_of_this_run(dkm_checkpoint *c, int *ours)
+{
+    dkm_status status = DKM_OK;
+    dkm_bundle state = dkm_bundle_empty(c->ctx);
+    dkm_bundle_header header = {0};
+    const char *settings = NULL, *data = NULL;
+
+    *ours = 0;
+    DKM_TRY(dkm_bundle_load(c->ctx, c->path, &state, &header));
+    DKM_AGREE(c->ctx, dkm_bundle_text(&state, "settings", &settings));
+    DKM_AGREE(c->ctx, dkm_bundle_text(&state, "data_read", &data));
+    *ours = strcmp(settings, c->said) == 0 && same_data(c, data);
+out:
+    dkm_bundle_header_clear(&header);
+    dkm_bundle_clear(&state);
+    return status;
+}
+
+/* Remove what an earlier run with these settings and data left, once there is a state of this one;
+ * what cannot be read stays. */
+static void remove_earlier(dkm_checkpoint *c)
+{
+    dkm_checkpoint_files files = own(c, "");
+    long number = c->first;
+    int ours;
+
+    while ((number = newest(c, files, number)) >= 0)
+        if (is_of_this_run(c, &ours) == DKM_OK && ours && dkm_ctx_rank(c->ctx) == 0)
+            dkm_checkpoint_remove(c->folder, c->path + strlen(c->folder) + 1);
+}
+
+/* A run that begins anew leaves the states of the one before until it has its own. Collective. */
 static void prune(dkm_checkpoint *c, const char *stem)
 {
-    if (dkm_ctx_rank(c->ctx) != 0)
-        return;
+    dkm_checkpoint_files files = own(c, stem);
+
     if (!c->settings.resume && !c->cleaned)
-        dkm_checkpoint_prune(c->dir, "", c->first, 0);
+        remove_earlier(c);
     c->cleaned = 1;
-    dkm_checkpoint_prune(c->dir, stem, LONG_MAX, KEPT);
+    if (dkm_ctx_rank(c->ctx) == 0)
+        dkm_checkpoint_prune(&files, LONG_MAX, KEPT);
 }
 
 static dkm_status write_state(dkm_checkpoint *c, const char *stage, dkm_bundle *state)
@@ -117,11 +211,12 @@ static dkm_status write_state(dkm_checkpoint *c, const char *stage, dkm_bundle *
     char stem[DKM_STEM_LENGTH], name[DKM_NAME_LENGTH];
 
     dkm_checkpoint_stem(stage, stem);
-    snprintf(name, sizeof name, "%s-%06ld.h5", stem, c->next++);
+    snprintf(name, sizeof name, "%s-%s-%06ld.h5", stem, c->run, c->next++);
     name_file(c, name);
     DKM_AGREE(c->ctx, add_parts(c, stage, state));
     DKM_TRY(dkm_bundle_save_sealed(state, c->path, "checkpoint", c->command));
     prune(c, stem);
+    name_file(c, name);
 out:
     return status;
 }
@@ -160,60 +255,36 @@ static dkm_status save(dkm_keeper *keeper, const char *stage, dkm_bundle *state)
     return c->wanted >= STOP_IN_TIME ? stop(c) : DKM_OK;
 }
 
-/* The name of the newest file of a stem below a number, told by rank 0. */
-static long newest(dkm_checkpoint *c, const char *stem, long below)
+/* Whether a state is of this stage, these settings and these data: names hold but a hash. */
+static dkm_local match(const dkm_checkpoint *c, const dkm_bundle *state, const char *stage,
+                       int *matches)
 {
-    char name[DKM_NAME_LENGTH] = "";
-    long number = -1;
+    dkm_local local = DKM_LOCAL_OK;
+    const char *kept = NULL, *settings = NULL, *data = NULL;
 
-    if (dkm_ctx_rank(c->ctx) == 0)
-        number = dkm_checkpoint_newest(c->dir, stem, below, name);
-    MPI_Bcast(&number, 1, MPI_LONG, 0, dkm_ctx_comm(c->ctx));
-    MPI_Bcast(name, DKM_NAME_LENGTH, MPI_CHAR, 0, dkm_ctx_comm(c->ctx));
-    if (number >= 0)
-        name_file(c, name);
-    return number;
+    DKM_STEP(dkm_bundle_text(state, "stage", &kept));
+    DKM_STEP(dkm_bundle_text(state, "settings", &settings));
+    DKM_STEP(dkm_bundle_text(state, "data_read", &data));
+    *matches = strcmp(kept, stage) == 0 && strcmp(settings, c->said) == 0 && same_data(c, data);
+out:
+    return local;
 }
 
-/* States from before a kernel was defined anew hold values of the old one. */
-static dkm_local check_format(dkm_checkpoint *c, const dkm_bundle_header *header)
-{
-    if (header->version == DKM_BUNDLE_VERSION)
-        return DKM_LOCAL_OK;
-    return dkm_fail(c->ctx, DKM_ERR_FORMAT,
-                    "%s: a checkpoint of format %lld, and this dkmap goes "
-                    "on from format %d alone",
-                    c->path, (long long)header->version, DKM_BUNDLE_VERSION);
-}
-
-/* Load c->path; a file that does not hold together is told and passed over. */
-static dkm_status try_file(dkm_checkpoint *c, dkm_bundle *state, int *good)
-{
-    dkm_bundle_header header = {0};
-    dkm_status status = dkm_seal_check(c->ctx, c->path);
-
-    if (status == DKM_OK)
-        status = dkm_bundle_load(c->ctx, c->path, state, &header);
-    if (status == DKM_OK)
-        status = dkm_agree(c->ctx, check_format(c, &header));
-    dkm_bundle_header_clear(&header);
-    *good = status == DKM_OK;
-    if (status == DKM_ERR_MEMORY || status == DKM_OK)
-        return status;
-    dkm_say(c->ctx, DKM_WARN, "%s: looking for the checkpoint before it", dkm_ctx_message(c->ctx));
-    dkm_bundle_clear(state);
-    return DKM_OK;
-}
-
-/* The newest good state of a stem, of any stem when that is "". */
-static dkm_status newest_good(dkm_checkpoint *c, const char *stem, dkm_bundle *state, int *found)
+/* The newest good state among some files; of a stage, where that is not NULL. */
+static dkm_status newest_good(dkm_checkpoint *c, dkm_checkpoint_files files, const char *stage,
+                              dkm_bundle *state, int *found)
 {
     dkm_status status = DKM_OK;
     long number = LONG_MAX;
 
     *found = 0;
-    while (!*found && (number = newest(c, stem, number)) >= 0)
+    while (!*found && (number = newest(c, files, number)) >= 0) {
         DKM_TRY(try_file(c, state, found));
+        if (*found && stage)
+            DKM_AGREE(c->ctx, match(c, state, stage, found));
+        if (!*found)
+            dkm_bundle_clear(state);
+    }
 out:
     return status;
 }
@@ -223,16 +294,11 @@ static dkm_status find(dkm_keeper *keeper, const char *stage, dkm_bundle *state,
     dkm_checkpoint *c = self_of(keeper);
     dkm_status status = DKM_OK;
     char stem[DKM_STEM_LENGTH];
-    const char *kept = NULL;
 
     if (!c->settings.resume)
         return DKM_OK;
     dkm_checkpoint_stem(stage, stem);
-    DKM_TRY(newest_good(c, stem, state, found));
-    if (!*found)
-        goto out;
-    DKM_AGREE(c->ctx, dkm_bundle_text(state, "stage", &kept));
-    *found = strcmp(kept, stage) == 0;
+    DKM_TRY(newest_good(c, own(c, stem), stage, state, found));
     if (*found)
         dkm_say(c->ctx, DKM_INFO, "going on from %s", c->path);
 out:
@@ -251,15 +317,19 @@ static dkm_local check_settings(dkm_checkpoint *c, const char *before)
                     c->dir, *theirs ? theirs : "nothing", *mine ? mine : "nothing");
 }
 
-/* What the run before was, from its newest good file. */
+/* What the run before was, from its newest good file; where there are only files of runs with other
+ * settings, they are told. */
 static dkm_status look_back(dkm_checkpoint *c)
 {
     dkm_status status = DKM_OK;
     dkm_bundle state = dkm_bundle_empty(c->ctx);
     const char *settings = NULL, *data = NULL;
+    const dkm_checkpoint_files any = {c->folder, "", ""};
     int found = 0;
 
-    DKM_TRY(newest_good(c, "", &state, &found));
+    DKM_TRY(newest_good(c, own(c, ""), NULL, &state, &found));
+    if (!found)
+        DKM_TRY(newest_good(c, any, NULL, &state, &found));
     if (!found) {
         dkm_say(c->ctx, DKM_INFO, "no checkpoint in %s yet: starting from the beginning", c->dir);
         goto out;
@@ -302,12 +372,28 @@ static dkm_status note(dkm_keeper *keeper, uint64_t data)
 static dkm_local make_room(dkm_checkpoint *c, const dkm_checkpoint_settings *s)
 {
     dkm_local local = DKM_LOCAL_OK;
+    size_t room = strlen(s->dir) + sizeof DKM_CHECKPOINT_FOLDER + 1;
 
     DKM_STEP(dkm_strdup(c->ctx, s->dir, &c->dir));
     DKM_STEP(dkm_strdup(c->ctx, s->settings ? s->settings : "", &c->said));
     DKM_STEP(dkm_strdup(c->ctx, s->command ? s->command : "", &c->command));
     DKM_STEP(dkm_strdup(c->ctx, "", &c->data));
-    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)strlen(s->dir) + DKM_NAME_LENGTH + 2, &c->path));
+    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)room, &c->folder));
+    snprintf(c->folder, room, "%s/%s", c->dir, DKM_CHECKPOINT_FOLDER);
+    dkm_checkpoint_run(c->said, c->run);
+    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)room + DKM_NAME_LENGTH + 2, &c->path));
+out:
+    return local;
+}
+
+/* Rank 0: the folder, without what a run that was killed left half written. */
+static dkm_local make_folder(dkm_checkpoint *c)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_checkpoint_files files = own(c, "");
+
+    DKM_STEP(dkm_checkpoint_make(c->ctx, c->dir, c->folder));
+    dkm_checkpoint_sweep(&files);
 out:
     return local;
 }
@@ -316,7 +402,6 @@ dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *sett
                                dkm_checkpoint **checkpoint)
 {
     dkm_status status = DKM_OK;
-    dkm_local made = DKM_LOCAL_OK;
     dkm_checkpoint *c = NULL;
 
     *checkpoint = NULL;
@@ -325,10 +410,8 @@ dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *sett
     c->keeper = (dkm_keeper){.due = due, .save = save, .find = find, .note = note};
     c->saved_at = c->point_at = MPI_Wtime();
     DKM_AGREE(ctx, make_room(c, settings));
-    if (dkm_ctx_rank(ctx) == 0)
-        made = dkm_checkpoint_make(ctx, c->dir);
-    DKM_AGREE(ctx, made);
-    c->first = c->next = newest(c, "", LONG_MAX) + 1;
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? make_folder(c) : DKM_LOCAL_OK);
+    c->first = c->next = newest(c, (dkm_checkpoint_files){c->folder, "", ""}, LONG_MAX) + 1;
     if (settings->resume)
         DKM_TRY(look_back(c));
     dkm_ctx_set_keeper(ctx, &c->keeper);
@@ -357,6 +440,7 @@ void dkm_checkpoint_close(dkm_checkpoint **checkpoint)
     DKM_FREE(c->command);
     DKM_FREE(c->said);
     DKM_FREE(c->path);
+    DKM_FREE(c->folder);
     DKM_FREE(c->dir);
     DKM_FREE(*checkpoint);
 }

@@ -4,14 +4,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIGITS 6
+#include "data/outfile.h"
+#include "data/path.h"
+#include "store/seal.h"
+
+#define DIGITS      6
+#define HASH_DIGITS (DKM_RUN_LENGTH - 1)
+
+static const char marker[] =
+    "dkmap checkpoints, format 2\n"
+    "States of long runs, see --checkpoint. Once their runs are done this folder can be removed.\n";
 
 static uint32_t hash_text(const char *text)
 {
@@ -32,29 +41,54 @@ void dkm_checkpoint_stem(const char *stage, char stem[DKM_STEM_LENGTH])
     snprintf(stem, DKM_STEM_LENGTH, "%.*s-%08lx", length, word, (unsigned long)hash_text(stage));
 }
 
-long dkm_checkpoint_number(const char *name, const char *stem)
+void dkm_checkpoint_run(const char *settings, char run[DKM_RUN_LENGTH])
 {
-    const char *dash = strrchr(name, '-');
-    size_t length = strlen(stem);
+    snprintf(run, DKM_RUN_LENGTH, "%08lx", (unsigned long)hash_text(settings));
+}
+
+/* The end of "-" and a hash in hexadecimal digits; NULL where they are not there. */
+static const char *past_hash(const char *text)
+{
+    int n = 0;
+
+    if (*text++ != '-')
+        return NULL;
+    while (n < HASH_DIGITS && isxdigit((unsigned char)text[n]))
+        n++;
+    return n == HASH_DIGITS ? text + n : NULL;
+}
+
+long dkm_checkpoint_number(const dkm_checkpoint_files *files, const char *name, const char **rest)
+{
+    const char *hash = name + strcspn(name, "-"), *run = past_hash(hash);
+    const char *dash = run ? past_hash(run) : NULL;
+    size_t length = strlen(files->stem);
     char *end;
     long number;
 
-    if (strncmp(name, stem, length) != 0 || (length > 0 && name[length] != '-') || !dash ||
-        strlen(name) >= DKM_NAME_LENGTH || !isdigit((unsigned char)dash[1]))
+    if (!dash || *dash != '-' || !isdigit((unsigned char)dash[1]))
+        return -1;
+    if (length > 0 && ((size_t)(run - name) != length || strncmp(name, files->stem, length) != 0))
+        return -1;
+    if (*files->run && strncmp(run + 1, files->run, HASH_DIGITS) != 0)
         return -1;
     number = strtol(dash + 1, &end, 10);
-    return end - dash > DIGITS && strcmp(end, ".h5") == 0 ? number : -1;
+    if (end - dash <= DIGITS || strncmp(end, ".h5", 3) != 0 || end + 3 - name >= DKM_NAME_LENGTH)
+        return -1;
+    if (rest)
+        *rest = end + 3;
+    return rest || end[3] == '\0' ? number : -1;
 }
 
-long dkm_checkpoint_newest(const char *dir, const char *stem, long below,
+long dkm_checkpoint_newest(const dkm_checkpoint_files *files, long below,
                            char name[DKM_NAME_LENGTH])
 {
-    DIR *list = opendir(dir);
+    DIR *list = opendir(files->folder);
     struct dirent *entry;
     long newest = -1;
 
     while (list && (entry = readdir(list))) {
-        long number = dkm_checkpoint_number(entry->d_name, stem);
+        long number = dkm_checkpoint_number(files, entry->d_name, NULL);
         if (number > newest && number < below) {
             newest = number;
             snprintf(name, DKM_NAME_LENGTH, "%.*s", DKM_NAME_LENGTH - 1, entry->d_name);
@@ -65,28 +99,164 @@ long dkm_checkpoint_newest(const char *dir, const char *stem, long below,
     return newest;
 }
 
-void dkm_checkpoint_prune(const char *dir, const char *stem, long below, int keep)
+static int open_folder(const char *folder)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dkm_path_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+/* Whether a plain file ends in a seal. */
+static int is_sealed(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int sealed = fd >= 0 && dkm_seal_present(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return sealed;
+}
+
+void dkm_checkpoint_remove(const char *folder, const char *name)
+{
+    int fd = open_folder(folder);
+
+    if (fd >= 0 && is_sealed(fd, name))
+        unlinkat(fd, name, 0);
+    if (fd >= 0)
+        close(fd);
+}
+
+void dkm_checkpoint_prune(const dkm_checkpoint_files *files, long below, int keep)
+{
+    int fd = open_folder(files->folder);
     char name[DKM_NAME_LENGTH];
 
-    while (fd >= 0 && (below = dkm_checkpoint_newest(dir, stem, below, name)) >= 0)
-        if (keep-- <= 0)
+    while (fd >= 0 && (below = dkm_checkpoint_newest(files, below, name)) >= 0)
+        if (keep-- <= 0 && is_sealed(fd, name))
             unlinkat(fd, name, 0);
     if (fd >= 0)
         close(fd);
 }
 
-dkm_local dkm_checkpoint_make(dkm_ctx *ctx, const char *dir)
+/* Whether a process of this machine runs. One that was killed in a container can stay a zombie for
+ * want of a parent that waits for it. */
+static int is_running(long process)
+{
+    char path[64], text[512] = "", *after;
+    int fd;
+
+    if (kill((pid_t)process, 0) != 0 && errno == ESRCH)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%ld/stat", process);
+    fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+        text[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    after = strrchr(text, ')'); /* PID (COMMAND) STATE ... */
+    return !after || strlen(after) < 3 || !strchr("ZX", after[2]);
+}
+
+/* The process that writes a temporary file has it locked, on whatever machine it runs. */
+static int is_abandoned(int folder, const char *name, long process)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd, abandoned;
+
+    if (process <= 0 || is_running(process))
+        return 0;
+    fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    abandoned = fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
+    if (fd >= 0)
+        close(fd);
+    return abandoned;
+}
+
+void dkm_checkpoint_sweep(const dkm_checkpoint_files *files)
+{
+    int fd = open_folder(files->folder);
+    DIR *list = fd >= 0 ? opendir(files->folder) : NULL;
+    struct dirent *entry;
+
+    while (list && (entry = readdir(list))) {
+        const char *rest = NULL;
+        size_t length = strlen(DKM_TEMPORARY);
+        if (dkm_checkpoint_number(files, entry->d_name, &rest) >= 0 &&
+            strncmp(rest, DKM_TEMPORARY, length) == 0 &&
+            is_abandoned(fd, entry->d_name, strtol(rest + length, NULL, 10)))
+            unlinkat(fd, entry->d_name, 0);
+    }
+    if (list)
+        closedir(list);
+    if (fd >= 0)
+        close(fd);
+}
+
+static int make_directory(const char *dir)
 {
     struct stat about;
 
     if (mkdir(dir, 0777) == 0)
+        return 1;
+    return errno == EEXIST && stat(dir, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* Whether the folder's marker is there; one that was cut short by a kill begins as it should. */
+static int has_marker(int folder)
+{
+    int fd = openat(folder, DKM_CHECKPOINT_MARKER, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    char text[sizeof marker] = "";
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    return got >= 0 && (size_t)got < sizeof marker && strncmp(text, marker, (size_t)got) == 0;
+}
+
+static int is_empty(const char *folder)
+{
+    DIR *list = opendir(folder);
+    struct dirent *entry;
+    int others = 0;
+
+    while (list && (entry = readdir(list)))
+        others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (list)
+        closedir(list);
+    return list && others == 0;
+}
+
+static int write_marker(int folder)
+{
+    int fd = openat(folder, DKM_CHECKPOINT_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int bad = fd < 0 ? errno != EEXIST : write(fd, marker, sizeof marker - 1) < 0;
+
+    if (fd >= 0)
+        close(fd);
+    return !bad;
+}
+
+dkm_local dkm_checkpoint_make(dkm_ctx *ctx, const char *dir, const char *folder)
+{
+    int made = make_directory(dir) && make_directory(folder);
+    int fd = made ? open_folder(folder) : -1, reason = errno;
+    int ours = fd >= 0 && has_marker(fd), empty = 0, marked = ours;
+
+    if (fd >= 0 && !ours) {
+        empty = is_empty(folder);
+        marked = empty ? write_marker(fd) : has_marker(fd); /* another run may have been faster */
+        reason = errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (marked)
         return DKM_LOCAL_OK;
-    if (errno == EEXIST && stat(dir, &about) == 0 && S_ISDIR(about.st_mode))
-        return DKM_LOCAL_OK;
+    if (fd >= 0 && !empty)
+        return dkm_fail(ctx, DKM_ERR_IO,
+                        "%s: holds files and not the marker '%s' of a folder of checkpoints: use "
+                        "another --checkpoint",
+                        folder, DKM_CHECKPOINT_MARKER);
     return dkm_fail(ctx, DKM_ERR_IO, "%s: cannot be made a directory for checkpoints: %s", dir,
-                    strerror(errno));
+                    strerror(reason));
 }
 
 int dkm_checkpoint_differ(const char *a, const char *b, char *mine, char *theirs, size_t room)

@@ -1,7 +1,9 @@
 #include <dkmap/extend.h>
 #include <dkmap/store.h>
 
+#include "data/keeper.h"
 #include "kernel/loaded.h"
+#include "store/seal.h"
 
 static dkm_status coordinates(void *state, const dkm_data *X, dkm_data **Z)
 {
@@ -15,6 +17,20 @@ static void destroy(void *state)
     dkm_model_destroy(&model);
 }
 
+/* States of a run are of use for the same kernel file alone. */
+static dkm_status note_file(dkm_ctx *ctx, const char *path)
+{
+    dkm_status status = DKM_OK;
+    uint64_t sum = 0;
+
+    if (!dkm_keep_wanted(ctx))
+        return DKM_OK;
+    DKM_TRY(dkm_seal_sum(ctx, path, &sum));
+    DKM_TRY(dkm_keep_note_sum(ctx, sum));
+out:
+    return status;
+}
+
 static dkm_status load(dkm_ctx *ctx, const char *path, dkm_loaded *loaded)
 {
     dkm_status status = DKM_OK;
@@ -22,8 +38,11 @@ static dkm_status load(dkm_ctx *ctx, const char *path, dkm_loaded *loaded)
     dkm_model *model = NULL;
 
     DKM_TRY(dkm_model_load(ctx, path, &layout, &model));
+    DKM_TRY(note_file(ctx, path));
     *loaded = (dkm_loaded){model, coordinates, destroy};
+    model = NULL;
 out:
+    dkm_model_destroy(&model);
     return status;
 }
 

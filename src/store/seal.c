@@ -9,6 +9,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "data/path.h"
 
 #define CHUNK (1 << 20)
 
@@ -45,15 +46,27 @@ static dkm_local damaged(dkm_ctx *ctx, const char *path, const char *how)
     return dkm_fail(ctx, DKM_ERR_FORMAT, "%s: %s", path, how);
 }
 
-static dkm_local read_seal(dkm_ctx *ctx, const char *path, int fd, seal *s)
+static int fetch_seal(int fd, seal *s)
 {
     struct stat about;
 
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= (off_t)sizeof *s &&
+           pread(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) == (ssize_t)sizeof *s &&
+           memcmp(s->mark, mark, sizeof mark) == 0 && s->length == about.st_size - (off_t)sizeof *s;
+}
+
+int dkm_seal_present(int fd)
+{
+    seal s;
+
+    return fetch_seal(fd, &s);
+}
+
+static dkm_local read_seal(dkm_ctx *ctx, const char *path, int fd, seal *s)
+{
     if (fd < 0)
         return damaged(ctx, path, strerror(errno));
-    if (fstat(fd, &about) != 0 || about.st_size < (off_t)sizeof *s ||
-        pread(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) != (ssize_t)sizeof *s ||
-        memcmp(s->mark, mark, sizeof mark) != 0 || s->length != about.st_size - (off_t)sizeof *s)
+    if (!fetch_seal(fd, s))
         return damaged(ctx, path, "torn: it does not end as it should");
     return DKM_LOCAL_OK;
 }
@@ -80,10 +93,37 @@ out:
     return local;
 }
 
+static dkm_local find_length(dkm_ctx *ctx, const char *path, int fd, int64_t *length)
+{
+    struct stat about;
+
+    if (fd < 0 || fstat(fd, &about) != 0)
+        return damaged(ctx, path, strerror(errno));
+    *length = about.st_size;
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum)
+{
+    dkm_status status = DKM_OK;
+    int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
+    int64_t length = 0;
+    uint64_t mine = 0;
+
+    *sum = 0;
+    DKM_AGREE(ctx, find_length(ctx, path, fd, &length));
+    DKM_AGREE(ctx, sum_part(ctx, path, fd, length, &mine));
+    MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+out:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 dkm_status dkm_seal_check(dkm_ctx *ctx, const char *path)
 {
     dkm_status status = DKM_OK;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
     uint64_t mine = 0, all = 0;
     seal s = {.length = 0};
 
