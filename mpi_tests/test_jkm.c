@@ -286,6 +286,95 @@ static void annealing_ends_at_the_same_optimum(dkm_ctx *ctx)
     dkm_model_destroy(&model);
 }
 
+/* Fit with and without annealing, and compare the objectives. */
+static void anneal_both_ways(dkm_ctx *ctx, const problem *p, double from)
+{
+    problem annealed = *p;
+    dkm_model *model = NULL;
+    dkm_jkm_info plain = {0}, info = {0};
+
+    annealed.settings.anneal = from;
+    CHECK_OK(ctx, fit(ctx, p, &model, &plain));
+    dkm_model_destroy(&model);
+    CHECK_OK(ctx, fit(ctx, &annealed, &model, &info));
+    dkm_model_destroy(&model);
+    CHECK(plain.primal > 0 && info.epsilon == p->settings.epsilon);
+    CHECK_CLOSE(info.primal, plain.primal, 3e-4 * plain.primal);
+    CHECK_CLOSE(info.dual, plain.dual, 3e-4 * plain.dual);
+    CHECK(info.gap >= -1e-6 && info.gap <= 1e-4);
+}
+
+static void annealing_goes_with_both_kinds_of_slacks(dkm_ctx *ctx)
+{
+    const dkm_jkm_rescale rescale[] = {DKM_JKM_PLAIN, DKM_JKM_RESCALE_MARGIN};
+    const double C[] = {0.02, 1};
+
+    for (int k = 0; k < 8; k++) {
+        problem p = sphere("tensor", 14, 3, 4, 0.2);
+        p.kx = "rbf(sigma=1)";
+        p.settings.outputs = DKM_JKM_CANDIDATES;
+        p.settings.C = C[k % 2];
+        p.settings.rescale = rescale[k / 2 % 2];
+        p.settings.slacks = k / 4 ? DKM_JKM_SLACKS_ONE : DKM_JKM_SLACKS_EACH;
+        anneal_both_ways(ctx, &p, 1.1);
+    }
+    for (int one = 0; one < 2; one++) { /* classes, by features */
+        problem p = sphere("tensor", 20, 3, 3, 0.2);
+        p.classes = 3;
+        p.settings.C = 0.1;
+        p.settings.slacks = one ? DKM_JKM_SLACKS_ONE : DKM_JKM_SLACKS_EACH;
+        anneal_both_ways(ctx, &p, 1.1);
+    }
+}
+
+static void annealing_goes_with_free_outputs(dkm_ctx *ctx)
+{
+    const double C[] = {0.1, 1, 0};
+
+    for (int k = 0; k < 3; k++) {
+        problem p = sphere("tensor", 14, 3, 4, 0.2);
+        p.kx = "rbf(sigma=0.5)";
+        p.settings.outputs = DKM_JKM_FREE;
+        p.settings.C = C[k];
+        anneal_both_ways(ctx, &p, 1.5);
+    }
+}
+
+/* Finds what violates most at first, and nothing later on. */
+static int find_once(void *user, dkm_idx example, dkm_idx r, const double *g, const double *y,
+                     double *found, double *margin)
+{
+    double size = 0;
+
+    for (dkm_idx k = 0; k < r; k++)
+        size += fabs(g[k]);
+    return size == 0 && find_among_outputs(user, example, r, g, y, found, margin);
+}
+
+static void gaps_are_never_negative(dkm_ctx *ctx)
+{
+    for (int k = 0; k < 2; k++) {
+        problem p = sphere("diag(lambda=0.5)", 7, 12, 12, 0);
+        dkm_jkm_info info = {0};
+        dkm_model *model = NULL;
+        p.settings.oracle = (dkm_jkm_oracle){&p, find_once};
+        p.settings.C = k ? 0.01 : 0;
+        CHECK_OK(ctx, fit(ctx, &p, &model, &info));
+        dkm_model_destroy(&model);
+        CHECK(info.dual > 0 && info.primal >= info.dual * (1 - 1e-6) && info.gap >= -1e-6);
+    }
+}
+
+static void annealing_is_refused_with_an_oracle(dkm_ctx *ctx)
+{
+    problem p = sphere("linear", 7, 12, 12, 0.2);
+    dkm_model *model = NULL;
+
+    p.settings.anneal = 1;
+    p.settings.oracle = (dkm_jkm_oracle){&p, find_among_outputs};
+    CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_UNSUPPORTED && !model);
+}
+
 /* Twenty points of the plane cannot be turned into twenty others by one linear map. */
 static void what_is_not_separable_is_said(dkm_ctx *ctx)
 {
@@ -359,6 +448,10 @@ static const check_case cases[] = {
     CASE(a_spread_program_takes_the_same_steps),
     CASE(a_users_oracle_finds_what_candidates_do),
     CASE(annealing_ends_at_the_same_optimum),
+    CASE(annealing_goes_with_both_kinds_of_slacks),
+    CASE(annealing_goes_with_free_outputs),
+    CASE(gaps_are_never_negative),
+    CASE(annealing_is_refused_with_an_oracle),
     CASE(what_is_not_separable_is_said),
     CASE(wrong_settings_are_refused),
     CASE(failing_allocations_are_agreed_on),

@@ -163,3 +163,16 @@ void dkm_cutset_machine(const dkm_cutset *cuts, double *U)
             u[j] += a * cuts->V[k * r + j];
     }
 }
+
+void dkm_cutset_scale(dkm_cutset *cuts, double ratio)
+{
+    cuts->threshold *= ratio;
+    for (dkm_idx c = 0; c < cuts->n; c++) {
+        cuts->b[c] *= ratio;
+        cuts->a[c] *= ratio;
+        if (dkm_ctx_rank(cuts->form->base.ctx) == 0) {
+            cuts->qp.b[c] *= ratio;
+            cuts->qp.a[c] *= ratio;
+        }
+    }
+}

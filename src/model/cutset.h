@@ -73,6 +73,10 @@ dkm_status dkm_cutset_solve(dkm_cutset *cuts, double C, double tolerance, dkm_qp
 DKM_NODISCARD
 dkm_status dkm_cutset_prune(dkm_cutset *cuts, dkm_idx rounds);
 
+/** Multiply all right-hand sides and multipliers, and the threshold, by @p ratio: the solution of
+ * the scaled program. Local, with the same arguments on every rank. */
+void dkm_cutset_scale(dkm_cutset *cuts, double ratio);
+
 /** U = sum of a v over the constraints of each example of this rank. Local. */
 void dkm_cutset_machine(const dkm_cutset *cuts, double *U);
 

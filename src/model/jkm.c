@@ -45,6 +45,11 @@ static dkm_local check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     if (s->C == 0 && (s->rescale != DKM_JKM_PLAIN || s->slacks == DKM_JKM_SLACKS_ONE))
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "slacks are rescaled, or shared, where there is a C only");
+    if (s->anneal != 0 && s->oracle.find)
+        return dkm_fail(
+            ctx, DKM_ERR_UNSUPPORTED,
+            "an annealed epsilon does not go with a user's oracle, which sets margins of "
+            "its own");
     if (s->threshold && (s->rescale != DKM_JKM_PLAIN || s->slacks == DKM_JKM_SLACKS_ONE))
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "with a threshold slacks are neither rescaled nor shared");

@@ -72,6 +72,9 @@ dkm_status dkm_jkm_look(dkm_jkm_loop *loop, dkm_jkm_finding *found)
     find_slacks(loop);
     for (dkm_idx i = 0; i < loop->oracle->n; i++)
         for (int side = shortfalls(loop, i, h) - 1; side >= 0; side--) {
+            /* a user's oracle may miss what the constraints so far ask for */
+            if (loop->oracle->user.find)
+                h[side] = fmax(h[side], loop->slack[loop->split ? 2 * i + side : i]);
             dkm_sum_add(&slack, fmax(0.0, h[side]));
             most[0] = fmax(most[0], h[side] - allowed(loop, i, side));
             most[1] = fmax(most[1], h[side]);

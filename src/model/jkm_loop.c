@@ -7,11 +7,12 @@
 #include "model/jkm_kept.h"
 #include "model/panels.h"
 
-#define SHRINK 0.7  /* of an annealed epsilon, on separability */
-#define SHARE  0.1  /* of the largest violation: smaller ones wait for a later round */
-#define IDLE   20   /* rounds until a constraint without a multiplier is dropped */
-#define STRICT 0.01 /* tolerance of the program, relative to that of the rounds */
-#define SPREAD 8000 /* constraints whose Gram matrix one rank has: 512 MB */
+#define SHRINK   0.7  /* of an annealed epsilon, on separability */
+#define SHARE    0.1  /* of the largest violation: smaller ones wait for a later round */
+#define IDLE     20   /* rounds until a constraint without a multiplier is dropped */
+#define STRICT   0.01 /* tolerance of the program, relative to that of the rounds */
+#define SPREAD   8000 /* constraints whose Gram matrix one rank has: 512 MB */
+#define ROUNDING 1e-9 /* of the primal: what rounding may make of a duality gap of 0 */
 
 void dkm_jkm_loop_close(dkm_jkm_loop *loop)
 {
@@ -49,12 +50,34 @@ static dkm_idx count_positive(dkm_idx n, const double *a)
     return count;
 }
 
-/* Where the loop stands. The dual is that of the last program; without slacks the machine scaled
- * until it meets all constraints gives the primal. */
+static double sum_multipliers(const dkm_jkm_loop *l)
+{
+    double sum = 0;
+
+    for (dkm_idx c = 0; c < l->cuts.n; c++)
+        sum += l->cuts.a[c];
+    return sum;
+}
+
+/* The primal objective of w, where square = ||w||^2. Without slacks, and where all right-hand sides
+ * are multiples of the margin, it is that of w scaled until it meets all constraints. Other
+ * right-hand sides do not scale with w: the largest shortfall h counts with the price sum(a), for
+ * which the multipliers a are dual feasible. Neither is below the dual objective. */
+static double primal_objective(const dkm_jkm_loop *l, const dkm_jkm_finding *f, double square)
+{
+    double met = 1 - f->shortfall / dkm_jkm_asked(l);
+
+    if (l->settings->C > 0)
+        return square / 2 + l->settings->C * f->slack;
+    if (l->oracle->space->kind == DKM_JKM_FREE || l->oracle->user.find)
+        return square / 2 + fmax(0.0, f->shortfall) * sum_multipliers(l);
+    return met > 0 ? square / 2 / (met * met) : INFINITY;
+}
+
+/* Where the loop stands. The dual is that of the last program. */
 static void take_stock(dkm_jkm_loop *l, const dkm_jkm_finding *f, double dual, double square)
 {
     dkm_jkm_info *info = &l->info;
-    double met = 1 - f->shortfall / dkm_jkm_asked(l);
 
     info->rounds = l->round;
     info->constraints = l->one ? l->joint.n : l->cuts.n;
@@ -65,10 +88,7 @@ static void take_stock(dkm_jkm_loop *l, const dkm_jkm_finding *f, double dual, d
     info->dual = dual;
     info->slack = l->settings->C > 0 ? f->slack : 0;
     info->violation = fmax(0.0, f->violation) / dkm_jkm_asked(l);
-    if (l->settings->C > 0)
-        info->primal = square / 2 + l->settings->C * f->slack;
-    else
-        info->primal = met > 0 ? square / 2 / (met * met) : INFINITY;
+    info->primal = primal_objective(l, f, square);
     info->gap = isinf(info->primal) ? 1
                 : info->primal > 0  ? (info->primal - dual) / info->primal
                                     : 0;
@@ -130,37 +150,76 @@ static dkm_local not_separable(dkm_jkm_loop *l)
                     largest_budget(&l->cuts));
 }
 
-/* A smaller epsilon: all constraints so far hold with its margin as well, and multipliers scale
- * with it. Returns by how much. */
-static double anneal(dkm_jkm_loop *l)
+/* By weak duality no dual objective is above a primal one: if the gap is negative by more than
+ * rounding and the accuracy of the quadratic program, one of the two is wrong. */
+static dkm_local check_gap(const dkm_jkm_loop *l)
 {
+    double least = -(ROUNDING + STRICT * l->settings->tolerance);
+
+    if (l->info.gap >= least)
+        return DKM_LOCAL_OK;
+    return dkm_fail(
+        l->ctx, DKM_ERR_NUMERIC,
+        "internal error: after %lld rounds the duality gap is %.3g, below the %.2g that "
+        "rounding can explain (primal objective %.6g, dual objective %.6g): the result "
+        "is not an optimum",
+        (long long)l->round, l->info.gap, least, l->info.primal, l->info.dual);
+}
+
+static void open_cuts(dkm_jkm_loop *l)
+{
+    l->cuts = dkm_cutset_empty(l->form);
+    l->cuts.limit = l->settings->spread > 0 ? l->settings->spread : SPREAD;
+    l->cuts.split = l->split;
+}
+
+/* Solve the program of the constraints so far. With a single slack, what the program leaves undone
+ * costs at most C times its tolerance, a small share of the objective @p scale. */
+static dkm_status solve(dkm_jkm_loop *l, double scale, dkm_qp_info *qp)
+{
+    double C = l->settings->C, tolerance = STRICT * l->settings->tolerance;
+
+    if (l->one)
+        return dkm_onecut_solve(&l->joint, C, tolerance * scale / C, qp);
+    return dkm_cutset_solve(&l->cuts, C, (C > 0 ? 1e-3 : 1.0) * tolerance * dkm_jkm_asked(l), qp);
+}
+
+/* A smaller epsilon: constraints so far hold with its margin as well, right-hand sides scale with
+ * it, and so do multipliers, the dual objective with its square. Without slacks that is the
+ * solution of the scaled program; multipliers that a budget limits have to be found anew.
+ * Constraints of free outputs are about those at a distance of epsilon, and none of them is one of
+ * a smaller epsilon: they are dropped. */
+static dkm_status anneal(dkm_jkm_loop *l, dkm_qp_info *qp)
+{
+    dkm_status status = DKM_OK;
     double before = l->oracle->margin, ratio;
 
     dkm_oracle_set_epsilon(l->oracle, fmax(l->settings->epsilon, SHRINK * l->oracle->epsilon));
-    ratio = l->oracle->margin / before;
-    l->cuts.threshold *= ratio;
-    for (dkm_idx c = 0; c < l->cuts.n; c++) {
-        l->cuts.b[c] *= ratio;
-        l->cuts.a[c] *= ratio;
-        if (dkm_ctx_rank(l->ctx) == 0) {
-            l->cuts.qp.b[c] *= ratio;
-            l->cuts.qp.a[c] *= ratio;
-        }
-    }
     dkm_say(l->ctx, DKM_INFO, "separable: epsilon shrinks to %g", l->oracle->epsilon);
-    return ratio;
+    ratio = l->oracle->margin / before;
+    qp->objective *= ratio * ratio;
+    if (l->oracle->space->kind == DKM_JKM_FREE) {
+        dkm_cutset_clear(&l->cuts);
+        open_cuts(l);
+        qp->objective = 0;
+        return DKM_OK;
+    }
+    dkm_cutset_scale(&l->cuts, ratio);
+    dkm_onecut_scale(&l->joint, ratio);
+    if (l->settings->C > 0 && l->info.constraints > 0)
+        DKM_TRY(solve(l, qp->objective > 0 ? qp->objective : l->info.primal, qp));
+out:
+    return status;
 }
 
-/* The same with a single slack. What the program leaves undone costs at most C times its
- * tolerance. */
+/* One round with a single slack, after the oracle has looked. */
 static dkm_status improve_one(dkm_jkm_loop *l, dkm_qp_info *qp)
 {
     dkm_status status = DKM_OK;
-    double C = l->settings->C, scale = l->info.dual > 0 ? l->info.dual : l->info.primal;
 
     DKM_AGREE(l->ctx, dkm_onecut_prune(&l->joint, IDLE));
     DKM_TRY(dkm_onecut_add(&l->joint));
-    DKM_TRY(dkm_onecut_solve(&l->joint, C, STRICT * l->settings->tolerance * scale / C, qp));
+    DKM_TRY(solve(l, l->info.dual > 0 ? l->info.dual : l->info.primal, qp));
     l->round++;
 out:
     return status;
@@ -175,8 +234,7 @@ static dkm_status improve(dkm_jkm_loop *l, const dkm_jkm_finding *f, dkm_qp_info
 
     DKM_TRY(dkm_cutset_prune(&l->cuts, IDLE));
     DKM_TRY(dkm_jkm_add(l, fmax(least, SHARE * f->violation)));
-    DKM_TRY(dkm_cutset_solve(&l->cuts, l->settings->C,
-                             (l->settings->C > 0 ? 1e-3 : 1.0) * STRICT * unit, qp));
+    DKM_TRY(solve(l, 1, qp));
     DKM_AGREE(l->ctx, qp->unbounded ? not_separable(l) : DKM_LOCAL_OK);
     l->round++;
 out:
@@ -202,10 +260,9 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
 
     *loop = (dkm_jkm_loop){.ctx = form->base.ctx, .form = form, .oracle = oracle};
     loop->settings = settings;
-    loop->cuts = dkm_cutset_empty(form);
+    loop->split = settings->threshold;
+    open_cuts(loop);
     loop->joint = dkm_onecut_empty(form, oracle);
-    loop->cuts.limit = settings->spread > 0 ? settings->spread : SPREAD;
-    loop->cuts.split = loop->split = settings->threshold;
     loop->one = settings->slacks == DKM_JKM_SLACKS_ONE;
     loop->started = MPI_Wtime();
     loop->least = INFINITY;
@@ -218,11 +275,12 @@ dkm_status dkm_jkm_loop_run(dkm_jkm_loop *loop, dkm_form *form, dkm_oracle *orac
         DKM_TRY(dkm_jkm_look(loop, &f));
         take_stock(loop, &f, qp.objective, machine_square(loop, qp.objective));
         tell(loop);
+        if (finished(loop) || loop->round >= settings->rounds)
+            DKM_AGREE(loop->ctx, check_gap(loop));
         if (finished(loop) && oracle->epsilon <= settings->epsilon)
             break;
         if (finished(loop)) {
-            double ratio = anneal(loop);
-            qp.objective *= ratio * ratio;
+            DKM_TRY(anneal(loop, &qp));
             continue;
         }
         if (loop->round >= settings->rounds) {

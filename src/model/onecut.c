@@ -304,3 +304,15 @@ out:
     DKM_FREE(keep);
     return local;
 }
+
+void dkm_onecut_scale(dkm_onecut *cuts, double ratio)
+{
+    for (dkm_idx k = 0; k < cuts->n; k++) {
+        cuts->b[k] *= ratio;
+        cuts->a[k] *= ratio;
+        if (dkm_ctx_rank(cuts->form->base.ctx) == 0) {
+            cuts->qp.b[k] *= ratio;
+            cuts->qp.a[k] *= ratio;
+        }
+    }
+}

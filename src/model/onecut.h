@@ -43,6 +43,10 @@ dkm_status dkm_onecut_solve(dkm_onecut *cuts, double C, double tolerance, dkm_qp
 DKM_NODISCARD
 dkm_local dkm_onecut_prune(dkm_onecut *cuts, dkm_idx rounds);
 
+/** Multiply all right-hand sides and multipliers by @p ratio: the solution of the scaled program.
+ *  Local, with the same arguments on every rank. */
+void dkm_onecut_scale(dkm_onecut *cuts, double ratio);
+
 /** G = W x of the own examples. Collective.
  *  @param[out] U, G  this rank's examples x r; U is changed */
 DKM_NODISCARD
