@@ -96,8 +96,18 @@ awk 'BEGIN { for (i = 0; i < 12; i++) { print (i % 3 == 0) "," (i % 3 == 1) "," 
 on 2 fit jkm --x e.csv --y f.csv --y-type labels --kx linear -o none.h5
 expect 1 "an example in the wrong class"
 says err "not separable" "an example in the wrong class"
+says err "with C of about 1," "an example in the wrong class"
 good 3 fit jkm --x e.csv --y f.csv --y-type labels --kx linear --lists lists.svm -o lists.h5
 below "$(value violation)" 1e-3 "a hard margin with lists"
+
+# Equal inputs with different outputs: multipliers grow until rounding ends it, and no C is advised.
+good 1 gen strings --n 80 --seed 1 --out-dir strings
+for ranks in 1 2; do
+    on $ranks fit jkm --x strings/x.txt --y strings/y.txt --kx 'normalize(spectrum(p=2))' \
+        --ky 'normalize(spectrum(p=2))' -o none.h5
+    expect 1 "strings that are not separable"
+    says err "allow slack (C, for instance 1)" "strings that are not separable"
+done
 
 # A threshold between right outputs and others, each half a margin away; the program is spread over the
 # ranks or not.

@@ -1,6 +1,7 @@
 #include "model/jkm_loop.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -12,6 +13,7 @@
 #define IDLE     20   /* rounds until a constraint without a multiplier is dropped */
 #define STRICT   0.01 /* tolerance of the program, relative to that of the rounds */
 #define SPREAD   8000 /* constraints whose Gram matrix one rank has: 512 MB */
+#define MEANT    1e6  /* times the multiplier of a constraint on its own: more is rounding */
 #define ROUNDING 1e-9 /* of the primal: what rounding may make of a duality gap of 0 */
 
 void dkm_jkm_loop_close(dkm_jkm_loop *loop)
@@ -140,14 +142,21 @@ static double largest_budget(const dkm_cutset *cuts)
     return most;
 }
 
-static dkm_local not_separable(dkm_jkm_loop *l)
+/* Multipliers grow without bound where no machine meets all constraints. Those that are not yet far
+ * beyond what a constraint needs on its own say what C would do; larger ones are rounding. */
+static dkm_local not_separable(dkm_jkm_loop *l, double alone)
 {
+    double C = largest_budget(&l->cuts);
+    char advice[64] = "";
+
+    if (C > 0 && C <= MEANT * alone)
+        snprintf(advice, sizeof advice, ", with C of about %.2g", C);
     return dkm_fail(l->ctx, DKM_ERR_NUMERIC,
                     "not separable at epsilon = %g: no machine meets the %lld constraints of round "
-                    "%lld. The best one fell short by %.3g of the margin: allow slack, with C of "
-                    "about %.2g, or take a larger epsilon",
+                    "%lld. The best one fell short by %.3g of the margin: allow slack%s, or take a "
+                    "larger epsilon",
                     l->oracle->epsilon, (long long)l->cuts.n, (long long)l->round, l->least,
-                    largest_budget(&l->cuts));
+                    advice[0] ? advice : " (C, for instance 1)");
 }
 
 /* By weak duality no dual objective is above a primal one: if the gap is negative by more than
@@ -235,7 +244,7 @@ static dkm_status improve(dkm_jkm_loop *l, const dkm_jkm_finding *f, dkm_qp_info
     DKM_TRY(dkm_cutset_prune(&l->cuts, IDLE));
     DKM_TRY(dkm_jkm_add(l, fmax(least, SHARE * f->violation)));
     DKM_TRY(solve(l, 1, qp));
-    DKM_AGREE(l->ctx, qp->unbounded ? not_separable(l) : DKM_LOCAL_OK);
+    DKM_AGREE(l->ctx, qp->unbounded ? not_separable(l, qp->alone) : DKM_LOCAL_OK);
     l->round++;
 out:
     return status;

@@ -47,6 +47,7 @@ typedef struct dkm_qp_info {
     double objective; /**< b'a - 1/2 a'Ga */
     double violation; /**< of the optimality conditions, in units of b */
     int unbounded;    /**< some a >= 0 has G a = 0 and b'a > 0: no w meets all constraints */
+    double alone;     /**< without a budget: largest multiplier of a constraint on its own, b / G */
 } dkm_qp_info;
 
 /** An empty program. dkm_qp_clear() frees. Local. */

@@ -235,6 +235,9 @@ dkm_local dkm_qp_solve_free(dkm_qp *qp, double tolerance, dkm_qp_info *info)
     DKM_STEP(v.failed);
     if (qp->n > 0)
         solve(&v, info);
+    for (dkm_idx c = 0; c < qp->n; c++)
+        if (dkm_qp_diagonal(qp, c) > 0)
+            info->alone = fmax(info->alone, qp->b[c] / dkm_qp_diagonal(qp, c));
     local = v.failed;
 out:
     dkm_qp_close_rows(qp);
