@@ -21,17 +21,17 @@ typedef struct dkm_node dkm_node;
 typedef struct dkm_panel dkm_panel;
 
 /** What a parameter may be. */
-typedef enum dkm_range {
+typedef enum dkm_param_range {
     DKM_POSITIVE,     /**< > 0 */
     DKM_NOT_NEGATIVE, /**< >= 0 */
     DKM_SHARE,        /**< > 0 and <= 1 */
     DKM_COUNT,        /**< 1, 2, 3, ... up to 1000 */
     DKM_COUNT_OR_ZERO /**< 0, 1, 2, ... up to 1000 */
-} dkm_range;
+} dkm_param_range;
 
 typedef struct dkm_param {
     const char *name;
-    dkm_range range;
+    dkm_param_range range;
     double standard; /**< when the expression does not say */
 } dkm_param;
 

@@ -82,7 +82,7 @@ static dkm_local find_kind(const dkm_expression *e, const dkm_term *t, const dkm
     return DKM_LOCAL_OK;
 }
 
-static const char *range_text(dkm_range range)
+static const char *range_text(dkm_param_range range)
 {
     switch (range) {
     case DKM_POSITIVE:
@@ -99,7 +99,7 @@ static const char *range_text(dkm_range range)
     return "a whole number from 0 to 1000";
 }
 
-static int in_range(dkm_range range, double x)
+static int in_range(dkm_param_range range, double x)
 {
     switch (range) {
     case DKM_POSITIVE:

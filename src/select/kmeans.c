@@ -20,7 +20,7 @@ typedef struct clustering {
     const dkm_data *X;
     dkm_idx n, d;
     dkm_centers centers;
-    dkm_nearest nearest;
+    dkm_nearest_points nearest;
     dkm_idx *label; /* of each row of this rank; -1 before the first round */
     dkm_idx *place; /* its nearest centre in this round */
     double *gap;    /* squared distance to the nearest centre */

@@ -33,12 +33,12 @@ static void squared_norms(const double *rows, dkm_idx n, dkm_idx d, double *norm
     }
 }
 
-dkm_local dkm_nearest_open(dkm_nearest *s, const dkm_data *X, dkm_idx k)
+dkm_local dkm_nearest_open(dkm_nearest_points *s, const dkm_data *X, dkm_idx k)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx n = X->mine.n;
 
-    *s = (dkm_nearest){.X = X, .k = k, .d = X->mine.d, .block = SCORE_NUMBERS / k};
+    *s = (dkm_nearest_points){.X = X, .k = k, .d = X->mine.d, .block = SCORE_NUMBERS / k};
     s->block = s->block < 1 ? 1 : s->block > ROWS_MOST ? ROWS_MOST : s->block;
     DKM_STEP(dkm_alloc(X->ctx, n, &s->norms));
     DKM_STEP(dkm_alloc(X->ctx, k, &s->points));
@@ -49,7 +49,7 @@ out:
     return local;
 }
 
-void dkm_nearest_close(dkm_nearest *s)
+void dkm_nearest_close(dkm_nearest_points *s)
 {
     DKM_FREE(s->norms);
     DKM_FREE(s->points);
@@ -57,7 +57,7 @@ void dkm_nearest_close(dkm_nearest *s)
 }
 
 /* Among the points whose score is within @p slack of the best, the first of the nearest. */
-static dkm_idx choose(const dkm_nearest *s, const double *points, const double *x,
+static dkm_idx choose(const dkm_nearest_points *s, const double *points, const double *x,
                       const double *scores, double slack, double *gap)
 {
     double limit = INFINITY;
@@ -81,12 +81,12 @@ static dkm_idx choose(const dkm_nearest *s, const double *points, const double *
 
 /* Two scores of at most ||x||^2 + 2 ||p||^2, each after d + 2 roundings of half an epsilon, and two
  * gaps of at most twice that after as many. */
-static double slack_of(const dkm_nearest *s, double norm, double largest)
+static double slack_of(const dkm_nearest_points *s, double norm, double largest)
 {
     return 4.0 * (double)(s->d + 2) * DBL_EPSILON * (norm + 2.0 * largest);
 }
 
-void dkm_nearest_find(dkm_nearest *s, const double *points, dkm_idx *place, double *gap)
+void dkm_nearest_find(dkm_nearest_points *s, const double *points, dkm_idx *place, double *gap)
 {
     dkm_idx n = s->X->mine.n, d = s->d, k = s->k, ld = d > 0 ? d : 1;
     double largest = 0;

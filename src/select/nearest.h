@@ -1,6 +1,6 @@
 /** @file nearest.h  The nearest of a few points, for each of many rows. */
-#ifndef DKMAP_NEAREST_H
-#define DKMAP_NEAREST_H
+#ifndef DKMAP_SELECT_NEAREST_H
+#define DKMAP_SELECT_NEAREST_H
 
 #include <dkmap/data.h>
 
@@ -8,19 +8,19 @@
  */
 double dkm_squared_gap(const double *x, const double *y, dkm_idx d);
 
-typedef struct dkm_nearest {
+typedef struct dkm_nearest_points {
     const dkm_data *X;
     dkm_idx k, d;
     double *norms;  /**< squared, of this rank's rows */
     double *points; /**< squared norms of the k points */
     double *scores; /**< k numbers for each row of a block */
     dkm_idx block;  /**< rows at a time */
-} dkm_nearest;
+} dkm_nearest_points;
 
 /** Get ready for k points and the rows of @p X, which are borrowed. Local; dkm_nearest_close()
  *  frees what it holds, also after a failure. */
 DKM_NODISCARD
-dkm_local dkm_nearest_open(dkm_nearest *s, const dkm_data *X, dkm_idx k);
+dkm_local dkm_nearest_open(dkm_nearest_points *s, const dkm_data *X, dkm_idx k);
 
 /** For each row of this rank the nearest point, of several the first, and its squared distance.
  *
@@ -31,8 +31,8 @@ dkm_local dkm_nearest_open(dkm_nearest *s, const dkm_data *X, dkm_idx k);
  *  @param[out] place   one a row of this rank
  *  @param[out] gap     the same
  */
-void dkm_nearest_find(dkm_nearest *s, const double *points, dkm_idx *place, double *gap);
+void dkm_nearest_find(dkm_nearest_points *s, const double *points, dkm_idx *place, double *gap);
 
-void dkm_nearest_close(dkm_nearest *s);
+void dkm_nearest_close(dkm_nearest_points *s);
 
 #endif
