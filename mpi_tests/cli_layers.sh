@@ -136,6 +136,20 @@ found=$(violations "$DKMAP_SOURCE"/src/*/*.c "$DKMAP_SOURCE"/src/*/*.h \
     "$DKMAP_SOURCE"/src/*/*.inc "$DKMAP_SOURCE"/include/dkmap/*.h)
 [ -z "$found" ] || fail "$found"
 
+# Headers can be included together: no two have the same guard, and no type is defined twice.
+clashes() { # DIRECTORY
+    cat "$1"/src/*/*.h "$1"/include/dkmap/*.h | sed -nE 's/^#ifndef (DKMAP_[A-Z0-9_]+_H)$/\1/p
+        s/^(typedef )?(struct|enum|union) (dkm_[a-z0-9_]+) \{.*/\3/p' | sort | uniq -d
+}
+found=$(clashes "$DKMAP_SOURCE")
+[ -z "$found" ] || fail "in two headers: $found"
+mkdir -p twins/src/data twins/src/model
+printf '#ifndef DKMAP_TWIN_H\ntypedef struct dkm_a {\n' >twins/src/data/twin.h
+printf '#ifndef DKMAP_OTHER_TWIN_H\ntypedef enum dkm_b {\n' >twins/src/model/twin.h
+[ -z "$(clashes twins)" ] || fail "blamed for nothing: $(clashes twins)"
+printf '#ifndef DKMAP_TWIN_H\ntypedef enum dkm_a {\n' >>twins/src/model/twin.h
+[ "$(clashes twins | wc -l)" = 2 ] || fail "not found out: a guard and a type in two headers"
+
 # offend FILE LINE: a file with that line must be found out, and without it must not.
 offend() {
     mkdir -p "tree/${1%/*}"

@@ -116,6 +116,65 @@ static void nothing_stays_where_memory_is_short(dkm_ctx *ctx)
     scratch_remove(ctx, path);
 }
 
+enum { CLASSES = 10, EACH = 6 };
+
+/* Rows of an identity matrix, over and over. */
+static double one_hot(dkm_idx i, dkm_idx k)
+{
+    return i % CLASSES == k;
+}
+
+/* Coordinates of the first rows in another order, at a length that is lost in the rounding of a
+ * norm. */
+static dkm_data *faint(dkm_ctx *ctx, dkm_model *model, dkm_idx order[CLASSES])
+{
+    dkm_data *X = objects_values(ctx, DKM_DENSE, CLASSES, CLASSES, one_hot), *Z = NULL, *Q = NULL;
+
+    CHECK_OK(ctx, dkm_model_predict(model, X, &Z));
+    for (dkm_idx i = 0; i < CLASSES; i++)
+        order[i] = (i * 7 + 3) % CLASSES;
+    CHECK_OK(ctx, dkm_data_select(Z, CLASSES, order, &Q));
+    for (dkm_idx k = 0; Q && k < dkm_data_local_rows(Q) * dkm_data_cols(Q); k++)
+        dkm_data_values(Q)[k] = ldexp(dkm_data_values(Q)[k], -70);
+    dkm_data_destroy(&Z);
+    dkm_data_destroy(&X);
+    return Q;
+}
+
+/* All norms are the same but for rounding, which must not choose: neither in memory, nor where
+ * coordinates of a file stay, nor where they do not. */
+static void faint_points_find_what_they_lean_to(dkm_ctx *ctx)
+{
+    dkm_data *X = objects_values(ctx, DKM_DENSE, CLASSES * EACH, CLASSES, one_hot);
+    dkm_data *C = objects_values(ctx, DKM_DENSE, CLASSES, CLASSES, one_hot), *Q;
+    dkm_model *model = NULL;
+    char path[SCRATCH_LENGTH];
+    dkm_idx order[CLASSES];
+
+    CHECK_OK(ctx, points_fit_objects(ctx, &X, "rbf(sigma=0.45)", CLASSES - 1, &model));
+    scratch_path(ctx, "classes.npy", path);
+    CHECK_OK(ctx, dkm_data_write(C, path));
+    Q = faint(ctx, model, order);
+    for (int way = 0; way < 3; way++) { /* in memory; streamed, and kept; streamed twice */
+        dkm_data *Y, *again = NULL;
+        dkm_ctx_set_memory(ctx, way == 2 ? 1 : 0);
+        Y = search(ctx, model, path, way > 0, 1, Q);
+        CHECK_OK(ctx, dkm_model_decode(model, Q, &again));
+        dkm_ctx_set_memory(ctx, 0);
+        for (dkm_idx i = 0; i < dkm_data_local_rows(Y); i++) {
+            double wanted = (double)order[dkm_data_local_first(Y) + i];
+            CHECK_CLOSE(dkm_data_values_const(Y)[2 * i], wanted, 0);
+            CHECK_CLOSE(dkm_data_values_const(again)[2 * i], wanted, 0);
+        }
+        dkm_data_destroy(&again);
+        dkm_data_destroy(&Y);
+    }
+    dkm_data_destroy(&Q);
+    dkm_data_destroy(&C);
+    dkm_model_destroy(&model);
+    scratch_remove(ctx, path);
+}
+
 static void a_file_of_another_width_is_refused(dkm_ctx *ctx)
 {
     dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES};
@@ -197,6 +256,7 @@ static void neighbours_refuse_a_file(dkm_ctx *ctx)
 static const check_case cases[] = {CASE(those_in_a_file_are_found_as_those_in_memory),
                                    CASE(a_file_of_several_blocks_passes_by),
                                    CASE(nothing_stays_where_memory_is_short),
+                                   CASE(faint_points_find_what_they_lean_to),
                                    CASE(a_file_of_another_width_is_refused),
                                    CASE(joint_maps_choose_from_a_file_too),
                                    CASE(neighbours_refuse_a_file)};

@@ -145,6 +145,7 @@ out:
 static void find(dkm_ctx *ctx, const problem *t, dkm_idx top, dkm_idx step, dkm_idx effort[2],
                  dkm_idx *index, double *distance)
 {
+    dkm_norm_range range = dkm_norm_range_empty();
     dkm_candidates made = {0};
     dkm_search *search = NULL;
     dkm_data *Q = NULL;
@@ -152,8 +153,10 @@ static void find(dkm_ctx *ctx, const problem *t, dkm_idx top, dkm_idx step, dkm_
 
     make_points(ctx, t, &Q);
     CHECK_OK(ctx, make_candidates(ctx, t, &made));
-    CHECK_OK(ctx, dkm_search_open(Q, top, &search));
     mine = dkm_data_local_rows(made.Z);
+    dkm_norm_range_add(&range, mine, made.norms);
+    dkm_norm_range_combine(ctx, &range);
+    CHECK_OK(ctx, dkm_search_open(Q, top, range, &search));
     for (dkm_idx c = 0; search && c < mine; c += step)
         dkm_search_look(search, dkm_data_local_first(made.Z) + c, mine - c < step ? mine - c : step,
                         dkm_data_values_const(made.Z) + c * t->p, made.norms + c);

@@ -19,7 +19,8 @@ struct dkm_search {
     dkm_idx top;       /* how many to keep */
     dkm_points points; /* all of them */
     dkm_screen screen;
-    double base;      /* what was taken off all norms */
+    dkm_norm_range range;
+    double *norms;    /* of one block: less the least, and 0 where rounding alone is left */
     double *distance; /* points x top: the best of this rank's candidates, ascending, less q.q */
     dkm_idx *index;
     int *found;       /* of one block */
@@ -65,6 +66,7 @@ static dkm_local take_room(dkm_search *s)
     DKM_STEP(dkm_alloc(s->ctx, n * s->top, &s->distance));
     DKM_STEP(dkm_alloc(s->ctx, n * s->top, &s->index));
     DKM_STEP(dkm_alloc(s->ctx, DKM_SCREEN_BLOCK, &s->found));
+    DKM_STEP(dkm_alloc(s->ctx, DKM_SCREEN_BLOCK, &s->norms));
     DKM_STEP(dkm_alloc(s->ctx, size, &s->counts));
     DKM_STEP(dkm_alloc(s->ctx, size, &s->starts));
     for (dkm_idx k = 0; k < n * s->top; k++) {
@@ -86,6 +88,7 @@ void dkm_search_close(dkm_search **search)
     DKM_FREE(s->distance);
     DKM_FREE(s->index);
     DKM_FREE(s->found);
+    DKM_FREE(s->norms);
     DKM_FREE(s->counts);
     DKM_FREE(s->starts);
     DKM_FREE(*search);
@@ -110,7 +113,29 @@ static void gather_points(dkm_search *s, const dkm_data *Q)
                    dkm_ctx_comm(s->ctx));
 }
 
-dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_search **search)
+dkm_norm_range dkm_norm_range_empty(void)
+{
+    return (dkm_norm_range){.least = INFINITY, .largest = 0};
+}
+
+void dkm_norm_range_add(dkm_norm_range *range, dkm_idx n, const double *norms)
+{
+    for (dkm_idx c = 0; c < n; c++) {
+        range->least = fmin(range->least, norms[c]);
+        range->largest = fmax(range->largest, fabs(norms[c]));
+    }
+}
+
+void dkm_norm_range_combine(dkm_ctx *ctx, dkm_norm_range *range)
+{
+    double ends[2] = {range->least, -range->largest};
+
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_DOUBLE, MPI_MIN, dkm_ctx_comm(ctx));
+    *range = (dkm_norm_range){.least = ends[0], .largest = -ends[1]};
+}
+
+dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range range,
+                           dkm_search **search)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Q);
@@ -120,6 +145,7 @@ dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_search **search)
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->ctx = ctx;
     s->top = top;
+    s->range = range;
     s->points = (dkm_points){.n = dkm_data_rows(Q), .p = dkm_data_cols(Q)};
     DKM_AGREE(ctx, dkm_checked_int(ctx, s->points.n * (s->points.p > top ? s->points.p : top),
                                    "the numbers of the points to look for", &(int){0}));
@@ -230,13 +256,22 @@ static void search_block(dkm_search *s, const block *b)
     }
 }
 
+static void level_norms(dkm_search *s, dkm_idx n, const double *norms)
+{
+    for (dkm_idx c = 0; c < n; c++) {
+        double above = norms[c] - s->range.least;
+        s->norms[c] = above <= ROUNDING * s->range.largest ? 0.0 : above;
+    }
+}
+
 void dkm_search_look(dkm_search *s, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
 {
     for (dkm_idx c = 0; c < n; c += DKM_SCREEN_BLOCK) {
         block b = {.first = first + c,
                    .n = least(n - c, DKM_SCREEN_BLOCK),
                    .Z = Z + c * s->points.p,
-                   .norms = norms + c};
+                   .norms = s->norms};
+        level_norms(s, b.n, norms + c);
         search_block(s, &b);
     }
     dkm_phase_flops(s->ctx, 2.0 * (double)s->points.n * (double)n * (double)s->points.p);
@@ -278,32 +313,12 @@ dkm_status dkm_search_finish(dkm_search *s, dkm_idx *index, double *distance)
     merge(s, index, distance, their_index, their_distance);
     for (dkm_idx k = 0; k < total; k++) {
         const double *q = s->points.values + (first + k / s->top) * p;
-        distance[k] = fmax(0.0, distance[k] + s->base + product(p, q, q));
+        distance[k] = fmax(0.0, distance[k] + s->range.least + product(p, q, q));
     }
 out:
     DKM_FREE(their_index);
     DKM_FREE(their_distance);
     return status;
-}
-
-/* Norms less the least of all ranks, and those that differ from it by rounding alone made equal to
- * it: a point that is like no candidate, with q.z_c below the rounding of a norm, is told apart by
- * q.z_c alone. */
-static dkm_local level(dkm_ctx *ctx, dkm_idx n, const double *norms, double *base,
-                       double **levelled)
-{
-    double ends[2] = {INFINITY, 0.0}; /* the least, and the largest size, negative */
-    dkm_local local = dkm_alloc(ctx, n, levelled);
-
-    for (dkm_idx c = 0; c < n; c++) {
-        ends[0] = fmin(ends[0], norms[c]);
-        ends[1] = fmin(ends[1], -fabs(norms[c]));
-    }
-    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_DOUBLE, MPI_MIN, dkm_ctx_comm(ctx));
-    *base = ends[0];
-    for (dkm_idx c = 0; *levelled && c < n; c++)
-        (*levelled)[c] = norms[c] - *base <= ROUNDING * -ends[1] ? 0.0 : norms[c] - *base;
-    return local;
 }
 
 dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
@@ -313,18 +328,17 @@ dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_
     dkm_ctx *ctx = dkm_data_ctx(Q);
     dkm_idx n = dkm_data_local_rows(Z);
     dkm_status status = DKM_OK;
-    double *norms = NULL, base;
+    dkm_norm_range range = dkm_norm_range_empty();
     dkm_search *s = NULL;
 
     dkm_phase_begin(ctx, "nearest");
-    DKM_AGREE(ctx, level(ctx, n, candidates->norms, &base, &norms));
-    DKM_TRY(dkm_search_open(Q, top, &s));
-    s->base = base;
-    dkm_search_look(s, dkm_data_local_first(Z), n, dkm_data_values_const(Z), norms);
+    dkm_norm_range_add(&range, n, candidates->norms);
+    dkm_norm_range_combine(ctx, &range);
+    DKM_TRY(dkm_search_open(Q, top, range, &s));
+    dkm_search_look(s, dkm_data_local_first(Z), n, dkm_data_values_const(Z), candidates->norms);
     DKM_TRY(dkm_search_finish(s, index, distance));
 out:
     dkm_search_close(&s);
-    DKM_FREE(norms);
     dkm_phase_end(ctx);
     return status;
 }

@@ -6,8 +6,8 @@
  *  they tell which candidates cannot be among the best, and distances of the few others are
  *  worked out in double (screen.h).
  */
-#ifndef DKMAP_NEAREST_H
-#define DKMAP_NEAREST_H
+#ifndef DKMAP_MODEL_NEAREST_H
+#define DKMAP_MODEL_NEAREST_H
 
 #include <dkmap/data.h>
 
@@ -40,12 +40,28 @@ DKM_NODISCARD
 dkm_status dkm_nearest(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                        dkm_idx *index, double *distance);
 
+/** The norms of all candidates: they are compared less the least of them, and those that differ
+ * from it by rounding alone count as equal to it. A point that is like no candidate, with q.z_c
+ * below the rounding of a norm, is then told apart by q.z_c alone. */
+typedef struct dkm_norm_range {
+    double least;   /**< of the norms */
+    double largest; /**< of their sizes */
+} dkm_norm_range;
+
+/** No norms yet, and @p n more of this rank's candidates. Local. */
+dkm_norm_range dkm_norm_range_empty(void);
+void dkm_norm_range_add(dkm_norm_range *range, dkm_idx n, const double *norms);
+/** Combine the ranges of all ranks. Collective. */
+void dkm_norm_range_combine(dkm_ctx *ctx, dkm_norm_range *range);
+
 /** A search whose candidates come in blocks and need not stay. */
 typedef struct dkm_search dkm_search;
 
-/** Begin: every rank gets all points. Collective; dkm_search_close() frees. */
+/** Begin: every rank gets all points. Collective; dkm_search_close() frees.
+ *  @param[in] range  of the norms of all candidates of all ranks */
 DKM_NODISCARD
-dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_search **search);
+dkm_status dkm_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range range,
+                           dkm_search **search);
 /** Look at candidates of this rank, @p first being the index of the first of them; indices ascend
  *  from call to call. Local: ranks may look at different numbers of them.
  *  @param[in] Z  n x p, row-major */

@@ -35,8 +35,10 @@ struct dkm_preimage {
     const dkm_data *X; /**< while solving: the inputs of the points, where they are known */
     int ready;
     dkm_candidates candidates; /**< coordinates of the objects to choose or start from */
-    dkm_expansion expansion;   /**< of methods that work with Psi as a sum over training objects */
-    dkm_dmat *U;               /**< linear: W'Y, p x d; exact: f(X), m x d */
+    int ranged;                /**< candidates that are streamed: whether `range` is known */
+    dkm_norm_range range;
+    dkm_expansion expansion; /**< of methods that work with Psi as a sum over training objects */
+    dkm_dmat *U;             /**< linear: W'Y, p x d; exact: f(X), m x d */
     double *mean; /**< linear: mean of the objects, d; mds: <v, mu>, p; strings: what outputs are
                      longer, m */
     dkm_model *learned; /**< from coordinates to objects; strings: to letters */

@@ -1,7 +1,8 @@
 /* Candidates are compared by their whole distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
- * also counts what of phi(c) lies outside the span. Those of a file of any length pass by in
- * blocks: of a block coordinates and norms are worked out and searched, and kept for the next
- * points where memory allows; the objects that were chosen are read once more. */
+ * also counts what of phi(c) lies outside the span. Those of a file of any length are streamed: of
+ * a block coordinates and norms are computed. Where memory allows they are kept, and searched as
+ * those in memory are; else a first pass over the file finds the range of the norms, and one pass
+ * for each batch of points searches. The objects that were chosen are read once more. */
 #include <string.h>
 
 #include <dkmap/grid.h>
@@ -52,27 +53,26 @@ out:
     return status;
 }
 
+/* What becomes of the coordinates and norms of a block; @p first counts from the first of this
+ * rank's candidates, of which a block may hold none. Local. */
+typedef struct visitor {
+    void (*visit)(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms);
+    void *user;
+} visitor;
+
 /* Rows of every rank's share of the file from its own @p first on. */
-static dkm_status look_at_block(dkm_preimage *pre, dkm_idx first, dkm_idx each, dkm_search *search,
-                                dkm_candidates *kept)
+static dkm_status visit_block(dkm_preimage *pre, dkm_idx first, dkm_idx each, const visitor *v)
 {
     dkm_ctx *ctx = pre->e->base.ctx;
-    dkm_idx m = dkm_source_rows(pre->settings.stream), p = pre->e->p, n;
-    dkm_idx start = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx)) + first;
     dkm_status status = DKM_OK;
     dkm_candidates block = {0};
     dkm_data *objects = NULL;
 
     DKM_TRY(dkm_source_read_share(pre->settings.stream, first, each, &objects));
-    n = dkm_data_local_rows(objects);
-    DKM_AGREE(ctx, dkm_alloc(ctx, n, &block.norms));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(objects), &block.norms));
     DKM_TRY(dkm_embedding_encode(pre->e, objects, &block.Z, block.norms));
-    dkm_search_look(search, start, n, dkm_data_values_const(block.Z), block.norms);
-    for (dkm_idx i = 0; kept->Z && i < n; i++) {
-        const double *row = dkm_data_values_const(block.Z) + i * p;
-        memcpy(dkm_data_values(kept->Z) + (first + i) * p, row, (size_t)p * sizeof *row);
-        kept->norms[first + i] = block.norms[i];
-    }
+    v->visit(v->user, first, dkm_data_local_rows(objects), dkm_data_values_const(block.Z),
+             block.norms);
 out:
     dkm_candidates_clear(&block);
     dkm_data_destroy(&objects);
@@ -80,28 +80,84 @@ out:
 }
 
 /* One pass over the file. */
+static dkm_status visit_all(dkm_preimage *pre, const visitor *v)
+{
+    dkm_status status = DKM_OK;
+    int size = dkm_ctx_size(pre->e->base.ctx);
+    dkm_idx longest = dkm_slab_count(dkm_source_rows(pre->settings.stream), 0, size);
+    dkm_idx width = dkm_source_cols(pre->settings.stream) + pre->e->p;
+    dkm_idx each = dkm_base_stretch(&pre->e->base, width) / size + 1;
+
+    for (dkm_idx first = 0; first < longest; first += each)
+        DKM_TRY(visit_block(pre, first, each, v));
+out:
+    return status;
+}
+
+static void keep_block(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
+{
+    dkm_candidates *kept = user;
+    dkm_idx p = dkm_data_cols(kept->Z);
+
+    if (n == 0)
+        return;
+    memcpy(dkm_data_values(kept->Z) + first * p, Z, (size_t)(n * p) * sizeof *Z);
+    memcpy(kept->norms + first, norms, (size_t)n * sizeof *norms);
+}
+
+static void add_range(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
+{
+    (void)first;
+    (void)Z;
+    dkm_norm_range_add(user, n, norms);
+}
+
+typedef struct looker {
+    dkm_search *search;
+    dkm_idx start; /* index of this rank's first candidate */
+} looker;
+
+static void look_at_block(void *user, dkm_idx first, dkm_idx n, const double *Z,
+                          const double *norms)
+{
+    looker *l = user;
+
+    dkm_search_look(l->search, l->start + first, n, Z, norms);
+}
+
+/* Coordinates of all candidates, kept where memory allows; else the range of their norms. Once. */
+static dkm_status read_candidates(dkm_preimage *pre)
+{
+    dkm_status status = DKM_OK;
+    dkm_candidates kept = {0};
+    dkm_norm_range range = dkm_norm_range_empty();
+
+    DKM_TRY(open_kept(pre, &kept));
+    DKM_TRY(visit_all(pre, kept.Z ? &(visitor){keep_block, &kept} : &(visitor){add_range, &range}));
+    if (!kept.Z)
+        dkm_norm_range_combine(pre->e->base.ctx, &range);
+    pre->range = range;
+    pre->ranged = !kept.Z;
+    pre->candidates = kept;
+    kept = (dkm_candidates){0};
+out:
+    dkm_candidates_clear(&kept);
+    return status;
+}
+
 static dkm_status search_stream(dkm_preimage *pre, const dkm_data *Z, dkm_idx top, dkm_idx *index,
                                 double *distance)
 {
     dkm_ctx *ctx = pre->e->base.ctx;
-    int size = dkm_ctx_size(ctx);
-    dkm_idx longest = dkm_slab_count(dkm_source_rows(pre->settings.stream), 0, size);
-    dkm_idx width = dkm_source_cols(pre->settings.stream) + pre->e->p;
-    dkm_idx each = dkm_base_stretch(&pre->e->base, width) / size + 1;
+    dkm_idx m = dkm_source_rows(pre->settings.stream);
+    looker l = {.start = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx))};
     dkm_status status = DKM_OK;
-    dkm_candidates kept = {0};
-    dkm_search *search = NULL;
 
-    DKM_TRY(open_kept(pre, &kept));
-    DKM_TRY(dkm_search_open(Z, top, &search));
-    for (dkm_idx first = 0; first < longest; first += each)
-        DKM_TRY(look_at_block(pre, first, each, search, &kept));
-    DKM_TRY(dkm_search_finish(search, index, distance));
-    pre->candidates = kept;
-    kept = (dkm_candidates){0};
+    DKM_TRY(dkm_search_open(Z, top, pre->range, &l.search));
+    DKM_TRY(visit_all(pre, &(visitor){look_at_block, &l}));
+    DKM_TRY(dkm_search_finish(l.search, index, distance));
 out:
-    dkm_search_close(&search);
-    dkm_candidates_clear(&kept);
+    dkm_search_close(&l.search);
     return status;
 }
 
@@ -155,6 +211,8 @@ static dkm_status solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
 
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
+    if (!pre->candidates.Z && !pre->ranged)
+        DKM_TRY(read_candidates(pre));
     if (pre->candidates.Z)
         DKM_TRY(dkm_nearest(Z, &pre->candidates, top, index, distance));
     else
