@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <dkmap/landmarks.h>
 #include <dkmap/random.h>
@@ -152,6 +153,29 @@ static void pivots_stop_where_nothing_is_left(dkm_ctx *ctx)
     close_problem(&p);
 }
 
+/* Each rank chooses by itself as well. */
+static void pivots_do_not_depend_on_the_ranks(dkm_ctx *ctx)
+{
+    enum { MANY = 500, FEW = 60 };
+    dkm_idx places[2][FEW], count[2] = {FEW, FEW};
+    dkm_ctx *alone = NULL;
+
+    CHECK(dkm_ctx_create(MPI_COMM_SELF, &alone) == DKM_OK);
+    for (int k = 0; k < 2; k++) {
+        dkm_ctx *here = k ? alone : ctx;
+        problem p;
+        dkm_ctx_set_seed(here, 4);
+        CHECK_OK(here, open_problem(&p, here, MANY, "rbf(sigma=0.7)"));
+        CHECK_OK(here, dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_PIVOTED, 0, &count[k],
+                                            places[k]));
+        close_problem(&p);
+        dkm_ctx_set_seed(here, 0);
+    }
+    CHECK(count[0] == FEW && count[1] == FEW);
+    CHECK(memcmp(places[0], places[1], sizeof places[0]) == 0);
+    dkm_ctx_destroy(&alone);
+}
+
 static void pivots_never_take_the_same_row_twice(dkm_ctx *ctx)
 {
     problem p;
@@ -173,6 +197,68 @@ static double rbf(dkm_idx a, dkm_idx b)
     for (dkm_idx j = 0; j < 3; j++)
         gap += (entry_at(a, j) - entry_at(b, j)) * (entry_at(a, j) - entry_at(b, j));
     return exp(-gap / 2);
+}
+
+enum { CHOSEN = 12, OBJECTS = 30 };
+
+/* Randomly pivoted Cholesky, one pivot at a time; counts how often each object is one. */
+static void pivot_singly(const double *K, uint64_t seed, double counts[OBJECTS])
+{
+    double R[OBJECTS][OBJECTS];
+
+    for (dkm_idx i = 0; i < OBJECTS; i++)
+        memcpy(R[i], K + i * OBJECTS, sizeof R[i]);
+    for (int t = 0; t < CHOSEN; t++) {
+        double trace = 0, u = dkm_random_uniform(seed, 99, 0, (uint64_t)t), column[OBJECTS];
+        dkm_idx at = -1;
+        for (dkm_idx i = 0; i < OBJECTS; i++)
+            trace += fmax(R[i][i], 0);
+        for (double left = u * trace; left >= 0 && at < OBJECTS - 1;) {
+            at++;
+            left -= fmax(R[at][at], 0);
+        }
+        counts[at]++;
+        for (dkm_idx i = 0; i < OBJECTS; i++)
+            column[i] = R[i][at] / sqrt(R[at][at]);
+        for (dkm_idx i = 0; i < OBJECTS; i++)
+            for (dkm_idx j = 0; j < OBJECTS; j++)
+                R[i][j] = i == at || j == at ? 0 : R[i][j] - column[i] * column[j];
+    }
+}
+
+/* Pearson's statistic of how often each of 30 objects is chosen: a mean of about 30 and a deviation
+ * of about 8 where the distribution is the same. Every row stands twice: neither of a pair is
+ * preferred. */
+static void pivots_have_the_distribution_of_single_draws(dkm_ctx *ctx)
+{
+    enum { RUNS = 300, SINGLY = 6000 };
+    double counts[OBJECTS] = {0}, wanted[OBJECTS] = {0}, statistic = 0, first = 0;
+    double K[OBJECTS * OBJECTS];
+    problem p;
+
+    for (dkm_idx k = 0; k < OBJECTS * OBJECTS; k++)
+        K[k] = rbf(k / OBJECTS, k % OBJECTS);
+    CHECK_OK(ctx, open_problem(&p, ctx, OBJECTS, "rbf(sigma=1)"));
+    for (uint64_t run = 0; run < RUNS; run++) {
+        dkm_idx places[CHOSEN], count = CHOSEN;
+        dkm_ctx_set_seed(ctx, run);
+        CHECK_OK(ctx, dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_PIVOTED, 0, &count,
+                                           places));
+        CHECK(count == CHOSEN);
+        for (dkm_idx k = 0; k < count; k++)
+            counts[places[k]]++;
+    }
+    dkm_ctx_set_seed(ctx, 0);
+    for (uint64_t run = 0; run < SINGLY; run++)
+        pivot_singly(K, run, wanted);
+    for (dkm_idx i = 0; i < OBJECTS; i++) {
+        double share = wanted[i] / SINGLY, off = counts[i] - RUNS * share;
+        statistic += off * off / (RUNS * share * (1 - share) * (1 + (double)RUNS / SINGLY));
+        first += i % 2 == 0 ? counts[i] : 0;
+    }
+    CHECK_CLOSE(statistic, OBJECTS, 4 * sqrt(2.0 * OBJECTS));
+    CHECK_CLOSE(first / (RUNS * CHOSEN), 0.5, 4 * 0.5 / sqrt(RUNS * CHOSEN));
+    close_problem(&p);
 }
 
 static void leverage_is_what_the_first_draw_leaves(dkm_ctx *ctx)
@@ -232,6 +318,8 @@ static const check_case cases[] = {
     CASE(no_more_can_be_drawn_than_there_are),
     CASE(another_seed_draws_others),
     CASE(pivots_stop_where_nothing_is_left),
+    CASE(pivots_have_the_distribution_of_single_draws),
+    CASE(pivots_do_not_depend_on_the_ranks),
     CASE(pivots_never_take_the_same_row_twice),
     CASE(leverage_is_what_the_first_draw_leaves),
     CASE(failing_allocations_are_agreed_on),

@@ -1,7 +1,12 @@
-/* Candidates are drawn many at a time by what is left of their k(x, x), and one after the other is
- * taken with the probability that the ones taken since the draw have left it: the outcome is that
- * of drawing them singly, at the speed of matrix products. K ~ F F' grows by a column for each;
- * rows of F and of G, the candidates' columns of K - F F', are in slabs, row-major. */
+/* Accelerated randomly pivoted Cholesky: E. N. Epperly, J. A. Tropp and R. J. Webber, "Embrace
+ * rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky", 2024.
+ *
+ * With K ~ F F', proposals are drawn many at a time, independently and with replacement, each in
+ * proportion to the diagonal of K - F F'. In the order of the draw, each is accepted with the
+ * probability that the ones accepted since have left of its diagonal entry: the accepted ones have
+ * the distribution of pivots drawn one at a time, at the speed of matrix products. F grows by a
+ * column for each; rows of F and of G, the proposals' columns of K - F F', are in slabs, row-major.
+ */
 #include "solve/pivots.h"
 
 #include <math.h>
@@ -14,11 +19,10 @@
 #include "core/mpi_calls.h"
 #include "kernel/strips.h"
 #include "scalapack/blas.h"
-#include "solve/lottery.h"
 
 #define DRAW_STREAM 0x7069766f7473u
 #define TAKE_STREAM (DRAW_STREAM + 1)
-#define BLOCK       96    /* candidates of a round, at most */
+#define BLOCK       96    /* proposals of a round, at most */
 #define NOTHING     1e-13 /* of the trace: so little left is rounding */
 
 typedef struct pivots {
@@ -31,7 +35,9 @@ typedef struct pivots {
     double *left;  /* of k(x, x), n numbers */
     double *S;     /* rows of F of the candidates, block x room; the same on every rank */
     double *H, *M; /* rows of G of the candidates; what makes new columns of F of those of G */
-    dkm_idx *candidates, *places;
+    dkm_idx *candidates, *places; /* candidates: the proposals, in the order of the draw */
+    dkm_idx *order;               /* proposals by their numbers */
+    double *numbers;              /* uniform in [0, 1), one for each proposal */
 } pivots;
 
 static void copy_strip(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
@@ -41,6 +47,65 @@ static void copy_strip(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
     for (dkm_idx j = 0; j < K->nb; j++)
         for (dkm_idx i = 0; i < K->na; i++)
             s->G[(il + i) * K->nb + j] = dkm_tile_get(K, i, j);
+}
+
+/* Proposals in ascending order of their numbers. */
+static void sort_proposals(pivots *s)
+{
+    for (dkm_idx c = 0; c < s->block; c++) {
+        dkm_idx at = c;
+        s->numbers[c] =
+            dkm_random_uniform(dkm_ctx_seed(s->ctx), DRAW_STREAM, (uint64_t)s->round, (uint64_t)c);
+        for (; at > 0 && s->numbers[s->order[at - 1]] > s->numbers[c]; at--)
+            s->order[at] = s->order[at - 1];
+        s->order[at] = c;
+    }
+}
+
+/* Where among its own objects this rank's proposals fall, by one walk over what is left. Sums are
+ * long, so that it hardly matters how many ranks they are cut over. */
+static void find_own(pivots *s, long double before, long double own, long double all)
+{
+    long double sum = 0;
+    dkm_idx last = -1, at = 0;
+
+    for (dkm_idx i = 0; i < s->n; i++) {
+        if (!(s->left[i] > 0))
+            continue;
+        sum += s->left[i];
+        last = s->first + i;
+        for (; at < s->block && s->numbers[s->order[at]] * all - before < sum; at++)
+            if (s->numbers[s->order[at]] * all >= before)
+                s->candidates[s->order[at]] = last;
+    }
+    for (; last >= 0 && at < s->block && s->numbers[s->order[at]] * all < before + own; at++)
+        s->candidates[s->order[at]] = last; /* rounding */
+}
+
+/* Draw proposals with replacement, each object in proportion to what is left of its k(x, x). */
+static dkm_status propose(pivots *s)
+{
+    dkm_status status = DKM_OK;
+    int rank = dkm_ctx_rank(s->ctx), size = dkm_ctx_size(s->ctx);
+    long double own = 0, before = 0, all = 0, *sums = NULL;
+
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, size, &sums));
+    for (dkm_idx i = 0; i < s->n; i++)
+        own += s->left[i] > 0 ? s->left[i] : 0;
+    MPI_Allgather(&own, 1, MPI_LONG_DOUBLE, sums, 1, MPI_LONG_DOUBLE, dkm_ctx_comm(s->ctx));
+    for (int r = 0; r < size; r++) {
+        before = r == rank ? all : before;
+        all += sums[r];
+    }
+    sort_proposals(s);
+    for (dkm_idx c = 0; c < s->block; c++)
+        s->candidates[c] = -1;
+    find_own(s, before, own, all);
+    MPI_Allreduce(MPI_IN_PLACE, s->candidates, (int)s->block, MPI_INT64_T, MPI_MAX,
+                  dkm_ctx_comm(s->ctx));
+out:
+    DKM_FREE(sums);
+    return status;
 }
 
 /* G = columns of K at the candidates. */
@@ -87,8 +152,8 @@ static dkm_idx take(pivots *s, dkm_idx count, double least)
     for (dkm_idx c = 0; c < count; c++)
         first[c] = H[c * count + c];
     for (dkm_idx c = 0; c < count && s->k + taken < s->room; c++) {
-        double u = dkm_random_uniform(dkm_ctx_seed(s->ctx), TAKE_STREAM, (uint64_t)s->round,
-                                      (uint64_t)s->candidates[c]);
+        double u =
+            dkm_random_uniform(dkm_ctx_seed(s->ctx), TAKE_STREAM, (uint64_t)s->round, (uint64_t)c);
         double now = H[c * count + c], *row = s->M + taken * count;
         if (!(now > least) || !(u * first[c] < now))
             continue;
@@ -131,20 +196,12 @@ static void extend(pivots *s, dkm_idx count, dkm_idx taken, double least)
     s->k += taken;
 }
 
-static dkm_status one_round(pivots *s, double least, dkm_idx *drawn)
+static dkm_status one_round(pivots *s, double least)
 {
     dkm_status status = DKM_OK;
-    const dkm_lottery lottery = {.ctx = s->ctx,
-                                 .m = dkm_prepared_rows(s->X),
-                                 .stream = DRAW_STREAM,
-                                 .turn = (uint64_t)s->round,
-                                 .weights = s->left};
     dkm_idx count = s->block, taken;
 
-    DKM_TRY(dkm_lottery_draw(&lottery, &count, s->candidates));
-    *drawn = count;
-    if (count == 0)
-        goto out;
+    DKM_TRY(propose(s));
     DKM_TRY(evaluate(s, count));
     share_rows(s, count, s->F, s->room, s->k, s->S);
     dkm_blas_gemm(DKM_F64, 'T', 'N', count, s->n, s->k, -1.0, s->S, s->k > 0 ? s->k : 1, s->F,
@@ -169,6 +226,8 @@ static dkm_local open_local(pivots *s)
     DKM_STEP(dkm_alloc(s->ctx, b * b, &s->H));
     DKM_STEP(dkm_alloc(s->ctx, b * b, &s->M));
     DKM_STEP(dkm_alloc(s->ctx, b, &s->candidates));
+    DKM_STEP(dkm_alloc(s->ctx, b, &s->order));
+    DKM_STEP(dkm_alloc(s->ctx, b, &s->numbers));
 out:
     return local;
 }
@@ -182,6 +241,8 @@ static void release(pivots *s)
     DKM_FREE(s->H);
     DKM_FREE(s->M);
     DKM_FREE(s->candidates);
+    DKM_FREE(s->order);
+    DKM_FREE(s->numbers);
 }
 
 static double trace(const pivots *s)
@@ -213,7 +274,7 @@ static int ascending(const void *a, const void *b)
 dkm_status dkm_pivots_choose(const dkm_prepared *X, dkm_idx *count, dkm_idx *places)
 {
     dkm_status status = DKM_OK;
-    dkm_idx m = dkm_prepared_rows(X), drawn = 1;
+    dkm_idx m = dkm_prepared_rows(X);
     pivots s = {.visitor = {copy_strip}, .ctx = X->ctx, .X = X, .places = places};
     double all;
 
@@ -227,8 +288,8 @@ dkm_status dkm_pivots_choose(const dkm_prepared *X, dkm_idx *count, dkm_idx *pla
     DKM_TRY(dkm_kernel_selves(X, s.left));
     all = trace(&s);
     DKM_AGREE(s.ctx, check_trace(s.ctx, all));
-    while (s.k < s.room && drawn > 0 && trace(&s) > NOTHING * all) {
-        DKM_TRY(one_round(&s, NOTHING * all / (double)m, &drawn));
+    while (s.k < s.room && trace(&s) > NOTHING * all) {
+        DKM_TRY(one_round(&s, NOTHING * all / (double)m));
         dkm_progress(s.ctx, (double)s.k, (double)s.room);
     }
     qsort(places, (size_t)s.k, sizeof *places, ascending);
