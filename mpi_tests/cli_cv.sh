@@ -40,19 +40,21 @@ cell() {
 same krr krr --x x.csv --y y.csv --kx 'rbf(sigma=$s)' --try s=0.5,2 --gamma 0.01,0.1 --folds 3 --inner-folds 3
 [ "$(grep -c '^outer_fold' out)" = 3 ] || fail "three outer folds: $(cat out)"
 
-# by_hand METHOD OPTIONS...: cv and fits by hand on the same folds lose the same.
+# by_hand METHOD OPTIONS...: cv and fits by hand on the same folds lose the same. Inputs are in
+# x.$form.
+form=csv
 by_hand() {
     local mean fold part
-    good 2 cv "$@" --x x.csv --y y.csv --folds 3 --folds-out folds.csv --record runs.jsonl
+    good 2 cv "$@" --x x.$form --y y.csv --folds 3 --folds-out folds.csv --record runs.jsonl
     mean=$(value mse)
     : >by_hand
     for fold in 1 2 3; do
-        for part in x y; do
-            paste -d' ' folds.csv $part.csv | awk -v f=$fold '$1 != f { print $2 }' >train_$part.csv
-            paste -d' ' folds.csv $part.csv | awk -v f=$fold '$1 == f { print $2 }' >test_$part.csv
+        for part in x.$form y.csv; do
+            paste -d' ' folds.csv $part | awk -v f=$fold '$1 != f { print $2 }' >train_$part
+            paste -d' ' folds.csv $part | awk -v f=$fold '$1 == f { print $2 }' >test_$part
         done
-        good 0 fit "$@" --x train_x.csv --y train_y.csv -o m.h5
-        good 0 predict m.h5 --x test_x.csv -o pred.csv
+        good 0 fit "$@" --x train_x.$form --y train_y.csv -o m.h5
+        good 0 predict m.h5 --x test_x.$form -o pred.csv
         good 0 score --truth test_y.csv --pred pred.csv --loss mse
         echo "$(value mse) $(value rows)" >>by_hand
     done
@@ -67,11 +69,19 @@ says runs.jsonl '"trials":{"0":{"setting":"-"' "the record of the table"
 # A kernel that looks at all training objects has not seen those held out.
 by_hand krr --kx 'rownorm(rbf(sigma=2))' --gamma 0.01
 
+# Nor has the alphabet of mismatch: one letter is in a single string.
+awk 'BEGIN { srand(4); for (i = 0; i < 48; i++) { s = i == 20 ? "z" : "a"
+    for (k = 0; k < 9; k++) s = s substr("abcd", 1 + int(4 * rand()), 1); print s } }' >x.txt
+form=txt
+by_hand krr --kx 'mismatch(p=3, k=1)' --gamma 10
+form=csv
+
 # What has no closed form is fitted anew, as fit would.
 normal 9 1 5 >extra.csv
 by_hand krr --kx 'rbf(sigma=2)' --gamma 1e-7 --precision single
 by_hand krr --kx 'rbf(sigma=2)' --gamma 0.01 --reduce 12 --landmark-choice farthest
 by_hand kde --kx 'rbf(sigma=2)' --ky 'rbf(sigma=1)' --components 3 --gamma 0.1 --solver pcg --landmarks 12
+by_hand kde --kx 'rbf(sigma=2)' --ky linear --components 2 --learner svr --C 1 --tolerance 1e-8
 by_hand kde --kx 'rbf(sigma=2)' --ky 'rbf(sigma=1)' --components 3 --gamma 0.1 --extra-y extra.csv --shrink 0.5
 
 # Strings, labels and neighbours.

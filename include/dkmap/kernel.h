@@ -62,8 +62,8 @@ dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel)
 /** The expression in canonical form, every parameter written out. Local. */
 const char *dkm_kernel_text(const dkm_kernel *kernel);
 
-/** Whether values between two objects depend on all training objects: rownorm, distance and
- *  diffusion. Local. */
+/** Whether values between two objects depend on all training objects: rownorm, distance,
+ *  diffusion and mismatch (whose alphabet is theirs). Local. */
 int dkm_kernel_looks_around(const dkm_kernel *kernel);
 
 void dkm_kernel_destroy(dkm_kernel **kernel);

@@ -41,15 +41,17 @@ out:
     return status;
 }
 
-dkm_local landmark_check_cv(run *r)
+dkm_local landmark_check_cv(run *r, int svr)
 {
-    static const char *const names[] = {"landmarks", "centers", "tolerance", "keep", "steps", NULL};
+    static const char *const names[] = {"landmarks", "centers", "keep", "steps", NULL};
     dkm_local local = DKM_LOCAL_OK;
 
     if (strcmp(args_text(r->args, "solver"), "pcg") == 0)
         return DKM_LOCAL_OK;
     for (int k = 0; names[k]; k++)
         DKM_STEP(run_refuse(r, names[k], "goes with --solver pcg"));
+    if (!svr)
+        DKM_STEP(run_refuse(r, "tolerance", "goes with --solver pcg"));
     if (!args_accepts(r->args, "reduce") || !args_text(r->args, "reduce"))
         DKM_STEP(run_refuse(r, "landmark-choice", "says which landmarks, and there are none"));
 out:

@@ -61,9 +61,10 @@ dkm_status landmark_settings(run *r, dkm_nystroem_settings *settings);
 /** --landmarks and --landmark-choice alone. Local. */
 void landmark_choice(const run *r, dkm_nystroem_settings *settings);
 
-/** Refuse options of pcg where `cv` takes another solver. Local. */
+/** Refuse options of pcg where `cv` takes another solver. Local.
+ *  @param[in] svr  whether --tolerance is that of support vector regression */
 DKM_NODISCARD
-dkm_local landmark_check_cv(run *r);
+dkm_local landmark_check_cv(run *r, int svr);
 
 /** --time in seconds; 0 when it is not given. Logically collective.
  *  @return DKM_OK; DKM_ERR_ARG */

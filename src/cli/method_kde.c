@@ -179,12 +179,13 @@ static int ridge_point_of(const method_settings *s, ridge_point *point)
 static dkm_local check_cv(run *r)
 {
     dkm_local local = DKM_LOCAL_OK;
+    int svr = strcmp(args_text(r->args, "learner"), "svr") == 0;
 
-    if (strcmp(args_text(r->args, "learner"), "svr") == 0) {
+    if (svr) {
         DKM_STEP(run_refuse(r, "gamma", "goes with --learner ridge"));
         DKM_STEP(run_refuse(r, "precision", "goes with --learner ridge"));
     }
-    DKM_STEP(landmark_check_cv(r));
+    DKM_STEP(landmark_check_cv(r, svr));
 out:
     return local;
 }

@@ -238,7 +238,7 @@ static dkm_local check_cv(run *r)
     DKM_STEP(run_refuse(r, "loo", "is for fit: cv tells the losses of examples that are held out"));
     DKM_STEP(run_refuse(r, "select", "is for fit: in cv the losses of --loss decide"));
     DKM_STEP(run_refuse(r, "time", "is for fit: cv takes the exact fit or what --solver says"));
-    DKM_STEP(landmark_check_cv(r));
+    DKM_STEP(landmark_check_cv(r, 0));
 out:
     return local;
 }

@@ -136,6 +136,7 @@ static const char *mismatch_refuse(const dkm_node *node)
 
 const dkm_kind dkm_kind_mismatch = {.name = "mismatch",
                                     .types = DKM_TYPE_BIT(DKM_STRINGS),
+                                    .looks_around = 1,
                                     .params = {{"p", DKM_COUNT, 5}, {"k", DKM_COUNT_OR_ZERO, 1}},
                                     .refuse = mismatch_refuse,
                                     .train = mismatch_train,
