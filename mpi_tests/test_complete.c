@@ -93,6 +93,16 @@ static void singular_kernels_meet_in_what_they_share(dkm_ctx *ctx)
 
 /* Whatever comes first, and with roots of any rank: Q = Q' >= 0 is what a root makes it, and the
  * order does not matter where each keeps its weight. */
+static void roots_without_weight_are_refused(dkm_ctx *ctx)
+{
+    const double one[3] = {1, 2, 3};
+    const dkm_weighed_root none[2] = {{1, one, 0}, {1, one, 0}};
+    double *root = NULL;
+    dkm_idx t = 777;
+
+    CHECK(dkm_extrapolate_join(ctx, 3, 2, none, &root, &t) == DKM_ERR_ARG && !root && t == 0);
+}
+
 static void joint_kernels_do_not_depend_on_the_order(dkm_ctx *ctx)
 {
     static double a[N * 3], b[N * 4], sums[2][N * N];
@@ -258,9 +268,10 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(joint_kernels_equal_the_inverse_form),     CASE(joint_kernels_do_not_depend_on_the_order),
-    CASE(singular_kernels_meet_in_what_they_share), CASE(missing_rows_are_filled_and_combined),
-    CASE(wrong_masks_and_weights_are_refused),      CASE(failing_allocations_are_agreed_on),
+    CASE(joint_kernels_equal_the_inverse_form),     CASE(roots_without_weight_are_refused),
+    CASE(joint_kernels_do_not_depend_on_the_order), CASE(singular_kernels_meet_in_what_they_share),
+    CASE(missing_rows_are_filled_and_combined),     CASE(wrong_masks_and_weights_are_refused),
+    CASE(failing_allocations_are_agreed_on),
 };
 
 CHECK_MAIN(cases)

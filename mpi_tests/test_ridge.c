@@ -182,7 +182,7 @@ static double not_a_number(void *user, dkm_idx ig, dkm_idx jg)
 static void hopeless_matrices_are_refused(dkm_ctx *ctx)
 {
     dkm_grid *grid = NULL;
-    dkm_dmat *K = NULL, *Y = NULL, *B = NULL;
+    dkm_dmat *K = NULL, *Y = NULL, *B = NULL, *other = NULL;
 
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
     make_system(ctx, grid, 4, 1.0, 2, &K, &Y);
@@ -194,6 +194,15 @@ static void hopeless_matrices_are_refused(dkm_ctx *ctx)
     CHECK(dkm_ridge_solve(K, 0.0, Y, &B, NULL) == DKM_ERR_ARG && !B);
     CHECK(dkm_ridge_solve(K, -1.0, Y, &B, NULL) == DKM_ERR_ARG && !B);
     CHECK(dkm_ridge_solve(Y, 1.0, Y, &B, NULL) == DKM_ERR_ARG && !B);
+    CHECK_OK(ctx, dkm_dmat_create(grid, dkm_dmat_rows(K), 2, 5, 5, DKM_F64, &other));
+    CHECK(dkm_ridge_solve(K, 1.0, other, &B, NULL) == DKM_ERR_ARG && !B);
+    CHECK(strstr(dkm_ctx_message(ctx), "blocks of 4 rows") != NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "blocks of 5") != NULL);
+    dkm_dmat_destroy(&other);
+    CHECK_OK(ctx, dkm_dmat_create(grid, dkm_dmat_rows(K) - 1, 2, 4, 4, DKM_F64, &other));
+    CHECK(dkm_ridge_solve(K, 1.0, other, &B, NULL) == DKM_ERR_ARG && !B);
+    CHECK(strstr(dkm_ctx_message(ctx), "right-hand sides have") != NULL);
+    dkm_dmat_destroy(&other);
     dkm_dmat_destroy(&K);
     dkm_dmat_destroy(&Y);
     dkm_grid_destroy(&grid);

@@ -78,6 +78,7 @@ dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F, const dkm_extrapolate
  *  @param[in]  roots  @p count of them, the same on every rank
  *  @param[out] root   new n x t, row-major, the same on every rank; NULL on failure
  *  @param[out] t      its columns
+ *  @return DKM_OK; DKM_ERR_ARG when none has a weight above 0; DKM_ERR_MEMORY
  */
 DKM_NODISCARD
 dkm_status dkm_extrapolate_join(dkm_ctx *ctx, dkm_idx n, dkm_idx count,

@@ -65,20 +65,25 @@ dkm_status dkm_extrapolate_join(dkm_ctx *ctx, dkm_idx n, dkm_idx count,
 {
     dkm_status status = DKM_OK;
     double *so_far = NULL, *next = NULL;
+    int any = 0;
 
     *root = NULL;
+    *t = 0;
     for (dkm_idx k = 0; k < count; k++) {
         dkm_weighed_root known = {*t, so_far, 1.0};
         if (!(roots[k].weight > 0))
             continue;
-        if (so_far)
+        if (any)
             DKM_TRY(join(ctx, n, &known, &roots[k], &next, t));
         else
             DKM_AGREE(ctx, scale(ctx, n, &roots[k], &next, t));
+        any = 1;
         DKM_FREE(so_far);
         so_far = next;
         next = NULL;
     }
+    if (!any)
+        DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG, "no root to join has a weight above 0"));
     *root = so_far;
     so_far = NULL;
 out:

@@ -11,9 +11,17 @@ static dkm_local check_system(dkm_ctx *ctx, const dkm_dmat *K, double gamma, con
         return dkm_fail(ctx, DKM_ERR_ARG, "gamma = %g: the ridge must be a number above 0", gamma);
     if (dkm_dmat_rows(K) != dkm_dmat_cols(K) || dkm_dmat_row_block(K) != dkm_dmat_col_block(K))
         return dkm_fail(ctx, DKM_ERR_ARG, "the ridge matrix must be square, in square blocks");
-    if (dkm_dmat_rows(Y) != dkm_dmat_rows(K) || dkm_dmat_row_block(Y) != dkm_dmat_row_block(K))
-        return dkm_fail(ctx, DKM_ERR_ARG, "a ridge system of %lld equations with %lld right sides",
+    if (dkm_dmat_rows(Y) != dkm_dmat_rows(K))
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "the ridge matrix has %lld rows and the right-hand sides have %lld: they "
+                        "must match",
                         (long long)dkm_dmat_rows(K), (long long)dkm_dmat_rows(Y));
+    if (dkm_dmat_row_block(Y) != dkm_dmat_row_block(K))
+        return dkm_fail(
+            ctx, DKM_ERR_ARG,
+            "the ridge matrix is in blocks of %lld rows and the right-hand sides are in "
+            "blocks of %lld: they must match",
+            (long long)dkm_dmat_row_block(K), (long long)dkm_dmat_row_block(Y));
     return DKM_LOCAL_OK;
 }
 
