@@ -48,7 +48,9 @@ const command command_predict = {
     .summary = "predict the outputs of new inputs with a model",
     .about = "Inputs stream through in stretches: memory does not grow with their number, and any "
              "number of ranks can use a model, whatever number made it. A model of kde predicts "
-             "coordinates of outputs and turns them into objects.\n" PREIMAGE_ABOUT,
+             "coordinates of outputs and turns them into objects. A model of kpca predicts "
+             "coordinates, as `dkmap encode` does, and `dkmap decode` turns them into "
+             "objects.\n" PREIMAGE_ABOUT,
     .example = "mpirun -np 4 dkmap predict model.h5 --x new.npy -o predictions.npy\n"
                "  dkmap predict kde.h5 --x new.npy --candidates all.npy --top 5 -o best.csv\n"
                "  dkmap predict kde.h5 --x new.npy --preimage learned --kz 'rbf(sigma=1)' -o y.npy",

@@ -20,8 +20,8 @@ extern const option preimage_options[];
     "by a classifier with the kernel --kz; as long as the input, and what near outputs have "      \
     "more.\n"                                                                                      \
     "coordinates: as they are, to be decoded later.\n"                                             \
-    "auto: linear where that suits; else candidates for kde, and for kpca fixed-point, gradient "  \
-    "or candidates, whichever suits first."
+    "auto: linear where that suits; else candidates for kde, and for kpca (decode) "               \
+    "fixed-point, gradient or candidates, whichever suits first."
 
 /** Whether any of them is given. Local. */
 int preimage_asked(const run *r);
