@@ -32,4 +32,21 @@ says err "as predict --top writes them" "lists of three columns"
 printf '1,1\n3,1\n' >p.csv
 good 3 score --truth truth.csv --pred p.csv --loss kernel --ky linear
 [ "$(value kernel) $(value root) $(value mean_root)" = "2 1.41421 1" ] || fail "roots: $(cat out)"
+
+# Classes in a CSV: the baseline of zero-one is the commonest. Label sets: out of so many labels.
+printf '0\n1\n1\n2\n1\n' >classes.csv
+good 2 score --truth classes.csv --pred classes.csv --loss zero-one,mse --baseline mean
+[ "$(value baseline_zero-one)" = 0.4 ] || fail "the commonest class: $(cat out)"
+[ "$(value baseline_mse)" = 0.4 ] || fail "the mean beside it: $(cat out)"
+printf '0,1\n1\n2\n' >sets.svm
+printf '0\n1\n1,2\n' >other.svm
+good 2 score --truth sets.svm --pred other.svm --y-type label-sets --loss hamming
+awk -v h="$(value hamming)" 'BEGIN { exit !(h > 0.2222 && h < 0.2223) }' || fail "three labels: $(cat out)"
+good 2 score --truth sets.svm --pred other.svm --y-type label-sets --loss hamming --labels 10
+awk -v h="$(value hamming)" 'BEGIN { exit !(h > 0.06666 && h < 0.06667) }' || fail "ten labels: $(cat out)"
+on 2 score --truth sets.svm --pred other.svm --y-type label-sets --loss hamming --labels 2
+expect 1 "fewer labels than there are"
+says err "there are 3 labels" "fewer labels than there are"
+on 2 score --truth classes.csv --pred classes.csv --loss zero-one --labels 3
+expect 1 "--labels without label sets"
 finish

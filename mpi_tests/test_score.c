@@ -221,6 +221,60 @@ static void label_sets_differ_out_of_all_labels(dkm_ctx *ctx)
     CHECK(s.mean == 1.0);
 }
 
+static void a_number_of_labels_can_be_given(dkm_ctx *ctx)
+{
+    const dkm_score_settings ten = {.loss = DKM_LOSS_HAMMING, .labels = 10};
+    const dkm_score_settings two = {.loss = DKM_LOSS_HAMMING, .labels = 2};
+    dkm_data *truth = NULL, *pred = NULL;
+    dkm_score s = {0};
+    dkm_idx count = 0;
+
+    CHECK_OK(ctx, make(ctx, DKM_LABEL_SETS, 8, set_of, &truth));
+    CHECK_OK(ctx, make(ctx, DKM_LABEL_SETS, 8, other_set, &pred));
+    CHECK_OK(ctx, dkm_score_by(truth, pred, &ten, &s));
+    CHECK_CLOSE(s.mean, 3.0 / 10, 1e-15);
+    CHECK_OK(ctx, dkm_score_by(truth, pred, &two, &s)); /* four occur */
+    CHECK_CLOSE(s.mean, 3.0 / 4, 1e-15);
+    CHECK_OK(ctx, dkm_score_count_labels(truth, pred, &count));
+    CHECK(count == 4);
+    dkm_data_destroy(&pred);
+    dkm_data_destroy(&truth);
+}
+
+/* Of the rows (0, 7), (1, 8), (2, 7), (1, 8), (2, 7), (0, 9), (2, 9), ... (1, 8) comes first and is
+ * as frequent as (2, 7); of the columns 2 and 7 are the most frequent. */
+static dkm_idx pairs(dkm_idx g, dkm_idx items[64])
+{
+    static const dkm_idx rows[7][2] = {{0, 7}, {1, 8}, {2, 7}, {1, 8}, {2, 7}, {0, 9}, {2, 9}};
+
+    items[0] = rows[g % 7][0];
+    items[1] = rows[g % 7][1];
+    return 2;
+}
+
+static void check_baseline(dkm_ctx *ctx, dkm_loss loss, double first, double second, double mean)
+{
+    dkm_data *truth = NULL, *pred = NULL;
+    dkm_score s = {0};
+
+    CHECK_OK(ctx, make(ctx, DKM_DENSE, 7, pairs, &truth));
+    CHECK_OK(ctx, dkm_score_baseline_by(truth, loss, &pred));
+    for (dkm_idx i = 0; pred && i < pred->mine.n; i++) {
+        CHECK_CLOSE(pred->mine.values[2 * i], first, 1e-15);
+        CHECK_CLOSE(pred->mine.values[2 * i + 1], second, 1e-15);
+    }
+    CHECK_OK(ctx, dkm_score_predictions(truth, pred, loss, NULL, &s));
+    CHECK_CLOSE(s.mean, mean, 1e-15);
+    dkm_data_destroy(&pred);
+    dkm_data_destroy(&truth);
+}
+
+static void the_baseline_of_rows_goes_by_the_loss(dkm_ctx *ctx)
+{
+    check_baseline(ctx, DKM_LOSS_ZERO_ONE, 1, 8, 5.0 / 7);
+    check_baseline(ctx, DKM_LOSS_HAMMING, 2, 7, 8.0 / 14);
+}
+
 static dkm_idx classes(dkm_idx g, dkm_idx items[64])
 {
     items[0] = g < 4 ? -3 : g < 9 ? 12 : 5;
@@ -332,6 +386,8 @@ static const check_case cases[] = {
     CASE(edit_distances_are_the_known_ones),
     CASE(letters_are_compared_in_strings_of_one_length),
     CASE(label_sets_differ_out_of_all_labels),
+    CASE(a_number_of_labels_can_be_given),
+    CASE(the_baseline_of_rows_goes_by_the_loss),
     CASE(the_baseline_is_the_mean_or_the_commonest_label),
     CASE(a_kernel_loss_is_a_distance_in_feature_space),
     CASE(what_cannot_be_compared_is_refused),

@@ -8,7 +8,8 @@
  *              strings and sets
  *    hamming   share that differs: of the columns of dense rows; of the letters of strings, which
  *              must be of equal length; of label sets |Y xor P| / L, where L is how many labels
- *              occur in the truth or the predictions; labels as zero-one
+ *              there are: as many as dkm_score_settings says, and at least those that occur in the
+ *              truth or the predictions; labels as zero-one
  *    edit      least number of letters inserted, deleted or changed to make the prediction the true
  *              string. Beside the mean: the mean of edit / max(1, length of the true string)
  *    kernel    ||Phi(y) - Phi(p)||^2 = l(y, y) - 2 l(y, p) + l(p, p) in the space of a kernel l on
@@ -71,6 +72,28 @@ DKM_NODISCARD
 dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
                           const dkm_kernel *ky, double *losses);
 
+/** How to score. */
+typedef struct dkm_score_settings {
+    dkm_loss loss;
+    const dkm_kernel *ky; /**< of the kernel loss; else NULL */
+    dkm_idx labels; /**< hamming of label sets: how many labels there are; 0: those that occur */
+} dkm_score_settings;
+
+/** The same by settings. Collective. */
+DKM_NODISCARD
+dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
+                        const dkm_score_settings *settings, dkm_score *score);
+DKM_NODISCARD
+dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data *pred,
+                             const dkm_score_settings *settings, double *losses);
+
+/** How many labels occur in label sets. Collective.
+ *  @param[in]  more   other label sets, or NULL
+ *  @param[out] count  0 for objects of other types
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD
+dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more, dkm_idx *count);
+
 /** The best prediction that looks at no input: the mean of dense rows, the most frequent of labels
  *  (the smallest of several), repeated for every row.
  *
@@ -81,5 +104,11 @@ dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss 
  */
 DKM_NODISCARD
 dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
+
+/** The best such prediction under a loss: of dense rows the most frequent one for zero-one, and the
+ *  most frequent value of each column for hamming, the first of several; else as
+ *  dkm_score_baseline(). Collective. */
+DKM_NODISCARD
+dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss, dkm_data **pred);
 
 #endif

@@ -63,32 +63,70 @@ static dkm_local make_room(run *r, results *all)
     return DKM_LOCAL_OK;
 }
 
+static dkm_status score_one(run *r, results *all, const char *prefix, dkm_loss loss,
+                            const dkm_data *truth, const dkm_data *pred, const dkm_kernel *ky)
+{
+    result *next = &all->list[all->count];
+    dkm_score_settings settings = {.loss = loss, .ky = ky};
+
+    if (args_text(r->args, "labels"))
+        settings.labels = args_whole(r->args, "labels");
+    next->prefix = prefix;
+    next->loss = loss;
+    all->count++;
+    return dkm_score_by(truth, pred, &settings, &next->score);
+}
+
+static dkm_loss nth_loss(const run *r, int k)
+{
+    return (dkm_loss)args_value(r->args, "loss", k)->whole;
+}
+
 /* Every loss that was asked for. */
 static dkm_status score_all(run *r, results *all, const char *prefix, const dkm_data *truth,
                             const dkm_data *pred, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
 
-    for (int k = 0; k < args_count(r->args, "loss"); k++) {
-        result *next = &all->list[all->count];
-        next->prefix = prefix;
-        next->loss = (dkm_loss)args_value(r->args, "loss", k)->whole;
-        DKM_TRY(dkm_score_predictions(truth, pred, next->loss, ky, &next->score));
-        all->count++;
-    }
+    for (int k = 0; k < args_count(r->args, "loss"); k++)
+        DKM_TRY(score_one(r, all, prefix, nth_loss(r, k), truth, pred, ky));
 out:
     return status;
 }
 
+/* What is best without inputs depends on the loss. */
 static dkm_status score_mean(run *r, results *all, const dkm_data *truth, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
     dkm_data *pred = NULL;
 
-    DKM_TRY(dkm_score_baseline(truth, &pred));
-    DKM_TRY(score_all(r, all, "baseline_", truth, pred, ky));
+    for (int k = 0; k < args_count(r->args, "loss"); k++) {
+        dkm_data_destroy(&pred);
+        DKM_TRY(dkm_score_baseline_by(truth, nth_loss(r, k), &pred));
+        DKM_TRY(score_one(r, all, "baseline_", nth_loss(r, k), truth, pred, ky));
+    }
 out:
     dkm_data_destroy(&pred);
+    return status;
+}
+
+/* --labels must not be fewer than occur. */
+static dkm_status check_labels(run *r, const dkm_data *truth, const dkm_data *pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx count = 0, given;
+
+    if (!args_text(r->args, "labels"))
+        return DKM_OK;
+    given = args_whole(r->args, "labels");
+    if (dkm_data_type(truth) != DKM_LABEL_SETS || dkm_data_type(pred) != DKM_LABEL_SETS)
+        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG, "--labels is for label sets"));
+    DKM_TRY(dkm_score_count_labels(truth, pred, &count));
+    if (given < count)
+        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG,
+                                   "--labels %lld: there are %lld labels in truth and predictions",
+                                   (long long)given, (long long)count));
+out:
     return status;
 }
 
@@ -133,6 +171,7 @@ static dkm_status score(run *r)
     if (args_text(r->args, "ky"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
     DKM_TRY(pair_read(r, truths, ranks ? lists : predictions, &truth, &pred));
+    DKM_TRY(check_labels(r, truth, pred));
     DKM_AGREE(r->ctx, make_room(r, &all));
     DKM_TRY(score_all(r, &all, "", truth, pred, ky));
     DKM_TRY(score_baselines(r, &all, truth, ky));
@@ -173,8 +212,16 @@ static const option options[] = {
      .flags = OPT_LIST | OPT_REPEATED,
      .hint = "WHICH",
      .words = "mean|copy|",
-     .help = "score as well the best prediction that looks at no input (the mean of the truth, or "
-             "its most frequent label), or the inputs as they are"},
+     .help = "score as well the best prediction that looks at no input (mean: the mean of the "
+             "truth, or its most frequent label, row for zero-one or values for hamming), or the "
+             "inputs as they are (copy)"},
+    {.name = "labels",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .most = INT32_MAX,
+     .hint = "N",
+     .help = "how many labels there are, for hamming of label sets; those that occur when not "
+             "given"},
     {.name = "x", .kind = OPT_TEXT, .hint = "FILE", .help = "inputs, of the baseline copy"},
     ROW_Y_TYPE,
     {0}};
@@ -187,7 +234,7 @@ const command command_score = {
         "mse: mean square of the differences of a row; its root and r2 are told as well.\n"
         "zero-one: 1 for a row that differs at all.\n"
         "hamming: share of the columns, letters (of strings of one length) or labels that differ; "
-        "of label sets, out of all labels that occur.\n"
+        "of label sets, out of --labels, or of all labels that occur in truth and predictions.\n"
         "edit: fewest letters to insert, delete or change; told as well relative to the length of "
         "the true string.\n"
         "kernel: squared distance in the space of the kernel --ky; its root and the mean of the "

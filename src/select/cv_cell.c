@@ -153,11 +153,12 @@ dkm_status dkm_cv_judge(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred
 {
     dkm_status status = DKM_OK;
     const dkm_cv_group *group = cell->group;
+    const dkm_score_settings settings = {cell->problem->loss, group->loss_kernel, group->labels};
     dkm_idx n = cell->truth->mine.n;
     double *losses = NULL, mine[2] = {0, 0}, all[2];
 
     DKM_AGREE(group->ctx, dkm_alloc(group->ctx, n, &losses));
-    DKM_TRY(dkm_score_rows(cell->truth, pred, cell->problem->loss, group->loss_kernel, losses));
+    DKM_TRY(dkm_score_rows_by(cell->truth, pred, &settings, losses));
     for (dkm_idx i = 0; i < n; i++) {
         mine[0] += losses[i];
         mine[1] += sqrt(losses[i]);

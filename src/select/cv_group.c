@@ -228,6 +228,8 @@ dkm_status dkm_cv_group_open(dkm_cv_group *group, dkm_ctx *ctx, const dkm_cv_pro
 
     *group = (dkm_cv_group){.count = groups, .grams = grams};
     group->index = dkm_slab_owner(dkm_ctx_size(ctx), dkm_ctx_rank(ctx), groups);
+    if (problem->loss == DKM_LOSS_HAMMING)
+        DKM_TRY(dkm_score_count_labels(problem->Y, NULL, &group->labels));
     DKM_TRY(split(group, ctx));
     DKM_TRY(dkm_cv_agree(ctx, group, open_inside(group, problem, grams)));
     DKM_TRY(take_examples(group, problem));

@@ -89,21 +89,43 @@ out:
     return status;
 }
 
-dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                          const dkm_kernel *ky, double *losses)
+dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more, dkm_idx *count)
 {
     dkm_status status = DKM_OK;
     dkm_distinct labels = {0};
 
-    DKM_AGREE(truth->ctx, check_pair(truth, pred, loss, ky));
-    if (loss == DKM_LOSS_KERNEL)
-        return kernel_rows(truth, pred, ky, losses);
-    if (loss == DKM_LOSS_HAMMING && truth->mine.type == DKM_LABEL_SETS)
-        DKM_TRY(dkm_distinct_labels(truth, pred, &labels));
-    DKM_AGREE(truth->ctx, dkm_loss_rows(truth, pred, loss, labels.count, losses));
+    *count = 0;
+    if (truth->mine.type != DKM_LABEL_SETS)
+        return DKM_OK;
+    DKM_TRY(dkm_distinct_labels(truth, more, &labels));
+    *count = labels.count;
 out:
     dkm_distinct_clear(&labels);
     return status;
+}
+
+dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data *pred,
+                             const dkm_score_settings *settings, double *losses)
+{
+    dkm_status status = DKM_OK;
+    dkm_loss loss = settings->loss;
+    dkm_idx labels = 0;
+
+    DKM_AGREE(truth->ctx, check_pair(truth, pred, loss, settings->ky));
+    if (loss == DKM_LOSS_KERNEL)
+        return kernel_rows(truth, pred, settings->ky, losses);
+    if (loss == DKM_LOSS_HAMMING)
+        DKM_TRY(dkm_score_count_labels(truth, pred, &labels));
+    labels = labels > settings->labels ? labels : settings->labels;
+    DKM_AGREE(truth->ctx, dkm_loss_rows(truth, pred, loss, labels, losses));
+out:
+    return status;
+}
+
+dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                          const dkm_kernel *ky, double *losses)
+{
+    return dkm_score_rows_by(truth, pred, &(dkm_score_settings){.loss = loss, .ky = ky}, losses);
 }
 
 static double sum_over_ranks(dkm_ctx *ctx, double mine)
@@ -188,15 +210,16 @@ static void add_missed(const dkm_data *truth, const dkm_data *pred, const double
     add_extra(score, "missed", sum_over_ranks(truth->ctx, missed) / (double)truth->m);
 }
 
-dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                                 const dkm_kernel *ky, dkm_score *score)
+dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
+                        const dkm_score_settings *settings, dkm_score *score)
 {
     dkm_status status = DKM_OK;
+    dkm_loss loss = settings->loss;
     double *losses = NULL;
 
     *score = (dkm_score){0};
     DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, truth->mine.n, &losses));
-    DKM_TRY(dkm_score_rows(truth, pred, loss, ky, losses));
+    DKM_TRY(dkm_score_rows_by(truth, pred, settings, losses));
     summarise(truth->ctx, losses, truth->mine.n, truth->m, score);
     if (loss == DKM_LOSS_MSE) {
         add_extra(score, "rmse", sqrt(score->mean));
@@ -211,4 +234,10 @@ dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dk
 out:
     DKM_FREE(losses);
     return status;
+}
+
+dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                                 const dkm_kernel *ky, dkm_score *score)
+{
+    return dkm_score_by(truth, pred, &(dkm_score_settings){.loss = loss, .ky = ky}, score);
 }
