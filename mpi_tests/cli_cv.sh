@@ -97,6 +97,11 @@ good 2 cv knn --x x.csv --y labels.csv --y-type labels --kx linear --k 1,3,5
 good 2 cv svm --x x.csv --y labels.csv --y-type labels --kx 'rbf(sigma=1)' --C 1,10
 [ -n "$(cell C=10 2)" ] || fail "a table of C: $(cat out)"
 
+# A label of its own for each example: every prediction differs in 2 of the 48 labels of all folds.
+awk '{ print NR }' x.csv >own.svm
+good 2 cv knn --x x.csv --y own.svm --y-type label-sets --kx linear --k 1 --loss hamming --folds 3
+[ "$(value hamming)" = 0.0416667 ] || fail "labels of all folds: $(cat out)"
+
 # A mean far above what differs does not drown it: with all components of numbers kde is ridge
 # regression, but for what their kernel matrix loses where ranks share it.
 awk -F, '{ print 900000 + $1 * $2 "," 900000 - $1 }' x.csv >high.csv
