@@ -59,4 +59,9 @@ good 1 fit krr --x x.csv --y x.csv --kx linear --gamma 1 -o k.h5
 on 1 encode k.h5 --x new.csv -o none.npy
 expect 1 "encoding with a ridge model"
 [ -e none.h5 ] || [ -e none.npy ] && fail "a failed run left a file"
+
+# The help of predict says what it does with such a model.
+good 0 help predict
+tr -s ' \n' ' ' <out >help
+says help "A model of kpca predicts coordinates, as \`dkmap encode\` does" "the help of predict"
 finish
