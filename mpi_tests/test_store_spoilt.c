@@ -1,5 +1,6 @@
 #include <hdf5.h>
 
+#include "oracle_seal.h"
 #include "oracle_store.h"
 #include "scratch.h"
 #include "store/bundle_file.h"
@@ -42,7 +43,8 @@ static void spoil(dkm_ctx *ctx, const char *path, void (*change)(hid_t file))
     if (dkm_ctx_rank(ctx) == 0) {
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
         change(file);
-        CHECK(H5Fclose(file) >= 0);
+        CHECK(H5Fclose(file) >= 0); /* which cuts off what is behind HDF5's own end */
+        CHECK(oracle_seal(path) == 0);
     }
     MPI_Barrier(dkm_ctx_comm(ctx));
 }
@@ -151,10 +153,68 @@ static void a_file_cut_short_is_told(dkm_ctx *ctx)
     scratch_remove(ctx, path);
 }
 
+static long length_of(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    long length;
+
+    CHECK(f && fseek(f, 0, SEEK_END) == 0);
+    length = ftell(f);
+    fclose(f);
+    return length;
+}
+
+/* HDF5 would not notice either of them. */
+static void a_flipped_bit_or_a_lost_seal_is_told(dkm_ctx *ctx)
+{
+    char path[SCRATCH_LENGTH];
+
+    scratch_path(ctx, "flipped.h5", path);
+    for (int k = 0; k < 6; k++) {
+        CHECK_OK(ctx, oracle_store_save(ctx, ROWS, path));
+        if (dkm_ctx_rank(ctx) == 0) {
+            long at = length_of(path) * k / 6;
+            FILE *f = fopen(path, "r+b");
+            int byte;
+            CHECK(f && fseek(f, at, SEEK_SET) == 0);
+            byte = fgetc(f);
+            CHECK(fseek(f, at, SEEK_SET) == 0 && fputc(byte ^ 4, f) != EOF && fclose(f) == 0);
+        }
+        MPI_Barrier(dkm_ctx_comm(ctx));
+        refuse(ctx, path, DKM_ERR_FORMAT, "checksum");
+    }
+    for (int k = 1; k <= 24; k += 23) {
+        CHECK_OK(ctx, oracle_store_save(ctx, ROWS, path));
+        if (dkm_ctx_rank(ctx) == 0)
+            CHECK(truncate(path, length_of(path) - k) == 0);
+        MPI_Barrier(dkm_ctx_comm(ctx));
+        refuse(ctx, path, DKM_ERR_FORMAT, "cut short or damaged");
+    }
+    scratch_remove(ctx, path);
+}
+
+static void forget_seal(hid_t file)
+{
+    H5Adelete(file, "sealed");
+}
+
+static void files_from_before_the_seal_load(dkm_ctx *ctx)
+{
+    char path[SCRATCH_LENGTH];
+
+    scratch_path(ctx, "old.h5", path);
+    spoil(ctx, path, forget_seal);
+    if (dkm_ctx_rank(ctx) == 0)
+        CHECK(truncate(path, length_of(path) - 24) == 0);
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    CHECK_OK(ctx, oracle_store_load(ctx, path));
+    scratch_remove(ctx, path);
+}
+
 static const check_case cases[] = {
-    CASE(files_that_are_not_ours_are_told),
-    CASE(spoilt_files_are_told),
-    CASE(a_file_cut_short_is_told),
+    CASE(files_that_are_not_ours_are_told), CASE(spoilt_files_are_told),
+    CASE(a_file_cut_short_is_told),         CASE(a_flipped_bit_or_a_lost_seal_is_told),
+    CASE(files_from_before_the_seal_load),
 };
 
 CHECK_MAIN(cases)

@@ -15,6 +15,11 @@ DKM_NODISCARD
 dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command);
 
 /** Read a model, whatever number of ranks wrote it. Collective.
+ *
+ *  Its checksum is verified first; models of versions before the checksum have none and load
+ *  without. Every part is checked for its size, type and range. No other file is read, except
+ *  kernels in files beside the model (see dkm_store_kernel_folder()).
+ *
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT for a file that is not ours, is torn, or is of a
  * newer format */
 DKM_NODISCARD
@@ -24,6 +29,12 @@ dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layo
 /** Let kernel expressions name files of extended kernels: extend(q.h5). Logically collective; the
  *  command line program does it for every run. */
 void dkm_store_serve_kernels(dkm_ctx *ctx);
+
+/** Name the folder of the files that kernels of loaded models name; else they must lie beside the
+ *  model. Such a file is looked for under its plain name, and no other file is read. Logically
+ *  collective.
+ *  @param[in] folder  borrowed until it is replaced; NULL for the model's own */
+void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder);
 
 /** Write eigenpairs as the datasets /eigenvalues and /vectors/values. Collective.
  *  @param[in] vectors  m x count, dense; stays the caller's */

@@ -21,6 +21,7 @@ static const option options[] = {
      .flags = OPT_REQUIRED,
      .hint = "FILE",
      .help = "coordinates, as encode or predict --preimage coordinates writes them"},
+    ROW_KERNEL_DIR,
     ROW_OUTPUT("objects to write: .npy .csv .tsv .h5 .txt .sets .svm"),
     {0}};
 

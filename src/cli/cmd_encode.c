@@ -15,6 +15,7 @@ static dkm_status encode(run *r)
 
 static const option options[] = {ROW_X("objects to encode, of the kind the model was trained on"),
                                  ROW_X_TYPE,
+                                 ROW_KERNEL_DIR,
                                  ROW_OUTPUT("coordinates to write: .npy .csv .tsv .h5 .txt"),
                                  {0}};
 

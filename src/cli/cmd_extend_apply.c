@@ -67,6 +67,7 @@ static const option options[] = {
      .hint = "FILE",
      .help = "new objects, where the model makes features of them itself"},
     ROW_X_TYPE,
+    ROW_KERNEL_DIR,
     {.name = "among",
      .kind = OPT_FLAG,
      .help = "write the kernel values among the new objects, not those to the objects of the fit"},

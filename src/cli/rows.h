@@ -45,6 +45,12 @@
                 "distance; and of kernels sum, product, scale, power, exp, normalize, rownorm, "   \
                 "rbf"                                                                              \
     }
+#define ROW_KERNEL_DIR                                                                             \
+    {                                                                                              \
+        .name = "kernel-dir", .kind = OPT_TEXT, .hint = "DIR",                                     \
+        .help = "where the files are that the model's kernel names, as extend(q.h5); by default "  \
+                "beside the model"                                                                 \
+    }
 #define ROW_OUTPUT(text)                                                                           \
     {                                                                                              \
         .name = "output", .letter = 'o', .kind = OPT_TEXT, .flags = OPT_REQUIRED, .hint = "FILE",  \

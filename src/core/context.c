@@ -194,6 +194,16 @@ void dkm_ctx_set_hook(dkm_ctx *ctx, dkm_hook hook)
     ctx->hook = hook;
 }
 
+const void *dkm_ctx_lent(const dkm_ctx *ctx, dkm_lent which)
+{
+    return ctx->lent[which];
+}
+
+void dkm_ctx_lend(dkm_ctx *ctx, dkm_lent which, const void *what)
+{
+    ctx->lent[which] = what;
+}
+
 void dkm_ctx_set_foreign(dkm_ctx *ctx, int handle, void (*release)(int))
 {
     ctx->foreign = handle;

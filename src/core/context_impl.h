@@ -4,6 +4,8 @@
 
 #include <dkmap/context.h>
 
+#include "core/hook.h"
+
 #define DKM_MESSAGE_LENGTH 1024
 #define DKM_PHASE_LIMIT    64
 #define DKM_PHASE_DEPTH    16
@@ -38,6 +40,7 @@ struct dkm_ctx {
     void (*foreign_release)(int);
     void *keeper;
     void (*hook)(void);
+    const void *lent[DKM_LENT_COUNT];
     double (*comm_clock)(void);
 };
 

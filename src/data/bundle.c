@@ -1,8 +1,11 @@
 #include "data/bundle.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+
+#define MOST_COUNT (INT64_C(1) << 53) /* counts are stored as doubles */
 
 dkm_bundle dkm_bundle_empty(dkm_ctx *ctx)
 {
@@ -100,7 +103,7 @@ dkm_part *dkm_bundle_find(const dkm_bundle *b, const char *name)
 static dkm_local need(const dkm_bundle *b, const char *name, dkm_part_kind kind, dkm_part **part)
 {
     *part = dkm_bundle_find(b, name);
-    if (!*part || (*part)->kind != kind)
+    if (!*part || (*part)->kind != kind || (kind == DKM_PART_DATA && !(*part)->data))
         return dkm_fail(b->ctx, DKM_ERR_FORMAT, "the file holds no part '%s' of the right kind",
                         name);
     return DKM_LOCAL_OK;
@@ -138,6 +141,86 @@ dkm_local dkm_bundle_real(const dkm_bundle *b, const char *name, double *value)
         return dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' holds %lld numbers, not one", name,
                         (long long)count);
     *value = values[0];
+    return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_bundle_number(const dkm_bundle *b, const char *name, double least, double most,
+                            double *value)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double found = 0;
+
+    DKM_STEP(dkm_bundle_real(b, name, &found));
+    if (!isfinite(found) || found < least || found > most)
+        DKM_STEP(dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' is %g, which cannot be", name, found));
+    *value = found;
+out:
+    return local;
+}
+
+dkm_local dkm_bundle_count(const dkm_bundle *b, const char *name, dkm_idx least, dkm_idx most,
+                           dkm_idx *count)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double found = 0, limit = most < MOST_COUNT ? (double)most : (double)MOST_COUNT;
+
+    DKM_STEP(dkm_bundle_number(b, name, (double)least, limit, &found));
+    if (found != floor(found))
+        DKM_STEP(
+            dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' is %g, which is not a count", name, found));
+    *count = (dkm_idx)found;
+out:
+    return local;
+}
+
+dkm_local dkm_bundle_numbers(const dkm_bundle *b, const char *name, dkm_idx count,
+                             const double **values)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx found = 0;
+
+    DKM_STEP(dkm_bundle_reals(b, name, &found, values));
+    if (found != count)
+        DKM_STEP(dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' has %lld numbers, not %lld", name,
+                          (long long)found, (long long)count));
+out:
+    return local;
+}
+
+dkm_local dkm_bundle_take_rows(dkm_bundle *b, const char *name, dkm_data **data)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_part *part;
+
+    *data = NULL;
+    DKM_STEP(need(b, name, DKM_PART_DATA, &part));
+    if (part->data->mine.type != DKM_DENSE)
+        DKM_STEP(dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' holds %s, not dense rows", name,
+                          dkm_type_name(part->data->mine.type)));
+    DKM_STEP(dkm_bundle_take_data(b, name, data));
+out:
+    return local;
+}
+
+static int all_finite(const double *values, dkm_idx count)
+{
+    for (dkm_idx k = 0; values && k < count; k++)
+        if (!isfinite(values[k]))
+            return 0;
+    return 1;
+}
+
+dkm_local dkm_bundle_check_finite(const dkm_bundle *b)
+{
+    for (dkm_idx k = 0; k < b->count; k++) {
+        const dkm_part *part = &b->parts[k];
+        const dkm_objs *o = part->data ? &part->data->mine : NULL;
+        if (!all_finite(part->reals, part->count) ||
+            (o && (!all_finite(o->values, o->n * o->d) ||
+                   !all_finite(o->val, o->start ? o->start[o->n] : 0))))
+            return dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' holds a number that is not finite",
+                            part->name);
+    }
     return DKM_LOCAL_OK;
 }
 

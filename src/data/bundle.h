@@ -68,6 +68,25 @@ dkm_local dkm_bundle_real(const dkm_bundle *b, const char *name, double *value);
 DKM_NODISCARD
 dkm_local dkm_bundle_reals(const dkm_bundle *b, const char *name, dkm_idx *count,
                            const double **values);
+/** A number within [least, most]; one that is not is DKM_ERR_FORMAT naming it. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_number(const dkm_bundle *b, const char *name, double least, double most,
+                            double *value);
+/** A whole number within [least, most]; likewise. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_count(const dkm_bundle *b, const char *name, dkm_idx least, dkm_idx most,
+                           dkm_idx *count);
+/** As many numbers as are wanted; likewise. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_numbers(const dkm_bundle *b, const char *name, dkm_idx count,
+                             const double **values);
+/** Hand over data that are dense rows; likewise. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_take_rows(dkm_bundle *b, const char *name, dkm_data **data);
+/** Refuse a bundle with a number that is not finite, in this rank's slabs or elsewhere. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_check_finite(const dkm_bundle *b);
+
 /** Hand over the data of a part: the caller owns them now. Local. */
 DKM_NODISCARD
 dkm_local dkm_bundle_take_data(dkm_bundle *b, const char *name, dkm_data **data);

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "data/dense.h"
+#include "data/h5guard.h"
 #include "data/path.h"
 #include "grid/checked.h"
 
@@ -23,6 +24,7 @@ typedef struct hdf5 {
 typedef struct names {
     char text[NAMES_LENGTH], only[NAMES_LENGTH];
     int count;
+    hid_t guard;
 } names;
 
 /* The library tells its errors on stderr unless stopped; ours are told by dkm_fail(). */
@@ -49,7 +51,7 @@ static herr_t note_name(hid_t group, const char *name, const H5L_info_t *info, v
 {
     names *list = user;
     size_t used = strlen(list->text);
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = H5Oopen(group, name, list->guard);
 
     (void)info;
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
@@ -85,22 +87,35 @@ static dkm_local tell_unopened(const dkm_file *file)
 
 static dkm_local open_set(const dkm_file *file, hdf5 *state)
 {
-    names list = {"", "", 0};
-    const char *wanted = file->dataset;
+    int linked = 0, followed;
+    names list = {.guard = dkm_h5_guard(&linked)};
+    const char *wanted = file->dataset, *outside;
+    dkm_local local = DKM_LOCAL_OK;
 
     H5Lvisit(state->file, H5_INDEX_NAME, H5_ITER_INC, note_name, &list);
+    followed = linked;
+    linked = 0;
     if (!wanted && list.count == 1)
         wanted = list.only;
-    if (!wanted)
-        return dkm_fail(file->ctx, DKM_ERR_ARG,
-                        list.count ? "%s holds %d datasets, name one as in %s:%s: %s"
-                                   : "%s holds %d datasets: there is nothing to read",
-                        file->path, list.count, file->path, list.only, list.text);
-    state->set = H5Dopen2(state->file, wanted, H5P_DEFAULT);
-    if (state->set < 0)
-        return dkm_fail(file->ctx, DKM_ERR_ARG, "%s has no dataset %s; it has: %s", file->path,
-                        wanted, list.text);
-    return DKM_LOCAL_OK;
+    if (wanted)
+        state->set = H5Dopen2(state->file, wanted, list.guard);
+    outside = state->set >= 0 ? dkm_h5_outside(state->set) : NULL;
+    if (outside)
+        local = dkm_fail(file->ctx, DKM_ERR_FORMAT, "%s:%s: %s", file->path, wanted, outside);
+    else if (linked || (!wanted && list.count == 0 && followed))
+        local = dkm_fail(file->ctx, DKM_ERR_FORMAT,
+                         "%s%s%s: a link to another file (external link), which is not followed",
+                         file->path, wanted ? ":" : "", wanted ? wanted : "");
+    else if (!wanted)
+        local = dkm_fail(file->ctx, DKM_ERR_ARG,
+                         list.count ? "%s holds %d datasets, name one as in %s:%s: %s"
+                                    : "%s holds %d datasets: there is nothing to read",
+                         file->path, list.count, file->path, list.only, list.text);
+    else if (state->set < 0)
+        local = dkm_fail(file->ctx, DKM_ERR_ARG, "%s has no dataset %s; it has: %s", file->path,
+                         wanted, list.text);
+    H5Pclose(list.guard);
+    return local;
 }
 
 static dkm_local read_type(const dkm_file *file, const hdf5 *state, int *whole, size_t *bytes)

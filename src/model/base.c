@@ -176,7 +176,7 @@ dkm_status dkm_base_take_matrix(const dkm_base *base, dkm_bundle *bundle, const 
     dkm_data *data = NULL;
 
     *A = NULL;
-    DKM_AGREE(base->ctx, dkm_bundle_take_data(bundle, name, &data));
+    DKM_AGREE(base->ctx, dkm_bundle_take_rows(bundle, name, &data));
     DKM_AGREE(base->ctx, check_shape(base->ctx, name, data, rows, cols));
     DKM_TRY(dkm_dmat_create(base->grid, rows, cols, base->nb, base->nb, DKM_F64, A));
     DKM_TRY(dkm_dmat_from_rows(*A, dkm_data_values_const(data)));

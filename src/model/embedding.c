@@ -317,6 +317,7 @@ dkm_status dkm_embedding_from_bundle(dkm_embedding *e, const dkm_base *other, dk
     DKM_TRY(dkm_base_from_bundle(&e->base, other, names, bundle, layout));
     m = dkm_data_rows(e->base.X);
     DKM_AGREE(ctx, copy_reals(bundle, "eigenvalues", &e->p, &e->values));
+    DKM_AGREE(ctx, dkm_embedding_check_rank(ctx, e->p));
     DKM_AGREE(ctx, copy_reals(bundle, "means", &m, &e->means));
     if (dkm_bundle_find(bundle, "center"))
         DKM_AGREE(ctx, copy_reals(bundle, "center", &m, &e->center));

@@ -233,7 +233,7 @@ static dkm_status take_root(dkm_extend *s, dkm_bundle *bundle)
     dkm_objs all = {0};
     dkm_idx *wanted = NULL;
 
-    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "root", &rows));
+    DKM_AGREE(ctx, dkm_bundle_take_rows(bundle, "root", &rows));
     if (dkm_data_rows(rows) != s->n || dkm_data_cols(s->F) != s->n)
         local = dkm_fail(ctx, DKM_ERR_FORMAT,
                          "the model's parts do not fit: %lld features, a root of %lld rows and "
@@ -263,7 +263,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
     dkm_extend *s = NULL;
 
     *state = NULL;
-    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "features", &F));
+    DKM_AGREE(ctx, dkm_bundle_take_rows(bundle, "features", &F));
     DKM_TRY(create(ctx, layout, dkm_data_rows(F), &s));
     s->F = F;
     F = NULL;

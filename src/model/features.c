@@ -69,17 +69,15 @@ static dkm_local find_kind(const dkm_bundle *bundle, const dkm_features_kind **k
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *name = NULL;
-    double count = 0;
 
     DKM_STEP(dkm_bundle_text(bundle, "map", &name));
-    DKM_STEP(dkm_bundle_real(bundle, "features_count", &count));
-    *n = (dkm_idx)count;
+    DKM_STEP(dkm_bundle_count(bundle, "features_count", 1, INT64_MAX, n));
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strcmp(kinds[k]->name, name) == 0)
             *kind = kinds[k];
-    if (!*kind || *n < 1)
+    if (!*kind)
         local = dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
-                         "%g features by a map '%s', which this program has not", count, name);
+                         "features by a map '%s', which this program has not", name);
 out:
     return local;
 }

@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "model/features_impl.h"
 
-enum { BYTES = 256 };
+enum { BYTES = 256, BAD_PLACE = -2 };
 
 typedef struct fisher {
     dkm_ctx *ctx;
@@ -267,13 +267,13 @@ static dkm_status to_bundle(void *state, dkm_bundle *bundle)
     return dkm_agree(s->ctx, name_parts(s, bundle));
 }
 
-static dkm_local check_parts(const fisher *s, const char *model, dkm_idx places)
+static dkm_local check_parts(const fisher *s, const char *model)
 {
-    int fits = s->model != DKM_FISHER_COUNT && s->type != DKM_TYPE_COUNT && places == BYTES &&
+    int fits = s->model != DKM_FISHER_COUNT && suits(s->model, s->type) &&
                s->count == parameters(s) && s->count == s->n;
 
     for (int c = 0; fits && c < BYTES; c++)
-        fits = s->place[c] >= -1 && s->place[c] < s->letters;
+        fits = s->place[c] != BAD_PLACE;
     if (fits)
         return DKM_LOCAL_OK;
     return dkm_fail(s->ctx, DKM_ERR_FORMAT, "the parts of a Fisher model '%s' do not fit", model);
@@ -284,21 +284,18 @@ static dkm_local read_parts(fisher *s, const dkm_bundle *bundle)
     dkm_local local = DKM_LOCAL_OK;
     const char *model = NULL, *type = NULL;
     const double *place = NULL, *p = NULL;
-    dkm_idx places = 0;
-    double letters = 0;
 
     DKM_STEP(dkm_bundle_text(bundle, "fisher_model", &model));
     DKM_STEP(dkm_bundle_text(bundle, "fisher_type", &type));
-    DKM_STEP(dkm_bundle_real(bundle, "fisher_letters", &letters));
-    DKM_STEP(dkm_bundle_reals(bundle, "fisher_places", &places, &place));
+    DKM_STEP(dkm_bundle_count(bundle, "fisher_letters", 1, INT32_MAX, &s->letters));
+    DKM_STEP(dkm_bundle_numbers(bundle, "fisher_places", BYTES, &place));
     DKM_STEP(dkm_bundle_reals(bundle, "fisher_parameters", &s->count, &p));
     while (s->model < DKM_FISHER_COUNT && strcmp(model, model_name(s->model)) != 0)
         s->model++;
     s->type = dkm_type_from_name(type);
-    s->letters = (dkm_idx)letters;
-    for (int c = 0; c < BYTES && c < places; c++)
-        s->place[c] = (int)place[c];
-    DKM_STEP(check_parts(s, model, places));
+    for (int c = 0; c < BYTES; c++)
+        s->place[c] = place[c] >= -1 && place[c] < (double)s->letters ? (int)place[c] : BAD_PLACE;
+    DKM_STEP(check_parts(s, model));
     DKM_STEP(dkm_alloc(s->ctx, s->count, &s->p));
     memcpy(s->p, p, (size_t)s->count * sizeof *p);
 out:

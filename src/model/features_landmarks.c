@@ -91,16 +91,13 @@ static dkm_local read_columns(landmarks *s, const dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *places = NULL;
-    dkm_idx count = 0;
-    double width = 0;
 
-    DKM_STEP(dkm_bundle_reals(bundle, "landmark_places", &count, &places));
-    DKM_STEP(dkm_bundle_real(bundle, "landmark_columns", &width));
-    DKM_STEP(dkm_alloc(bundle->ctx, count, &s->places));
-    memcpy(s->places, places, (size_t)count * sizeof *places);
-    s->width = (dkm_idx)width;
-    for (dkm_idx k = 0; k < count; k++)
-        if (count != s->n || !(places[k] >= 0 && places[k] < width))
+    DKM_STEP(dkm_bundle_numbers(bundle, "landmark_places", s->n, &places));
+    DKM_STEP(dkm_bundle_count(bundle, "landmark_columns", 1, INT64_MAX, &s->width));
+    DKM_STEP(dkm_alloc(bundle->ctx, s->n, &s->places));
+    memcpy(s->places, places, (size_t)s->n * sizeof *places);
+    for (dkm_idx k = 0; k < s->n; k++)
+        if (!(places[k] >= 0 && places[k] < (double)s->width))
             return dkm_fail(bundle->ctx, DKM_ERR_FORMAT, "landmarks that the matrix has not");
 out:
     return local;
@@ -110,6 +107,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
                               void **state)
 {
     dkm_status status = DKM_OK;
+    dkm_local local = DKM_LOCAL_OK;
     landmarks *s = NULL;
 
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
@@ -119,6 +117,10 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
         DKM_AGREE(ctx, read_columns(s, bundle));
     else
         DKM_TRY(dkm_base_from_bundle(&s->base, NULL, names, bundle, layout));
+    if (!s->places && dkm_data_rows(s->base.X) != n)
+        local = dkm_fail(ctx, DKM_ERR_FORMAT, "%lld features of %lld landmarks", (long long)n,
+                         (long long)dkm_data_rows(s->base.X));
+    DKM_AGREE(ctx, local);
     *state = s;
     s = NULL;
 out:

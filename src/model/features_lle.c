@@ -1,5 +1,7 @@
 /* What each point is made of: its weights on its nearest anchors, a number for each anchor, 1 in
  * sum (locally linear embedding). */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "model/features_impl.h"
 #include "model/lle_impl.h"
@@ -98,13 +100,13 @@ out:
     return status;
 }
 
-static dkm_local read_parts(dkm_bundle *bundle, double *k, double *ridge, dkm_data **X)
+static dkm_local read_parts(dkm_bundle *bundle, dkm_idx *k, double *ridge, dkm_data **X)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_bundle_real(bundle, "neighbours", k));
-    DKM_STEP(dkm_bundle_real(bundle, "ridge", ridge));
-    DKM_STEP(dkm_bundle_take_data(bundle, "anchors", X));
+    DKM_STEP(dkm_bundle_count(bundle, "neighbours", 1, INT64_MAX, k));
+    DKM_STEP(dkm_bundle_number(bundle, "ridge", 0, HUGE_VAL, ridge));
+    DKM_STEP(dkm_bundle_take_rows(bundle, "anchors", X));
 out:
     return local;
 }
@@ -114,7 +116,8 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
 {
     dkm_status status = DKM_OK;
     dkm_local local = DKM_LOCAL_OK;
-    double k = 0, ridge = 0;
+    double ridge = 0;
+    dkm_idx k = 0;
     dkm_data *X = NULL;
     lle *s = NULL;
 
@@ -124,7 +127,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
         local = dkm_fail(ctx, DKM_ERR_FORMAT, "%lld features of %lld points", (long long)n,
                          (long long)dkm_data_rows(X));
     DKM_AGREE(ctx, local);
-    DKM_TRY(open_state(ctx, &X, (dkm_idx)k, ridge, &s));
+    DKM_TRY(open_state(ctx, &X, k, ridge, &s));
     *state = s;
 out:
     dkm_data_destroy(&X);

@@ -7,6 +7,8 @@
 #include "model/model_impl.h"
 #include "model/nearest.h"
 
+#define MOST_STEPS 1000000 /* that a model file may ask for */
+
 static const dkm_base_names pattern_names = {"kernel", "patterns"};
 
 dkm_hopfield_settings dkm_hopfield_settings_default(void)
@@ -164,21 +166,39 @@ out:
     return status;
 }
 
+static dkm_local read_parts(dkm_hopfield *s, const dkm_bundle *bundle)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_bundle_count(bundle, "input_cols", 1, INT64_MAX, &s->d));
+    DKM_STEP(dkm_bundle_count(bundle, "steps", 0, INT64_MAX, &s->steps));
+    DKM_STEP(dkm_bundle_number(bundle, "tolerance", 0, HUGE_VAL, &s->tolerance));
+    s->steps = s->steps < MOST_STEPS ? s->steps : MOST_STEPS;
+out:
+    return local;
+}
+
+static dkm_local check_patterns(const dkm_hopfield *s)
+{
+    const dkm_data *X = s->e.base.X;
+
+    if (dkm_data_type(X) == DKM_DENSE && s->d < dkm_data_cols(X))
+        return DKM_LOCAL_OK;
+    return dkm_fail(s->e.base.ctx, DKM_ERR_FORMAT, "patterns are %s of %lld columns, inputs %lld",
+                    dkm_type_name(dkm_data_type(X)), (long long)dkm_data_cols(X), (long long)s->d);
+}
+
 static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
                               void **state)
 {
     dkm_status status = DKM_OK;
-    double d = 0, steps = 0;
     dkm_hopfield *s = NULL;
 
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
-    DKM_AGREE(ctx, dkm_bundle_real(bundle, "input_cols", &d));
-    DKM_AGREE(ctx, dkm_bundle_real(bundle, "steps", &steps));
-    DKM_AGREE(ctx, dkm_bundle_real(bundle, "tolerance", &s->tolerance));
-    s->d = (dkm_idx)d;
-    s->steps = (dkm_idx)steps;
+    DKM_AGREE(ctx, read_parts(s, bundle));
     DKM_TRY(dkm_embedding_from_bundle(&s->e, NULL, pattern_names, bundle, layout));
+    DKM_AGREE(ctx, check_patterns(s));
     DKM_TRY(dkm_hopfield_ready(s));
     *state = s;
     s = NULL;

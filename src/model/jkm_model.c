@@ -2,7 +2,11 @@
  */
 #include <dkmap/jkm.h>
 
+#include <math.h>
+#include <string.h>
+
 #include "core/alloc.h"
+#include "kernel/joint_impl.h"
 #include "model/jkm_impl.h"
 
 void dkm_jkm_destroy(void *state)
@@ -132,18 +136,31 @@ static dkm_local read_parts(dkm_jkm *s, dkm_bundle *bundle, dkm_data **X)
     DKM_STEP(dkm_bundle_text(bundle, "kx", &kx));
     DKM_STEP(dkm_bundle_text(bundle, "ky", &ky));
     DKM_STEP(dkm_jkm_keep_texts(s, joint, kx, ky));
-    DKM_STEP(dkm_bundle_real(bundle, "epsilon", &s->epsilon));
-    DKM_STEP(dkm_bundle_real(bundle, "C", &s->C));
+    DKM_STEP(dkm_bundle_number(bundle, "epsilon", -HUGE_VAL, HUGE_VAL, &s->epsilon));
+    DKM_STEP(dkm_bundle_number(bundle, "C", -HUGE_VAL, HUGE_VAL, &s->C));
     if (dkm_bundle_find(bundle, "threshold"))
-        DKM_STEP(dkm_bundle_real(bundle, "threshold", &s->threshold));
+        DKM_STEP(dkm_bundle_number(bundle, "threshold", -HUGE_VAL, HUGE_VAL, &s->threshold));
     DKM_STEP(dkm_bundle_take_data(bundle, "inputs", X));
-    DKM_STEP(dkm_bundle_take_data(bundle, "machine", &s->U));
+    DKM_STEP(dkm_bundle_take_rows(bundle, "machine", &s->U));
     if (dkm_data_rows(*X) != dkm_data_rows(s->U))
         local =
             dkm_fail(s->ctx, DKM_ERR_FORMAT, "the model has %lld inputs and %lld rows of machine",
                      (long long)dkm_data_rows(*X), (long long)dkm_data_rows(s->U));
 out:
     return local;
+}
+
+/* The machine makes as many numbers as outputs have coordinates, and strings are spelt where the
+ * joint kernel looks at letters. */
+static dkm_local check_fit(const dkm_jkm *s, const dkm_joint_kernels *kernels)
+{
+    int letters = strcmp(kernels->ky, DKM_JOINT_LETTERS) == 0;
+
+    if (dkm_data_cols(s->U) == s->space.r && letters == (s->space.alphabet != NULL))
+        return DKM_LOCAL_OK;
+    return dkm_fail(s->ctx, DKM_ERR_FORMAT,
+                    "a machine of %lld columns for outputs of %lld coordinates under %s",
+                    (long long)dkm_data_cols(s->U), (long long)s->space.r, kernels->ky);
 }
 
 static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout *layout,
@@ -162,6 +179,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
     DKM_TRY(dkm_joint_parse(ctx, s->joint, &joint));
     DKM_AGREE(ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
     DKM_TRY(dkm_space_from_bundle(&s->space, bundle, layout));
+    DKM_AGREE(ctx, check_fit(s, &kernels));
     DKM_TRY(
         dkm_form_open(&s->form, &X, joint, &kernels, s->space.places, dkm_data_cols(s->U), layout));
     *state = s;

@@ -271,17 +271,12 @@ static dkm_local take_intercepts(dkm_kde *s, const dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *b;
-    dkm_idx count = 0;
 
     if (!dkm_bundle_find(bundle, "intercept"))
         return local;
-    DKM_STEP(dkm_bundle_reals(bundle, "intercept", &count, &b));
-    if (count != s->out.p)
-        DKM_STEP(dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
-                          "the model's intercept has %lld numbers, not %lld", (long long)count,
-                          (long long)s->out.p));
-    DKM_STEP(dkm_alloc(bundle->ctx, count, &s->b));
-    memcpy(s->b, b, (size_t)count * sizeof *b);
+    DKM_STEP(dkm_bundle_numbers(bundle, "intercept", s->out.p, &b));
+    DKM_STEP(dkm_alloc(bundle->ctx, s->out.p, &s->b));
+    memcpy(s->b, b, (size_t)s->out.p * sizeof *b);
 out:
     return local;
 }

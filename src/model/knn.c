@@ -157,13 +157,11 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
                               void **state)
 {
     dkm_status status = DKM_OK;
-    double k = 0;
     dkm_knn *s = NULL;
 
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
-    DKM_AGREE(ctx, dkm_bundle_real(bundle, "k", &k));
-    s->k = (dkm_idx)k;
+    DKM_AGREE(ctx, dkm_bundle_count(bundle, "k", 1, INT64_MAX, &s->k));
     DKM_TRY(dkm_base_from_bundle(&s->in.base, NULL, dkm_input_names, bundle, layout));
     DKM_TRY(dkm_neighbours_ready(&s->in));
     DKM_TRY(take_outputs(s, bundle, layout));

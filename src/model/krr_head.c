@@ -128,17 +128,12 @@ dkm_local dkm_krr_head_from_bundle(dkm_krr_head *head, const dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *b;
-    dkm_idx count = 0;
 
     DKM_STEP(dkm_targets_from_bundle(&head->targets, bundle));
-    DKM_STEP(dkm_bundle_reals(bundle, "intercept", &count, &b));
-    DKM_STEP(dkm_bundle_real(bundle, "gamma", &head->gamma));
+    DKM_STEP(dkm_bundle_numbers(bundle, "intercept", head->targets.cols, &b));
+    DKM_STEP(dkm_bundle_number(bundle, "gamma", 0, HUGE_VAL, &head->gamma));
     DKM_STEP(dkm_calloc(bundle->ctx, head->targets.cols, &head->b));
-    if (count != head->targets.cols)
-        DKM_STEP(dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
-                          "the model's intercept has %lld numbers, not %lld", (long long)count,
-                          (long long)head->targets.cols));
-    memcpy(head->b, b, (size_t)count * sizeof *b);
+    memcpy(head->b, b, (size_t)head->targets.cols * sizeof *b);
 out:
     return local;
 }

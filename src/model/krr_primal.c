@@ -167,15 +167,13 @@ static dkm_local read_inputs(const dkm_bundle *bundle, dkm_type *type, dkm_idx *
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *name = "";
-    double cols = 0;
 
     DKM_STEP(dkm_bundle_text(bundle, "input_type", &name));
-    DKM_STEP(dkm_bundle_real(bundle, "input_cols", &cols));
+    DKM_STEP(dkm_bundle_count(bundle, "input_cols", 1, INT64_MAX, d));
     *type = dkm_type_from_name(name);
-    *d = (dkm_idx)cols;
-    if ((*type != DKM_DENSE && *type != DKM_SPARSE) || *d < 1)
-        local = dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
-                         "a model of weights for %s inputs of %g columns cannot be", name, cols);
+    if (*type != DKM_DENSE && *type != DKM_SPARSE)
+        local = dkm_fail(bundle->ctx, DKM_ERR_FORMAT, "a model of weights for %s inputs cannot be",
+                         name);
 out:
     return local;
 }

@@ -1,6 +1,8 @@
 /* Placing new points, and the parts of a model. */
 #include "model/lle_impl.h"
 
+#include <math.h>
+
 #include "core/alloc.h"
 #include "data/objects.h"
 #include "model/model_impl.h"
@@ -123,12 +125,10 @@ static dkm_status to_bundle(void *state, dkm_bundle *bundle)
 static dkm_local read_parts(dkm_lle *s, dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
-    double k = 0;
 
-    DKM_STEP(dkm_bundle_real(bundle, "neighbours", &k));
-    DKM_STEP(dkm_bundle_real(bundle, "ridge", &s->ridge));
-    DKM_STEP(dkm_bundle_take_data(bundle, "components", &s->U));
-    s->k = (dkm_idx)k;
+    DKM_STEP(dkm_bundle_count(bundle, "neighbours", 1, INT64_MAX, &s->k));
+    DKM_STEP(dkm_bundle_number(bundle, "ridge", 0, HUGE_VAL, &s->ridge));
+    DKM_STEP(dkm_bundle_take_rows(bundle, "components", &s->U));
     s->p = dkm_data_cols(s->U);
     DKM_STEP(dkm_lle_check(bundle->ctx, s->base.X, s->k, s->p));
     if (dkm_data_rows(s->U) != dkm_data_rows(s->base.X))
@@ -146,7 +146,7 @@ static dkm_status from_bundle(dkm_ctx *ctx, dkm_bundle *bundle, const dkm_layout
     dkm_lle *s = NULL;
 
     *state = NULL;
-    DKM_AGREE(ctx, dkm_bundle_take_data(bundle, "inputs", &X));
+    DKM_AGREE(ctx, dkm_bundle_take_rows(bundle, "inputs", &X));
     DKM_TRY(dkm_lle_open(ctx, &X, layout, &s));
     DKM_AGREE(ctx, read_parts(s, bundle));
     *state = s;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/objects.h"
 
 #define SVM_BASE "svm_base"
 
@@ -71,9 +72,30 @@ dkm_idx dkm_model_stretch(const dkm_model *model)
     return model->method->stretch(model->state);
 }
 
+/* A model file may promise outputs of another kind than its method makes. */
+static dkm_local check_outputs(const dkm_model *model, const dkm_data *Y)
+{
+    dkm_type type = dkm_data_type(Y);
+    int rows = dkm_type_keeping(type) == DKM_KEEP_VALUES;
+
+    if (type == model->output_type && (!rows || dkm_data_cols(Y) == model->output_cols))
+        return DKM_LOCAL_OK;
+    return dkm_fail(model->ctx, DKM_ERR_FORMAT,
+                    "damaged model file: outputs are %s of %lld columns, and it says %s of %lld",
+                    dkm_type_name(type), (long long)dkm_data_cols(Y),
+                    dkm_type_name(model->output_type), (long long)model->output_cols);
+}
+
 dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
 {
-    return model->method->predict(model->state, X, Y);
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(model->method->predict(model->state, X, Y));
+    DKM_AGREE(model->ctx, check_outputs(model, *Y));
+out:
+    if (status != DKM_OK)
+        dkm_data_destroy(Y);
+    return status;
 }
 
 /* Whether the method can do what is asked of it. */
@@ -141,12 +163,11 @@ static dkm_local read_outputs(const dkm_bundle *bundle, dkm_type *type, dkm_idx 
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *name;
-    double count = 0;
 
+    DKM_STEP(dkm_bundle_check_finite(bundle));
     DKM_STEP(dkm_bundle_text(bundle, "output_type", &name));
-    DKM_STEP(dkm_bundle_real(bundle, "output_cols", &count));
+    DKM_STEP(dkm_bundle_count(bundle, "output_cols", 0, INT64_MAX, cols));
     *type = dkm_type_from_name(name);
-    *cols = (dkm_idx)count;
     if (*type == DKM_TYPE_COUNT)
         local = dkm_fail(bundle->ctx, DKM_ERR_FORMAT,
                          "the model's outputs are of unknown type '%s'", name);

@@ -1,4 +1,5 @@
 /* From rows of W x back to outputs, and the parts of a space in a model file. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -86,8 +87,10 @@ static dkm_status best_candidates(const dkm_space *s, const dkm_data *G, dkm_idx
 
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, step * r, &rows));
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, step * n, &tile));
-    for (dkm_idx k = 0; k < n * top; k++)
+    for (dkm_idx k = 0; k < n * top; k++) {
         score[k] = -INFINITY;
+        index[k] = k % top;
+    }
     for (dkm_idx first = 0; first < s->count; first += step) {
         dkm_idx count = s->count - first < step ? s->count - first : step;
         DKM_TRY(dkm_space_candidates(s, first, count, rows));
@@ -101,6 +104,16 @@ out:
     DKM_FREE(tile);
     DKM_FREE(rows);
     return status;
+}
+
+/* Scores that are not numbers choose nobody. */
+static dkm_local check_scores(const dkm_space *s, dkm_idx count, const double *score)
+{
+    for (dkm_idx k = 0; k < count; k++)
+        if (!isfinite(score[k]))
+            return dkm_fail(s->ctx, DKM_ERR_NUMERIC,
+                            "scores of candidates are not finite: inputs or model are too large");
+    return DKM_LOCAL_OK;
 }
 
 /* Rows of (index, score) pairs; of classes the label instead of the index. */
@@ -150,6 +163,7 @@ static dkm_status decode_candidates(const dkm_space *s, dkm_idx top, const dkm_d
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * keep, &index));
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * keep, &score));
     DKM_TRY(best_candidates(s, G, keep, index, score));
+    DKM_AGREE(s->ctx, check_scores(s, n * keep, score));
     if (top > 0)
         DKM_TRY(list_best(s, dkm_data_rows(G), top, index, score, Y));
     else if (s->C)
@@ -250,51 +264,86 @@ static dkm_local read_letters(dkm_space *s, const dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *alphabet = "";
-    double places = 0;
 
     DKM_STEP(dkm_bundle_text(bundle, "alphabet", &alphabet));
-    DKM_STEP(dkm_bundle_real(bundle, "places", &places));
+    DKM_STEP(dkm_bundle_count(bundle, "places", 1, INT32_MAX, &s->places));
     DKM_STEP(dkm_strdup(s->ctx, alphabet, &s->alphabet));
     s->letters = (dkm_idx)strlen(alphabet);
-    s->places = (dkm_idx)places;
-    if (s->places * s->letters != s->r)
+    if (s->type != DKM_STRINGS || s->letters > UCHAR_MAX || s->places * s->letters != s->r)
         local = dkm_fail(s->ctx, DKM_ERR_FORMAT, "%lld coordinates of %lld letters at %lld places",
                          (long long)s->r, (long long)s->letters, (long long)s->places);
 out:
     return local;
 }
 
+/* Whether the parts that there are fit each other and the kind of outputs. */
+static int parts_fit(const dkm_space *s, int embedded)
+{
+    if (s->kind != DKM_JKM_CANDIDATES)
+        return s->type == DKM_DENSE && !s->classes.classes && !s->objects && !s->alphabet &&
+               (s->basis ? dkm_data_rows(s->basis) == s->r && dkm_data_cols(s->basis) == s->cols
+                         : s->cols == s->r);
+    if (s->basis)
+        return 0;
+    if (s->classes.classes)
+        return s->type == DKM_LABELS && s->cols == 1 && s->classes.cols == s->r && !s->objects;
+    if (embedded)
+        return !s->objects && !s->alphabet;
+    return s->objects && dkm_data_type(s->objects) == s->type &&
+           (s->alphabet || s->type == DKM_DENSE);
+}
+
+static dkm_local check_parts(const dkm_space *s, int embedded)
+{
+    if (parts_fit(s, embedded))
+        return DKM_LOCAL_OK;
+    return dkm_fail(s->ctx, DKM_ERR_FORMAT,
+                    "the parts of outputs of the kind '%s', %s, %lld coordinates, do not fit",
+                    kinds[s->kind], dkm_type_name(s->type), (long long)s->r);
+}
+
 static dkm_local read_parts(dkm_space *s, dkm_bundle *bundle)
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *kind = "", *type = "";
-    double cols = 0, r = 0;
     int k = DKM_JKM_CANDIDATES;
 
     DKM_STEP(dkm_bundle_text(bundle, "space", &kind));
     DKM_STEP(dkm_bundle_text(bundle, "space_type", &type));
-    DKM_STEP(dkm_bundle_real(bundle, "space_cols", &cols));
-    DKM_STEP(dkm_bundle_real(bundle, "coordinates", &r));
-    DKM_STEP(dkm_bundle_real(bundle, "class_unit", &s->unit));
+    DKM_STEP(dkm_bundle_count(bundle, "space_cols", 0, INT64_MAX, &s->cols));
+    DKM_STEP(dkm_bundle_count(bundle, "coordinates", 1, INT64_MAX, &s->r));
+    DKM_STEP(dkm_bundle_number(bundle, "class_unit", -HUGE_VAL, HUGE_VAL, &s->unit));
     while (k > 0 && strcmp(kinds[k], kind) != 0)
         k--;
     s->kind = (dkm_jkm_outputs)k;
     s->type = dkm_type_from_name(type);
-    s->cols = (dkm_idx)cols;
-    s->r = (dkm_idx)r;
-    if (s->kind == DKM_JKM_AUTO || s->type == DKM_TYPE_COUNT || s->r < 1)
-        local =
-            dkm_fail(s->ctx, DKM_ERR_FORMAT, "outputs of the kind '%s', %s, cannot be", kind, type);
+    if (s->kind == DKM_JKM_AUTO || s->type == DKM_TYPE_COUNT)
+        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "outputs of the kind '%s', %s, cannot be", kind,
+                          type));
     if (dkm_bundle_find(bundle, "alphabet"))
         DKM_STEP(read_letters(s, bundle));
     if (dkm_bundle_find(bundle, "basis"))
-        DKM_STEP(dkm_bundle_take_data(bundle, "basis", &s->basis));
+        DKM_STEP(dkm_bundle_take_rows(bundle, "basis", &s->basis));
     if (dkm_bundle_find(bundle, "classes"))
         DKM_STEP(dkm_targets_from_bundle(&s->classes, bundle));
     if (dkm_bundle_find(bundle, "candidates"))
         DKM_STEP(dkm_bundle_take_data(bundle, "candidates", &s->objects));
+    DKM_STEP(check_parts(s, dkm_bundle_find(bundle, "output_kernel") != NULL));
 out:
     return local;
+}
+
+/* Coordinates of candidates are as many as the model's. */
+static dkm_local check_rows(const dkm_space *s)
+{
+    const dkm_data *objects = s->objects ? s->objects : s->embedding->base.X;
+
+    if (dkm_data_cols(s->C) == s->r && dkm_data_type(objects) == s->type &&
+        dkm_data_rows(s->C) > 0 && dkm_data_rows(s->C) == dkm_data_rows(objects))
+        return DKM_LOCAL_OK;
+    return dkm_fail(s->ctx, DKM_ERR_FORMAT, "%lld candidates of %lld coordinates, not %lld",
+                    (long long)dkm_data_rows(s->C), (long long)dkm_data_cols(s->C),
+                    (long long)s->r);
 }
 
 dkm_status dkm_space_from_bundle(dkm_space *space, dkm_bundle *bundle, const dkm_layout *layout)
@@ -314,6 +363,7 @@ dkm_status dkm_space_from_bundle(dkm_space *space, dkm_bundle *bundle, const dkm
     } else {
         DKM_TRY(dkm_space_embed(space, NULL, layout));
     }
+    DKM_AGREE(space->ctx, check_rows(space));
     space->count = dkm_data_rows(space->C);
 out:
     return status;

@@ -148,20 +148,20 @@ dkm_local dkm_targets_from_bundle(dkm_targets *targets, const dkm_bundle *bundle
     dkm_local local = DKM_LOCAL_OK;
     const char *type;
     const double *classes;
-    double cols = 0;
     dkm_idx count = 0;
 
     *targets = (dkm_targets){.ctx = bundle->ctx};
     DKM_STEP(dkm_bundle_text(bundle, "target_type", &type));
-    DKM_STEP(dkm_bundle_real(bundle, "target_cols", &cols));
+    DKM_STEP(dkm_bundle_count(bundle, "target_cols", 0, INT64_MAX, &targets->cols));
     targets->type = dkm_type_from_name(type);
-    targets->cols = (dkm_idx)cols;
-    if (targets->type != DKM_LABELS)
+    if (targets->type == DKM_DENSE)
         goto out;
     DKM_STEP(dkm_bundle_reals(bundle, "classes", &count, &classes));
+    if (targets->type != DKM_LABELS || count < 1 || count != targets->cols)
+        DKM_STEP(dkm_fail(bundle->ctx, DKM_ERR_FORMAT, "targets that are %s, of %lld classes", type,
+                          (long long)count));
     DKM_STEP(dkm_alloc(bundle->ctx, count, &targets->classes));
     memcpy(targets->classes, classes, (size_t)count * sizeof *classes);
-    targets->cols = count;
 out:
     return local;
 }

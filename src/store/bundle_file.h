@@ -1,7 +1,7 @@
 /** @file bundle_file.h  Bundles as HDF5 files.
  *
  *  The root carries the attributes format ("dkmap-model"), format_version, program_version, method,
- *  command, seed, created, ranks and parts (names, one a line). Each part stands under its name:
+ *  command, seed, created, ranks, sealed and parts (names, one a line). Each part stands under its name:
  *    text   a string
  *    reals  a row of numbers
  *    data   a group with the attributes type, rows, cols and the datasets `values` (rows x cols),
@@ -25,6 +25,7 @@
 /** What the root of a file says of it. */
 typedef struct dkm_bundle_header {
     int64_t version, ranks;
+    int sealed; /**< its checksum was verified; files of older versions have none */
     uint64_t seed;
     char *program, *method, *command, *created;
 } dkm_bundle_header;
@@ -32,7 +33,7 @@ typedef struct dkm_bundle_header {
 /** Write a bundle. Collective.
  *
  *  The file appears under its name complete or not at all; what stood there before stays until
- *  then.
+ *  then. A seal behind it (see seal.h) shows damage later.
  *
  *  @param[in] method   of the model
  *  @param[in] command  the command line that made it
@@ -42,12 +43,10 @@ DKM_NODISCARD
 dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
                            const char *command);
 
-/** The same, with a seal behind it (see seal.h) that tells damage later. Collective. */
-DKM_NODISCARD
-dkm_status dkm_bundle_save_sealed(const dkm_bundle *bundle, const char *path, const char *method,
-                                  const char *command);
-
 /** Read a bundle, whatever number of ranks wrote it. Collective.
+ *
+ *  The seal is checked before HDF5 sees the file. A file that says it is sealed must be; one of an
+ *  older version is read without. No other file is opened, whatever this one holds.
  *
  *  @param[out] bundle  fresh; to be cleared by the caller, also after a failure
  *  @param[out] header  fresh; to be cleared by the caller, also after a failure
@@ -57,6 +56,11 @@ dkm_status dkm_bundle_save_sealed(const dkm_bundle *bundle, const char *path, co
 DKM_NODISCARD
 dkm_status dkm_bundle_load(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
                            dkm_bundle_header *header);
+
+/** The same for a file that must be sealed. Collective. */
+DKM_NODISCARD
+dkm_status dkm_bundle_load_sealed(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
+                                  dkm_bundle_header *header);
 
 /** Free what a header holds. Local. */
 void dkm_bundle_header_clear(dkm_bundle_header *header);

@@ -40,6 +40,16 @@ static dkm_local check_version(const dkm_h5 *h5, const dkm_bundle_header *header
     return header->version < 1 ? dkm_h5_damaged(h5, "format_version") : DKM_LOCAL_OK;
 }
 
+/* A file that was sealed when it was written and has lost the seal is not whole. */
+static dkm_local check_seal(const dkm_h5 *h5, const dkm_bundle_header *header)
+{
+    if (header->sealed || H5Aexists(h5->file, "sealed") == 0)
+        return DKM_LOCAL_OK;
+    return dkm_fail(h5->ctx, DKM_ERR_FORMAT,
+                    "%s: cut short or damaged: its checksum is missing: make the file anew",
+                    h5->called);
+}
+
 dkm_local dkm_bundle_header_read(const dkm_h5 *h5, dkm_bundle_header *header)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -49,6 +59,7 @@ dkm_local dkm_bundle_header_read(const dkm_h5 *h5, dkm_bundle_header *header)
     DKM_STEP(dkm_h5_get_int(h5, h5->file, "format_version", &header->version));
     DKM_STEP(dkm_h5_get_text(h5, h5->file, "program_version", &header->program));
     DKM_STEP(check_version(h5, header));
+    DKM_STEP(check_seal(h5, header));
     DKM_STEP(dkm_h5_get_text(h5, h5->file, "method", &header->method));
     DKM_STEP(dkm_h5_get_text(h5, h5->file, "command", &header->command));
     DKM_STEP(dkm_h5_get_text(h5, h5->file, "created", &header->created));

@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "store/bundle_header.h"
 #include "store/bundle_read.h"
+#include "store/seal.h"
 
 typedef struct loader {
     dkm_ctx *ctx;
@@ -92,19 +93,44 @@ static void close_loader(loader *l)
     DKM_FREE(l->names);
 }
 
-dkm_status dkm_bundle_load(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
-                           dkm_bundle_header *header)
+/* Collective; what the seal says is in the header already. */
+static dkm_status load(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
+                       dkm_bundle_header *header)
 {
     dkm_status status = DKM_OK;
     loader l = {.ctx = ctx};
 
-    *bundle = dkm_bundle_empty(ctx);
-    *header = (dkm_bundle_header){0};
     DKM_AGREE(ctx, read_file(&l, path, header));
     DKM_TRY(check_same(&l, header));
     for (dkm_idx k = 0; k < l.count; k++)
         DKM_TRY(hand_over(bundle, &l.readings[k]));
 out:
     close_loader(&l);
+    return status;
+}
+
+dkm_status dkm_bundle_load(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
+                           dkm_bundle_header *header)
+{
+    dkm_status status = DKM_OK;
+
+    *bundle = dkm_bundle_empty(ctx);
+    *header = (dkm_bundle_header){0};
+    DKM_TRY(dkm_seal_check_any(ctx, path, &header->sealed));
+    DKM_TRY(load(ctx, path, bundle, header));
+out:
+    return status;
+}
+
+dkm_status dkm_bundle_load_sealed(dkm_ctx *ctx, const char *path, dkm_bundle *bundle,
+                                  dkm_bundle_header *header)
+{
+    dkm_status status = DKM_OK;
+
+    *bundle = dkm_bundle_empty(ctx);
+    *header = (dkm_bundle_header){.sealed = 1};
+    DKM_TRY(dkm_seal_check(ctx, path));
+    DKM_TRY(load(ctx, path, bundle, header));
+out:
     return status;
 }

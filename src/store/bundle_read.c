@@ -6,10 +6,25 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "data/h5guard.h"
 
 #define PLACE_LENGTH 256
+#define MOST_PARTS   1000
 
-dkm_local dkm_readings_list(const dkm_h5 *h5, char **names, dkm_idx *count, dkm_reading **readings)
+/* A part is called by one plain name, and no two by the same. */
+static int is_good_name(const dkm_reading *readings, dkm_idx k)
+{
+    const char *name = readings[k].name;
+
+    if (!*name || strchr(name, '/') || strcmp(name, ".") == 0)
+        return 0;
+    for (dkm_idx j = 0; j < k; j++)
+        if (strcmp(readings[j].name, name) == 0)
+            return 0;
+    return 1;
+}
+
+dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count, dkm_reading **readings)
 {
     dkm_local local = DKM_LOCAL_OK;
     char *name;
@@ -18,12 +33,18 @@ dkm_local dkm_readings_list(const dkm_h5 *h5, char **names, dkm_idx *count, dkm_
     DKM_STEP(dkm_h5_get_text(h5, h5->file, "parts", names));
     for (name = *names; *name; name++)
         *count += *name == '\n';
+    if (*count > MOST_PARTS || (name > *names && name[-1] != '\n')) {
+        *count = 0;
+        DKM_STEP(dkm_h5_damaged(h5, "parts"));
+    }
     DKM_STEP(dkm_calloc(h5->ctx, *count, readings));
     name = *names;
     for (dkm_idx k = 0; k < *count; k++) {
         char *end = strchr(name, '\n');
         *end = '\0';
         (*readings)[k].name = name;
+        if (!is_good_name(*readings, k))
+            DKM_STEP(dkm_h5_damaged(h5, "parts"));
         name = end + 1;
     }
 out:
@@ -50,7 +71,8 @@ static dkm_local damaged(const dkm_h5 *h5, const dkm_reading *r, const char *arr
 /* The dataset of an extent; negative when it is not there or not of its type and shape. */
 static hid_t open_extent(hid_t group, const extent *e)
 {
-    hid_t set = H5Dopen2(group, e->name, H5P_DEFAULT), type = H5Dget_type(set);
+    hid_t set = dkm_h5_is_inside(group, e->name) ? H5Dopen2(group, e->name, H5P_DEFAULT) : -1;
+    hid_t type = H5Dget_type(set);
     hsize_t dims[2] = {0, 0};
     int fits = set >= 0 && H5Tget_class(type) == e->class && dkm_h5_dims(set, dims) == e->rank;
 
@@ -65,17 +87,21 @@ static hid_t open_extent(hid_t group, const extent *e)
 }
 
 /* Ask before taking room for what a damaged file promises. */
-static dkm_local need_extent(const dkm_h5 *h5, hid_t group, const dkm_reading *r, const extent *e)
+static dkm_local need_extent(dkm_h5 *h5, hid_t group, const dkm_reading *r, const extent *e)
 {
     hid_t set = open_extent(group, e);
+    char place[PLACE_LENGTH];
+    dkm_local local;
 
     if (set < 0)
         return damaged(h5, r, e->name);
+    snprintf(place, sizeof place, "%s/%s", r->name, e->name);
+    local = dkm_h5_check_set(h5, set, place);
     H5Dclose(set);
-    return DKM_LOCAL_OK;
+    return local;
 }
 
-static dkm_local read_extent(const dkm_h5 *h5, hid_t group, const dkm_reading *r, const extent *e,
+static dkm_local read_extent(dkm_h5 *h5, hid_t group, const dkm_reading *r, const extent *e,
                              hid_t type, void *into)
 {
     hid_t set = open_extent(group, e), space, memory;
@@ -98,8 +124,7 @@ static dkm_local read_extent(const dkm_h5 *h5, hid_t group, const dkm_reading *r
     return got < 0 ? damaged(h5, r, e->name) : DKM_LOCAL_OK;
 }
 
-static dkm_local read_values(const dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_type type,
-                             dkm_idx d)
+static dkm_local read_values(dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_type type, dkm_idx d)
 {
     dkm_local local = DKM_LOCAL_OK;
     int rank = dkm_ctx_rank(h5->ctx), size = dkm_ctx_size(h5->ctx);
@@ -115,7 +140,7 @@ out:
 }
 
 /* start[] of this rank's rows, as the file counts, n + 1 of them. */
-static dkm_local read_start(const dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_idx n,
+static dkm_local read_start(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_idx n,
                             dkm_idx **start)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -136,7 +161,7 @@ out:
 /* How many items the lists or bytes of all objects hold; -1 when that cannot be read. */
 static dkm_idx items_in(hid_t group, const char *name)
 {
-    hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
+    hid_t set = dkm_h5_is_inside(group, name) ? H5Dopen2(group, name, H5P_DEFAULT) : -1;
     hsize_t dims[2] = {0, 0};
     dkm_idx items = set >= 0 && dkm_h5_dims(set, dims) == 1 ? (dkm_idx)dims[0] : -1;
 
@@ -144,7 +169,7 @@ static dkm_idx items_in(hid_t group, const char *name)
     return items;
 }
 
-static dkm_local check_columns(const dkm_h5 *h5, const dkm_reading *r)
+static dkm_local check_columns(dkm_h5 *h5, const dkm_reading *r)
 {
     const dkm_objs *o = &r->objs;
 
@@ -154,7 +179,7 @@ static dkm_local check_columns(const dkm_h5 *h5, const dkm_reading *r)
     return DKM_LOCAL_OK;
 }
 
-static dkm_local read_items(const dkm_h5 *h5, hid_t group, dkm_reading *r, extent *e)
+static dkm_local read_items(dkm_h5 *h5, hid_t group, dkm_reading *r, extent *e)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -177,7 +202,24 @@ out:
     return local;
 }
 
-static dkm_local read_lists(const dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_type type, dkm_idx d)
+/* The arrays of lists or bytes, before room is taken for them. */
+static dkm_local need_items(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_type type, extent e)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    e.name = dkm_type_keeping(type) == DKM_KEEP_BYTES ? "bytes" : "col";
+    e.class = H5T_INTEGER;
+    DKM_STEP(need_extent(h5, group, r, &e));
+    if (dkm_type_keeping(type) != DKM_KEEP_LISTS || type == DKM_LABEL_SETS)
+        goto out;
+    e.name = "val";
+    e.class = H5T_FLOAT;
+    DKM_STEP(need_extent(h5, group, r, &e));
+out:
+    return local;
+}
+
+static dkm_local read_lists(dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_type type, dkm_idx d)
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *name = dkm_type_keeping(type) == DKM_KEEP_BYTES ? "bytes" : "col";
@@ -189,6 +231,7 @@ static dkm_local read_lists(const dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_t
         DKM_STEP(damaged(h5, r, name));
     e.first = start[0];
     e.count = start[n] - start[0];
+    DKM_STEP(need_items(h5, group, r, type, e));
     DKM_STEP(dkm_objs_init(&r->objs, h5->ctx, type, n, d, e.count));
     for (dkm_idx i = 0; i <= n; i++)
         r->objs.start[i] = start[i] - start[0];
@@ -198,7 +241,7 @@ out:
     return local;
 }
 
-static dkm_local read_data(const dkm_h5 *h5, hid_t group, dkm_reading *r)
+static dkm_local read_data(dkm_h5 *h5, hid_t group, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
     int64_t rows = 0, cols = 0;
@@ -210,7 +253,8 @@ static dkm_local read_data(const dkm_h5 *h5, hid_t group, dkm_reading *r)
     DKM_STEP(dkm_h5_get_int(h5, group, "rows", &rows));
     DKM_STEP(dkm_h5_get_int(h5, group, "cols", &cols));
     type = dkm_type_from_name(name);
-    if (type == DKM_TYPE_COUNT || rows < 0 || rows == INT64_MAX || cols < 0)
+    if (type == DKM_TYPE_COUNT || rows < 0 || rows == INT64_MAX || cols < 0 ||
+        (type == DKM_LABELS && cols != 1))
         DKM_STEP(dkm_h5_damaged(h5, r->name));
     r->m = rows;
     if (dkm_type_keeping(type) == DKM_KEEP_VALUES)
@@ -222,13 +266,14 @@ out:
     return local;
 }
 
-static dkm_local read_text(const dkm_h5 *h5, hid_t set, hid_t type, dkm_reading *r)
+static dkm_local read_text(dkm_h5 *h5, hid_t set, hid_t type, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
 
     r->kind = DKM_PART_TEXT;
     if (H5Tis_variable_str(type) != 0)
         DKM_STEP(dkm_h5_damaged(h5, r->name));
+    DKM_STEP(dkm_h5_check_set(h5, set, r->name));
     DKM_STEP(dkm_calloc(h5->ctx, (dkm_idx)H5Tget_size(type) + 1, &r->text));
     if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->text) < 0)
         DKM_STEP(dkm_h5_damaged(h5, r->name));
@@ -236,12 +281,13 @@ out:
     return local;
 }
 
-static dkm_local read_reals(const dkm_h5 *h5, hid_t set, dkm_idx count, dkm_reading *r)
+static dkm_local read_reals(dkm_h5 *h5, hid_t set, dkm_idx count, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
 
     r->kind = DKM_PART_REALS;
     r->count = count;
+    DKM_STEP(dkm_h5_check_set(h5, set, r->name));
     DKM_STEP(dkm_alloc(h5->ctx, count, &r->reals));
     if (count > 0 && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->reals) < 0)
         DKM_STEP(dkm_h5_damaged(h5, r->name));
@@ -249,34 +295,43 @@ out:
     return local;
 }
 
+/* Whether a dataset, which is smaller than its file, holds rows x cols numbers, or the lower
+ * triangle of as many. */
+static int is_shape_of(int rank, const hsize_t dims[2], int64_t rows, int64_t cols)
+{
+    if (rank == 2)
+        return dims[0] == (hsize_t)rows && dims[1] == (hsize_t)cols;
+    return rank == 1 && rows == cols && rows < INT32_MAX &&
+           dims[0] == (hsize_t)(rows * (rows + 1) / 2);
+}
+
 /* Rows stay in the file; where they begin is found out. */
-static dkm_local read_place(const dkm_h5 *h5, hid_t set, dkm_reading *r)
+static dkm_local read_place(dkm_h5 *h5, hid_t set, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
     hid_t type = H5Dget_type(set);
     hsize_t dims[2] = {0, 0};
     int rank = dkm_h5_dims(set, dims);
     int64_t rows = 0, cols = 0;
-    dkm_idx wanted;
 
     r->kind = DKM_PART_ROWS;
+    DKM_STEP(dkm_h5_check_set(h5, set, r->name));
     DKM_STEP(dkm_h5_get_int(h5, set, "rows", &rows));
     DKM_STEP(dkm_h5_get_int(h5, set, "cols", &cols));
     r->rows = (dkm_rowpart){.m = rows, .n = cols, .lower = rank == 1};
-    r->rows.precision = H5Tget_size(type) == sizeof(double) ? DKM_F64 : DKM_F32;
+    r->rows.precision = H5Tequal(type, H5T_NATIVE_DOUBLE) > 0 ? DKM_F64 : DKM_F32;
     r->rows.path = (char *)(uintptr_t)h5->called;
     r->rows.offset = (int64_t)H5Dget_offset(set);
-    wanted = dkm_rowpart_before(&r->rows, rows);
-    if (H5Tget_class(type) != H5T_FLOAT || rank < 1 ||
-        (dkm_idx)(dims[0] * (rank == 2 ? dims[1] : 1)) != wanted ||
-        (r->rows.offset < 0 && wanted > 0))
+    if ((r->rows.precision == DKM_F32 && H5Tequal(type, H5T_NATIVE_FLOAT) <= 0) || rows < 0 ||
+        cols < 0 || !is_shape_of(rank, dims, rows, cols) ||
+        (r->rows.offset < 0 && dkm_rowpart_before(&r->rows, rows) > 0))
         DKM_STEP(dkm_h5_damaged(h5, r->name));
 out:
     H5Tclose(type);
     return local;
 }
 
-static dkm_local read_small(const dkm_h5 *h5, hid_t set, dkm_reading *r)
+static dkm_local read_small(dkm_h5 *h5, hid_t set, dkm_reading *r)
 {
     hid_t type = H5Dget_type(set);
     H5T_class_t class = H5Tget_class(type);
@@ -296,9 +351,9 @@ static dkm_local read_small(const dkm_h5 *h5, hid_t set, dkm_reading *r)
     return local;
 }
 
-dkm_local dkm_reading_read(const dkm_h5 *h5, dkm_reading *r)
+dkm_local dkm_reading_read(dkm_h5 *h5, dkm_reading *r)
 {
-    hid_t at = H5Oopen(h5->file, r->name, H5P_DEFAULT);
+    hid_t at = dkm_h5_is_inside(h5->file, r->name) ? H5Oopen(h5->file, r->name, H5P_DEFAULT) : -1;
     dkm_local local;
 
     if (at < 0)

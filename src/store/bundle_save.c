@@ -148,6 +148,7 @@ static dkm_local lay_header(const dkm_plan *p, const dkm_h5 *h5, const char *met
     DKM_STEP(dkm_h5_put_int(h5, h5->file, "seed", (int64_t)dkm_ctx_seed(p->ctx)));
     DKM_STEP(dkm_h5_put_text(h5, h5->file, "created", stamp));
     DKM_STEP(dkm_h5_put_int(h5, h5->file, "ranks", dkm_ctx_size(p->ctx)));
+    DKM_STEP(dkm_h5_put_int(h5, h5->file, "sealed", 1));
     DKM_STEP(dkm_h5_put_text(h5, h5->file, "parts", parts));
 out:
     DKM_FREE(parts);
@@ -230,8 +231,8 @@ out:
     return status;
 }
 
-static dkm_status save(const dkm_bundle *bundle, const char *path, const char *method,
-                       const char *command, int sealed)
+dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
+                           const char *command)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = bundle->ctx;
@@ -248,23 +249,10 @@ static dkm_status save(const dkm_bundle *bundle, const char *path, const char *m
               dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, write_slabs(&plan, &out));
     DKM_TRY(write_rows(&plan, &out));
-    if (sealed)
-        DKM_TRY(dkm_seal_write(&out));
+    DKM_TRY(dkm_seal_write(&out));
     DKM_TRY(dkm_outfile_commit(&out));
 out:
     dkm_outfile_close(&out);
     dkm_plan_clear(&plan);
     return status;
-}
-
-dkm_status dkm_bundle_save(const dkm_bundle *bundle, const char *path, const char *method,
-                           const char *command)
-{
-    return save(bundle, path, method, command, 0);
-}
-
-dkm_status dkm_bundle_save_sealed(const dkm_bundle *bundle, const char *path, const char *method,
-                                  const char *command)
-{
-    return save(bundle, path, method, command, 1);
 }

@@ -9,7 +9,6 @@
 #include "data/keeper.h"
 #include "store/bundle_file.h"
 #include "store/checkpoint_dir.h"
-#include "store/seal.h"
 
 #define SHARE      20.0 /* the time since the last state is at least so many times that of saving */
 #define FIRST_RATE 5e8  /* bytes a second, until one is measured */
@@ -146,10 +145,8 @@ static dkm_local check_format(dkm_checkpoint *c, const dkm_bundle_header *header
 static dkm_status try_file(dkm_checkpoint *c, dkm_bundle *state, int *good)
 {
     dkm_bundle_header header = {0};
-    dkm_status status = dkm_seal_check(c->ctx, c->path);
+    dkm_status status = dkm_bundle_load_sealed(c->ctx, c->path, state, &header);
 
-    if (status == DKM_OK)
-        status = dkm_bundle_load(c->ctx, c->path, state, &header);
     if (status == DKM_OK)
         status = dkm_agree(c->ctx, check_format(c, &header));
     dkm_bundle_header_clear(&header);
@@ -170,7 +167,7 @@ static dkm_status is_of_this_run(dkm_checkpoint *c, int *ours)
     const char *settings = NULL, *data = NULL;
 
     *ours = 0;
-    DKM_TRY(dkm_bundle_load(c->ctx, c->path, &state, &header));
+    DKM_TRY(dkm_bundle_load_sealed(c->ctx, c->path, &state, &header));
     DKM_AGREE(c->ctx, dkm_bundle_text(&state, "settings", &settings));
     DKM_AGREE(c->ctx, dkm_bundle_text(&state, "data_read", &data));
     *ours = strcmp(settings, c->said) == 0 && same_data(c, data);
@@ -214,7 +211,7 @@ static dkm_status write_state(dkm_checkpoint *c, const char *stage, dkm_bundle *
     snprintf(name, sizeof name, "%s-%s-%06ld.h5", stem, c->run, c->next++);
     name_file(c, name);
     DKM_AGREE(c->ctx, add_parts(c, stage, state));
-    DKM_TRY(dkm_bundle_save_sealed(state, c->path, "checkpoint", c->command));
+    DKM_TRY(dkm_bundle_save(state, c->path, "checkpoint", c->command));
     prune(c, stem);
     name_file(c, name);
 out:

@@ -6,6 +6,8 @@
 
 #include <dkmap/store.h>
 
+#include "store/seal.h"
+
 #define LINE_LENGTH 2048
 
 typedef enum file_kind { DATA_FILE, HDF5_FILE, RECORD_FILE } file_kind;
@@ -20,6 +22,9 @@ void dkm_tell(const dkm_teller *teller, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (char *c = text; *c; c++) /* a file may hold what a terminal takes for commands */
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
     teller->line(teller->user, text);
 }
 
@@ -60,11 +65,13 @@ static dkm_status find_kind(dkm_ctx *ctx, const char *path, file_kind *kind)
     return dkm_agree(ctx, local);
 }
 
-static dkm_local describe_on_rank_0(const dkm_teller *teller, file_kind kind, const char *path)
+static dkm_local describe_on_rank_0(const dkm_teller *teller, file_kind kind, const char *path,
+                                    int sealed)
 {
     if (dkm_ctx_rank(teller->ctx) != 0)
         return DKM_LOCAL_OK;
-    return kind == HDF5_FILE ? dkm_describe_hdf5(teller, path) : dkm_describe_records(teller, path);
+    return kind == HDF5_FILE ? dkm_describe_hdf5(teller, path, sealed)
+                             : dkm_describe_records(teller, path);
 }
 
 dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
@@ -73,13 +80,16 @@ dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
     dkm_status status = DKM_OK;
     dkm_teller teller = {.ctx = ctx, .line = line, .user = user};
     file_kind kind = DATA_FILE;
+    int sealed = 0;
 
     if (!type)
         DKM_TRY(find_kind(ctx, path, &kind));
+    if (kind == HDF5_FILE)
+        DKM_TRY(dkm_seal_check_any(ctx, path, &sealed));
     if (kind == DATA_FILE)
         DKM_TRY(dkm_describe_data(&teller, path, type));
     else
-        DKM_AGREE(ctx, describe_on_rank_0(&teller, kind, path));
+        DKM_AGREE(ctx, describe_on_rank_0(&teller, kind, path, sealed));
 out:
     return status;
 }

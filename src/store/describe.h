@@ -15,7 +15,7 @@ void dkm_tell(const dkm_teller *teller, const char *format, ...) DKM_PRINTF(2, 3
 
 /** Describe an HDF5 file: a model of ours, or the datasets of another. Local. */
 DKM_NODISCARD
-dkm_local dkm_describe_hdf5(const dkm_teller *teller, const char *path);
+dkm_local dkm_describe_hdf5(const dkm_teller *teller, const char *path, int sealed);
 
 /** Whether the first line of a file is one of our run records. Local. */
 DKM_NODISCARD

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/h5guard.h"
 #include "store/bundle_header.h"
 #include "store/bundle_read.h"
 #include "store/describe.h"
@@ -20,16 +21,20 @@ static void tell_header(const dkm_teller *t, const dkm_h5 *h5, const dkm_bundle_
              header->program, (long long)header->ranks, header->ranks == 1 ? "" : "s",
              (unsigned long long)header->seed);
     dkm_tell(t, "  command  %s", header->command);
-    dkm_tell(t, "  format   %lld", (long long)header->version);
+    dkm_tell(t, "  format   %lld, %s", (long long)header->version,
+             header->sealed ? "checksum verified" : "no checksum (written by an older dkmap)");
 }
 
 /* Length of one dimension of a dataset in a group; 0 when there is none. */
 static long long items_of(hid_t group, const char *name)
 {
-    hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
+    hid_t set = dkm_h5_is_inside(group, name) ? H5Dopen2(group, name, H5P_DEFAULT) : -1;
     hsize_t dims[2] = {0, 0};
 
-    dkm_h5_dims(set, dims);
+    if (set < 0 || dkm_h5_outside(set))
+        dims[0] = 0;
+    else
+        dkm_h5_dims(set, dims);
     H5Dclose(set);
     return (long long)dims[0];
 }
@@ -43,6 +48,8 @@ static dkm_local tell_data(const dkm_teller *t, const dkm_h5 *h5, hid_t group, c
     DKM_STEP(dkm_h5_get_text(h5, group, "type", &type));
     DKM_STEP(dkm_h5_get_int(h5, group, "rows", &rows));
     DKM_STEP(dkm_h5_get_int(h5, group, "cols", &cols));
+    if (dkm_type_from_name(type) == DKM_TYPE_COUNT)
+        DKM_STEP(dkm_h5_damaged(h5, name));
     switch (dkm_type_keeping(dkm_type_from_name(type))) {
     case DKM_KEEP_VALUES:
         dkm_tell(t, "  %-16s %s, %lld x %lld", name, type, (long long)rows, (long long)cols);
@@ -84,10 +91,10 @@ static void tell_small(const dkm_teller *t, const dkm_reading *r)
         dkm_tell(t, "  %-16s %lld numbers", r->name, (long long)r->count);
 }
 
-static dkm_local tell_part(const dkm_teller *t, const dkm_h5 *h5, dkm_reading *r)
+static dkm_local tell_part(const dkm_teller *t, dkm_h5 *h5, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
-    hid_t at = H5Oopen(h5->file, r->name, H5P_DEFAULT);
+    hid_t at = dkm_h5_is_inside(h5->file, r->name) ? H5Oopen(h5->file, r->name, H5P_DEFAULT) : -1;
 
     if (H5Iget_type(at) == H5I_GROUP) {
         DKM_STEP(tell_data(t, h5, at, r->name));
@@ -101,10 +108,10 @@ out:
     return local;
 }
 
-static dkm_local tell_model(const dkm_teller *t, const dkm_h5 *h5)
+static dkm_local tell_model(const dkm_teller *t, dkm_h5 *h5, int sealed)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_bundle_header header = {0};
+    dkm_bundle_header header = {.sealed = sealed};
     dkm_reading *readings = NULL;
     char *names = NULL;
     dkm_idx count = 0;
@@ -125,6 +132,8 @@ typedef struct listing {
     const dkm_teller *teller;
     const char *path;
     dkm_idx sets;
+    hid_t guard;
+    int met; /* an external link, just now */
 } listing;
 
 static const char *class_name(hid_t set)
@@ -155,11 +164,17 @@ static void shape_text(hid_t set, char shape[SHAPE_LENGTH])
 static herr_t tell_set(hid_t root, const char *name, const H5L_info_t *info, void *user)
 {
     listing *l = user;
-    hid_t at = H5Oopen(root, name, H5P_DEFAULT);
+    hid_t at = H5Oopen(root, name, l->guard);
     char shape[SHAPE_LENGTH];
 
     (void)info;
-    if (H5Iget_type(at) == H5I_DATASET && l->sets++ < SETS_SHOWN) {
+    if (l->met && l->sets++ < SETS_SHOWN)
+        dkm_tell(l->teller, "  %s:/%s  a link to another file, not followed", l->path, name);
+    l->met = 0;
+    if (H5Iget_type(at) == H5I_DATASET && dkm_h5_outside(at)) {
+        if (l->sets++ < SETS_SHOWN)
+            dkm_tell(l->teller, "  %s:/%s  %s", l->path, name, dkm_h5_outside(at));
+    } else if (H5Iget_type(at) == H5I_DATASET && l->sets++ < SETS_SHOWN) {
         shape_text(at, shape);
         dkm_tell(l->teller, "  %s:/%s  %s, %s", l->path, name, shape, class_name(at));
     }
@@ -172,14 +187,16 @@ static void tell_sets(const dkm_teller *t, const dkm_h5 *h5)
     listing l = {.teller = t, .path = h5->called};
 
     dkm_tell(t, "%s: an HDF5 file, not a model of dkmap", h5->called);
+    l.guard = dkm_h5_guard(&l.met);
     H5Lvisit(h5->file, H5_INDEX_NAME, H5_ITER_INC, tell_set, &l);
+    H5Pclose(l.guard);
     if (l.sets > SETS_SHOWN)
         dkm_tell(t, "  and %lld datasets more", (long long)(l.sets - SETS_SHOWN));
     if (l.sets == 0)
         dkm_tell(t, "  no datasets");
 }
 
-dkm_local dkm_describe_hdf5(const dkm_teller *teller, const char *path)
+dkm_local dkm_describe_hdf5(const dkm_teller *teller, const char *path, int sealed)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_h5 h5;
@@ -188,7 +205,7 @@ dkm_local dkm_describe_hdf5(const dkm_teller *teller, const char *path)
     DKM_STEP(dkm_h5_open(&h5, teller->ctx, path));
     DKM_STEP(dkm_bundle_is_ours(&h5, &ours));
     if (ours)
-        DKM_STEP(tell_model(teller, &h5));
+        DKM_STEP(tell_model(teller, &h5, sealed));
     else
         tell_sets(teller, &h5);
 out:

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "data/h5guard.h"
 #include "data/path.h"
 
 static void hush(dkm_h5 *h5, dkm_ctx *ctx, const char *called)
@@ -40,17 +41,18 @@ dkm_local dkm_h5_create(dkm_h5 *h5, dkm_ctx *ctx, const char *path, const char *
 }
 
 /* Say why the system will not let us read, which HDF5 does not. */
-static dkm_local check_readable(const dkm_h5 *h5)
+static dkm_local check_readable(dkm_h5 *h5)
 {
     int fd = dkm_path_open(h5->called, O_RDONLY | O_CLOEXEC, 0), error = errno;
     struct stat about;
 
     if (fd < 0)
         return dkm_fail(h5->ctx, DKM_ERR_IO, "%s: %s", h5->called, strerror(error));
-    if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode))
-        error = EISDIR;
+    if (fstat(fd, &about) != 0)
+        error = errno;
     else
-        error = 0;
+        error = S_ISDIR(about.st_mode) ? EISDIR : 0;
+    h5->length = error ? 0 : about.st_size;
     close(fd);
     if (error)
         return dkm_fail(h5->ctx, DKM_ERR_IO, "%s: %s", h5->called, strerror(error));
@@ -190,4 +192,40 @@ int dkm_h5_dims(hid_t set, hsize_t dims[2])
         rank = -1;
     H5Sclose(space);
     return rank;
+}
+
+/* Bytes of a dataset's values; -1 for more than could be in any file. */
+static int64_t bytes_of(hid_t set)
+{
+    hid_t type = H5Dget_type(set);
+    hsize_t dims[2] = {1, 1}, most = INT64_MAX, bytes = H5Tget_size(type);
+    int rank = dkm_h5_dims(set, dims);
+
+    H5Tclose(type);
+    for (int k = 0; k < rank; k++) {
+        if (dims[k] > 0 && bytes > most / dims[k])
+            return -1;
+        bytes *= dims[k];
+    }
+    return rank < 0 || bytes > most ? -1 : (int64_t)bytes;
+}
+
+dkm_local dkm_h5_check_set(dkm_h5 *h5, hid_t set, const char *what)
+{
+    const char *outside = dkm_h5_outside(set);
+    hid_t list;
+    int plain;
+    int64_t bytes;
+
+    if (outside)
+        return dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: damaged model file: '%s': %s", h5->called,
+                        what, outside);
+    list = H5Dget_create_plist(set);
+    plain = H5Pget_layout(list) == H5D_CONTIGUOUS || H5Pget_layout(list) == H5D_COMPACT;
+    H5Pclose(list);
+    bytes = bytes_of(set);
+    if (!plain || bytes < 0 || bytes > h5->length - h5->claimed)
+        return dkm_h5_damaged(h5, what);
+    h5->claimed += bytes;
+    return DKM_LOCAL_OK;
 }

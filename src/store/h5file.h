@@ -15,6 +15,8 @@ typedef struct dkm_h5 {
     dkm_ctx *ctx;
     const char *called; /**< the name messages use; borrowed */
     hid_t file;
+    int64_t length;  /**< bytes of a file that is read */
+    int64_t claimed; /**< of them, by the datasets checked so far */
     H5E_auto2_t printer;
     void *printer_data;
 } dkm_h5;
@@ -53,5 +55,10 @@ hid_t dkm_h5_string_type(size_t length);
 
 /** Dimensions of a dataset that has at most two; -1 when it has more. */
 int dkm_h5_dims(hid_t set, hsize_t dims[2]);
+
+/** Refuse a dataset whose values are not plainly in the file: in other files, in chunks, or more of
+ *  them than the file has bytes, all datasets checked so far taken together. */
+DKM_NODISCARD
+dkm_local dkm_h5_check_set(dkm_h5 *h5, hid_t set, const char *what);
 
 #endif

@@ -1,8 +1,11 @@
 #include <dkmap/extend.h>
 #include <dkmap/store.h>
 
+#include "core/alloc.h"
+#include "core/hook.h"
 #include "data/keeper.h"
 #include "kernel/loaded.h"
+#include "store/loading.h"
 #include "store/seal.h"
 
 static dkm_status coordinates(void *state, const dkm_data *X, dkm_data **Z)
@@ -36,14 +39,22 @@ static dkm_status load(dkm_ctx *ctx, const char *path, dkm_loaded *loaded)
     dkm_status status = DKM_OK;
     dkm_layout layout = {0};
     dkm_model *model = NULL;
+    char *found = NULL;
 
-    DKM_TRY(dkm_model_load(ctx, path, &layout, &model));
-    DKM_TRY(note_file(ctx, path));
+    DKM_AGREE(ctx, dkm_loading_find(ctx, path, &found));
+    DKM_TRY(dkm_model_load(ctx, found, &layout, &model));
+    DKM_TRY(note_file(ctx, found));
     *loaded = (dkm_loaded){model, coordinates, destroy};
     model = NULL;
 out:
     dkm_model_destroy(&model);
+    DKM_FREE(found);
     return status;
+}
+
+void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder)
+{
+    dkm_ctx_lend(ctx, DKM_LENT_FOLDER, folder);
 }
 
 void dkm_store_serve_kernels(dkm_ctx *ctx)

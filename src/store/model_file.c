@@ -1,9 +1,16 @@
+#include <stdio.h>
+#include <string.h>
+
 #include <dkmap/store.h>
 
 #include "core/alloc.h"
 #include "kernel/old_text.h"
 #include "model/model_impl.h"
 #include "store/bundle_file.h"
+#include "store/loading.h"
+
+#define DAMAGED        "damaged model file"
+#define MESSAGE_LENGTH 900
 
 dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command)
 {
@@ -38,20 +45,38 @@ out:
     return local;
 }
 
+/* Parts that make no model are the file's fault, whatever step found them so. Collective. */
+static dkm_status blame_file(dkm_ctx *ctx, const char *path, dkm_status status)
+{
+    char message[MESSAGE_LENGTH];
+
+    if (status != DKM_ERR_FORMAT && status != DKM_ERR_ARG && status != DKM_ERR_UNSUPPORTED &&
+        status != DKM_ERR_SIZE && status != DKM_ERR_NUMERIC)
+        return status;
+    snprintf(message, sizeof message, "%s", dkm_ctx_message(ctx));
+    if (strstr(message, DAMAGED))
+        return status;
+    return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_FORMAT, "%s: " DAMAGED ": %s", path, message));
+}
+
 dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
                           dkm_model **model)
 {
     dkm_status status = DKM_OK;
     dkm_bundle bundle = dkm_bundle_empty(ctx);
     dkm_bundle_header header = {0};
+    dkm_loading loading;
 
     *model = NULL;
     dkm_phase_begin(ctx, "load");
+    DKM_AGREE(ctx, dkm_loading_begin(&loading, ctx, path));
     DKM_TRY(dkm_bundle_load(ctx, path, &bundle, &header));
     if (header.version < 2)
         DKM_AGREE(ctx, renew_kernels(&bundle));
-    DKM_TRY(dkm_model_from_bundle(ctx, header.method, &bundle, layout, model));
+    DKM_TRY(
+        blame_file(ctx, path, dkm_model_from_bundle(ctx, header.method, &bundle, layout, model)));
 out:
+    dkm_loading_end(&loading, ctx);
     dkm_phase_end(ctx);
     dkm_bundle_header_clear(&header);
     dkm_bundle_clear(&bundle);

@@ -25,4 +25,11 @@ dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum);
 DKM_NODISCARD
 dkm_status dkm_seal_check(dkm_ctx *ctx, const char *path);
 
+/** The same for a file that may be without a seal. Collective.
+ *  @param[out] sealed  1 when it has one, which it matches if DKM_OK is returned; 0 when it has
+ * none
+ *  @return DKM_OK, also without a seal; else as dkm_seal_check() */
+DKM_NODISCARD
+dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed);
+
 #endif
