@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MOST_COUNT  1e6  /* of ranks, cores or nodes */
+#define MOST_NUMBER 1e15 /* bytes or seconds */
 
 static const char *machine(void)
 {
@@ -125,6 +129,22 @@ static void set_field(calibration *c, const char *name, double number)
 #undef SET_FIELD
 }
 
+static int is_count(double x)
+{
+    return x >= 1 && x <= MOST_COUNT && x == floor(x);
+}
+
+/* Counts are counts, and times are times: a file that says otherwise was not written by us. */
+static int is_sound(const calibration *c)
+{
+    int sound = is_count(c->ranks) && is_count(c->cores) && (c->nodes == 0 || is_count(c->nodes));
+
+#define CHECK_FIELD(name) sound = sound && isfinite(c->name) && fabs(c->name) <= MOST_NUMBER;
+    CALIBRATION_LIST(CHECK_FIELD)
+#undef CHECK_FIELD
+    return sound;
+}
+
 static int read_file(int ranks, const char *dir, calibration *c)
 {
     char path[CALIBRATION_PATH], name[64];
@@ -139,7 +159,7 @@ static int read_file(int ranks, const char *dir, calibration *c)
     while (fscanf(file, "%63s %lf", name, &number) == 2)
         set_field(c, name, number);
     fclose(file);
-    return c->ranks > 0 && c->cores > 0;
+    return is_sound(c);
 }
 
 /* Of two rank counts the better one: no more ranks than asked for, and then the nearest. */

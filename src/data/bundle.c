@@ -158,17 +158,27 @@ out:
     return local;
 }
 
+dkm_local dkm_bundle_whole(const dkm_bundle *b, const char *name, double number, dkm_idx least,
+                           dkm_idx most, dkm_idx *whole)
+{
+    double top = most < MOST_COUNT ? (double)most : (double)MOST_COUNT;
+    double bottom = least > -MOST_COUNT ? (double)least : -(double)MOST_COUNT;
+
+    if (!(number >= bottom && number <= top) || number != floor(number))
+        return dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' has %g, where that cannot be", name,
+                        number);
+    *whole = (dkm_idx)number;
+    return DKM_LOCAL_OK;
+}
+
 dkm_local dkm_bundle_count(const dkm_bundle *b, const char *name, dkm_idx least, dkm_idx most,
                            dkm_idx *count)
 {
     dkm_local local = DKM_LOCAL_OK;
-    double found = 0, limit = most < MOST_COUNT ? (double)most : (double)MOST_COUNT;
+    double found = 0;
 
-    DKM_STEP(dkm_bundle_number(b, name, (double)least, limit, &found));
-    if (found != floor(found))
-        DKM_STEP(
-            dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' is %g, which is not a count", name, found));
-    *count = (dkm_idx)found;
+    DKM_STEP(dkm_bundle_real(b, name, &found));
+    DKM_STEP(dkm_bundle_whole(b, name, found, least, most, count));
 out:
     return local;
 }

@@ -76,6 +76,10 @@ dkm_local dkm_bundle_number(const dkm_bundle *b, const char *name, double least,
 DKM_NODISCARD
 dkm_local dkm_bundle_count(const dkm_bundle *b, const char *name, dkm_idx least, dkm_idx most,
                            dkm_idx *count);
+/** One of the numbers of part @p name as a whole number within [least, most]; likewise. Local. */
+DKM_NODISCARD
+dkm_local dkm_bundle_whole(const dkm_bundle *b, const char *name, double number, dkm_idx least,
+                           dkm_idx most, dkm_idx *whole);
 /** As many numbers as are wanted; likewise. Local. */
 DKM_NODISCARD
 dkm_local dkm_bundle_numbers(const dkm_bundle *b, const char *name, dkm_idx count,

@@ -156,12 +156,12 @@ dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum)
 dkm_status dkm_keep_find_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found)
 {
     dkm_status status = DKM_OK;
-    double kept = 0;
+    dkm_idx kept = 0;
     dkm_bundle state;
 
     DKM_TRY(dkm_keep_find(ctx, stage, &state, found));
     if (*found) {
-        DKM_AGREE(ctx, dkm_bundle_real(&state, "choice", &kept));
+        DKM_AGREE(ctx, dkm_bundle_count(&state, "choice", INT32_MIN, INT32_MAX, &kept));
         *choice = (int)kept;
     }
 out:

@@ -74,6 +74,9 @@ static dkm_local read_notes(dkm_jkm_loop *l, const dkm_bundle *state, double *du
 
     if (l->slow) {
         DKM_STEP(dkm_bundle_rows(state, "slow", &values));
+        if (values->m != l->form->m)
+            DKM_STEP(dkm_fail(l->ctx, DKM_ERR_FORMAT, "%s: values of %lld examples, not %lld",
+                              values->path, (long long)values->m, (long long)l->form->m));
         DKM_STEP(dkm_rowpart_read_slab(l->ctx, values, r, r, l->H));
         l->begun = 1;
     }
@@ -81,7 +84,7 @@ static dkm_local read_notes(dkm_jkm_loop *l, const dkm_bundle *state, double *du
     if (count != NOTES)
         DKM_STEP(dkm_fail(l->ctx, DKM_ERR_FORMAT, "a checkpoint of rounds with %lld notes",
                           (long long)count));
-    l->round = (dkm_idx)notes[ROUND];
+    DKM_STEP(dkm_bundle_whole(state, "notes", notes[ROUND], 0, INT64_MAX, &l->round));
     l->least = notes[LEAST];
     l->first_gap = notes[FIRST_GAP];
     *dual = notes[DUAL];

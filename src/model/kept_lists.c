@@ -44,7 +44,7 @@ dkm_local dkm_kept_get_wholes(const dkm_bundle *state, const char *name, dkm_idx
     DKM_STEP(get_list(state, name, n, &list));
     DKM_STEP(dkm_alloc(state->ctx, *n, wholes));
     for (dkm_idx c = 0; c < *n; c++)
-        (*wholes)[c] = (dkm_idx)list[c];
+        DKM_STEP(dkm_bundle_whole(state, name, list[c], INT64_MIN, INT64_MAX, &(*wholes)[c]));
 out:
     return local;
 }

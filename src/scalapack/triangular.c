@@ -36,7 +36,7 @@ typedef struct solve {
 
 static void *shift(const solve *s, void *a, dkm_idx by)
 {
-    return (char *)a + (size_t)by * s->size;
+    return (char *)a + by * (dkm_idx)s->size;
 }
 
 static void *row_of(const solve *s, void *a, dkm_idx i)

@@ -72,23 +72,28 @@ static const char *solver_called(const char *name)
     return strcmp(name, "elpa") == 0 ? "elpa" : strcmp(name, "block") == 0 ? "block" : "scalapack";
 }
 
+static const int wholes[] = {COMPONENTS, WANTED, ROUNDS, PRODUCTS};
+
 static dkm_local read_notes(const dkm_bundle *state, dkm_eigen_info *i)
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *notes = NULL;
     const char *solver = NULL;
-    dkm_idx count = 0;
+    dkm_idx count = 0, whole[NEGATIVE + 1] = {0};
 
     DKM_STEP(dkm_bundle_reals(state, "notes", &count, &notes));
     DKM_STEP(dkm_bundle_text(state, "solver", &solver));
     if (count != NOTES)
         DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of eigenpairs with %lld notes",
                           (long long)count));
-    *i = (dkm_eigen_info){.components = (dkm_idx)notes[COMPONENTS],
-                          .wanted = (dkm_idx)notes[WANTED],
+    for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++)
+        DKM_STEP(dkm_bundle_whole(state, "notes", notes[wholes[k]], 0,
+                                  wholes[k] == ROUNDS ? INT32_MAX : INT64_MAX, &whole[wholes[k]]));
+    *i = (dkm_eigen_info){.components = whole[COMPONENTS],
+                          .wanted = whole[WANTED],
                           .solver = solver_called(solver),
-                          .rounds = (int)notes[ROUNDS],
-                          .products = (dkm_idx)notes[PRODUCTS],
+                          .rounds = (int)whole[ROUNDS],
+                          .products = whole[PRODUCTS],
                           .residual = notes[RESIDUAL],
                           .trace = notes[TRACE],
                           .explained = notes[EXPLAINED],
@@ -116,8 +121,10 @@ out:
 static dkm_local read_numbers(const pairs *e, const dkm_bundle *state)
 {
     dkm_local local = DKM_LOCAL_OK;
+    const double *values = NULL;
 
     DKM_STEP(read_notes(state, e->info));
+    DKM_STEP(dkm_bundle_numbers(state, "eigenvalues", e->info->components, &values));
     DKM_STEP(dkm_alloc(e->ctx, e->info->components, e->values));
     DKM_STEP(copy_reals(state, "eigenvalues", e->info->components, *e->values));
     if (e->means)
@@ -133,6 +140,9 @@ static dkm_local read_vectors(const pairs *e, const dkm_bundle *state)
     dkm_idx p = e->info->components;
 
     DKM_STEP(dkm_bundle_rows(state, "vectors", &rows));
+    if (rows->m != e->m)
+        DKM_STEP(dkm_fail(e->ctx, DKM_ERR_FORMAT, "%s: vectors of %lld rows, not %lld", rows->path,
+                          (long long)rows->m, (long long)e->m));
     DKM_STEP(dkm_rowpart_read_slab(e->ctx, rows, p, p, dkm_data_values(*e->vectors)));
 out:
     return local;

@@ -22,12 +22,10 @@ static dkm_local read_notes(const dkm_bundle *state, dkm_idx *done, const double
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx count = 0;
-    double columns = 0;
 
-    DKM_STEP(dkm_bundle_real(state, "columns_done", &columns));
+    DKM_STEP(dkm_bundle_count(state, "columns_done", 0, INT64_MAX, done));
     DKM_STEP(dkm_bundle_reals(state, "notes", &count, notes));
     DKM_STEP(dkm_bundle_rows(state, "matrix", rows));
-    *done = (dkm_idx)columns;
     if (count != DKM_KEPT_NOTES)
         local = dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of a factor with %lld notes",
                          (long long)count);

@@ -57,7 +57,7 @@ static dkm_local read_state(dkm_krylov_run *k, const dkm_bundle *state, dkm_kryl
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *counts = NULL, *T = NULL;
-    dkm_idx square = k->capacity * k->capacity, n = 0, found = 0;
+    dkm_idx square = k->capacity * k->capacity, n = 0, found = 0, whole[RESIDUAL] = {0};
 
     DKM_STEP(dkm_bundle_reals(state, "counts", &n, &counts));
     DKM_STEP(dkm_bundle_reals(state, "T", &found, &T));
@@ -68,13 +68,16 @@ static dkm_local read_state(dkm_krylov_run *k, const dkm_bundle *state, dkm_kryl
     DKM_STEP(dkm_slab_get(state, "W", &k->W));
     DKM_STEP(dkm_slab_get(state, "Q", &k->Q));
     memcpy(k->T, T, (size_t)square * sizeof *T);
-    o->rounds = (int)counts[ROUNDS];
-    o->products = (dkm_idx)counts[PRODUCTS];
+    for (int c = 0; c < RESIDUAL; c++)
+        DKM_STEP(dkm_bundle_whole(state, "counts", counts[c], 0,
+                                  c == ROUNDS || c == STARTED ? INT32_MAX : INT64_MAX, &whole[c]));
+    o->rounds = (int)whole[ROUNDS];
+    o->products = whole[PRODUCTS];
     o->residual = counts[RESIDUAL];
-    k->random_columns = (dkm_idx)counts[RANDOM];
-    k->started = (int)counts[STARTED];
-    k->look = (dkm_idx)counts[LOOK];
-    k->looked = (dkm_idx)counts[LOOKED];
+    k->random_columns = whole[RANDOM];
+    k->started = (int)whole[STARTED];
+    k->look = whole[LOOK];
+    k->looked = whole[LOOKED];
 out:
     return local;
 }

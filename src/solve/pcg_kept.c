@@ -73,20 +73,23 @@ static dkm_local read_state(dkm_pcg_run *c, const dkm_bundle *state, int *steps)
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *notes = NULL, *rz = NULL, *history = NULL;
+    dkm_idx whole[START] = {0};
 
     DKM_STEP(read_list(state, "notes", NOTES, &notes));
     DKM_STEP(read_list(state, "rz", c->p, &rz));
-    if (c->settings->history && notes[STEPS] <= c->settings->max_steps) {
-        DKM_STEP(read_list(state, "history", (dkm_idx)notes[STEPS], &history));
-        memcpy(c->settings->history, history, (size_t)notes[STEPS] * sizeof *history);
+    for (int k = 0; k < START; k++)
+        DKM_STEP(dkm_bundle_whole(state, "notes", notes[k], 0, INT32_MAX, &whole[k]));
+    if (c->settings->history && whole[STEPS] <= c->settings->max_steps) {
+        DKM_STEP(read_list(state, "history", whole[STEPS], &history));
+        memcpy(c->settings->history, history, (size_t)whole[STEPS] * sizeof *history);
     }
     DKM_STEP(dkm_slab_get(state, "X", c->X));
     DKM_STEP(dkm_slab_get(state, "R", &c->R));
     DKM_STEP(dkm_slab_get(state, "D", &c->D));
     memcpy(c->rz, rz, (size_t)c->p * sizeof *rz);
-    *steps = (int)notes[STEPS];
-    c->waited = (int)notes[WAITED];
-    c->restarts = (int)notes[RESTARTS];
+    *steps = (int)whole[STEPS];
+    c->waited = (int)whole[WAITED];
+    c->restarts = (int)whole[RESTARTS];
     c->start = notes[START];
     c->best = notes[BEST];
 out:

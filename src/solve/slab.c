@@ -142,10 +142,11 @@ dkm_local dkm_slab_get(const dkm_bundle *state, const char *name, dkm_slab *slab
     const dkm_rowpart *rows = NULL;
 
     DKM_STEP(dkm_bundle_rows(state, name, &rows));
-    if (rows->n > slab->ld)
+    if (rows->n > slab->ld ||
+        dkm_slab_count(rows->m, dkm_ctx_rank(slab->ctx), dkm_ctx_size(slab->ctx)) != slab->n)
         DKM_STEP(dkm_fail(slab->ctx, DKM_ERR_FORMAT,
-                          "%s: %lld columns of '%s' where %lld have room", rows->path,
-                          (long long)rows->n, name, (long long)slab->ld));
+                          "%s: %lld rows and %lld columns of '%s' where %lld have room", rows->path,
+                          (long long)rows->m, (long long)rows->n, name, (long long)slab->ld));
     DKM_STEP(dkm_rowpart_read_slab(slab->ctx, rows, rows->n, slab->ld, slab->a));
     slab->cols = rows->n;
 out:

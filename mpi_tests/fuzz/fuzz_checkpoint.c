@@ -1,0 +1,147 @@
+/* Checkpoints: the states of valid runs, one of them changed and sealed again, or its bytes changed
+ * and not sealed; then the same command goes on from them. It ends well or with a reason. */
+#define _XOPEN_SOURCE 700
+#include <ftw.h>
+#include <sys/stat.h>
+
+#include "edit.h"
+
+static const char *const run_lines[] = {
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --solver cholesky -o @m.h5",
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --solver pcg -o @m.h5",
+    "fit kpca --x @.x.csv --kx rbf(sigma=2) --components 2 -o @m.h5",
+    ("fit kde --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --ky linear --components 2 --gamma 0.1 "
+     "-o @m.h5"),
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 --slacks one -o @m.h5",
+    "fit svm --x @.x.csv --y @.c.csv --y-type labels --kx rbf(sigma=2) --C 1 -o @m.h5",
+    "cv krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1,1 --folds 3"};
+
+enum { RUN_LINES = sizeof run_lines / sizeof *run_lines, STATES = 24 };
+
+static const char *const files[][2] = {{".x.csv", "1,2\n3,4\n0.5,-1\n0,0.2\n-1,1\n2,-2\n"},
+                                       {".y.csv", "1,0\n0,1\n1,1\n0,0.5\n-1,2\n1,3\n"},
+                                       {".c.csv", "0\n1\n0\n7\n1\n0\n"}};
+
+/* The files that a run left in its folder. */
+typedef struct run_states {
+    edit_file state[STATES];
+    char name[STATES][256]; /* below the folder */
+    int count;
+} run_states;
+
+static run_states runs[RUN_LINES], *filling;
+static char stem[256], folder[300], model[300];
+static int made;
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void remove_folder(void)
+{
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    unlink(model);
+}
+
+static int take_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    size_t length = strlen(path);
+
+    (void)about;
+    (void)place;
+    if (kind != FTW_F || filling->count == STATES || length < 3 ||
+        strcmp(path + length - 3, ".h5") != 0)
+        return 0;
+    snprintf(filling->name[filling->count], sizeof filling->name[0], "%s", path + strlen(folder));
+    edit_take(path, &filling->state[filling->count++]);
+    return 0;
+}
+
+static int run_again(int which, int resume)
+{
+    char line[1000];
+
+    snprintf(line, sizeof line, "%s --checkpoint @d --checkpoint-every 0%s", run_lines[which],
+             resume ? " --resume" : "");
+    return edit_run(line, stem);
+}
+
+static void make_states(void)
+{
+    const char *path = fuzz_file(".h5", "", 0);
+
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(path) - 3), path);
+    snprintf(folder, sizeof folder, "%sd", stem);
+    snprintf(model, sizeof model, "%sm.h5", stem);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        (void)fuzz_file(files[k][0], files[k][1], strlen(files[k][1]));
+    if (!freopen("/dev/null", "w", stdout)) /* commands write their results there */
+        fuzz_broken("stdout", "cannot be closed");
+    for (int k = 0; k < RUN_LINES; k++) {
+        if (run_again(k, 0) != 0)
+            fuzz_broken("a valid run fails", run_lines[k]);
+        filling = &runs[k];
+        nftw(folder, take_one, 8, FTW_PHYS);
+        if (runs[k].count == 0)
+            fuzz_broken("a run leaves no states", run_lines[k]);
+        remove_folder();
+    }
+    made = 1;
+}
+
+/* All folders on the way to a file. */
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+static void put_state(const run_states *s, int k, edit_recipe *r)
+{
+    const edit_file *f = &s->state[k];
+    unsigned at = r ? edit_next(r) : 0;
+    char path[600];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s%s", folder, s->name[k]);
+    make_folders(path);
+    out = fopen(path, "wb");
+    if (!out || fwrite(f->bytes, 1, f->length, out) != f->length)
+        fuzz_broken("cannot write", path);
+    if (r && at % 8 == 7) { /* not sealed again: HDF5 must not see it */
+        fseek(out, (long)((at * 256 + edit_next(r)) % f->length), SEEK_SET);
+        fputc((int)edit_next(r), out);
+        r = NULL;
+    }
+    fclose(out);
+    if (r)
+        (void)edit_all(f, path, r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    edit_recipe r = {data, data + size};
+    int which, state, status;
+
+    if (!made)
+        make_states();
+    which = (int)(edit_next(&r) % RUN_LINES);
+    state = (int)(edit_next(&r) % (unsigned)runs[which].count);
+    for (int k = 0; k < runs[which].count; k++)
+        put_state(&runs[which], k, k == state && r.at < r.end ? &r : NULL);
+    status = run_again(which, 1);
+    if (status != 0 && size <= 2)
+        fuzz_broken("a valid state is refused", run_lines[which]);
+    remove_folder();
+    if (H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) != 0)
+        fuzz_broken("HDF5 objects are left open", run_lines[which]);
+    return 0;
+}

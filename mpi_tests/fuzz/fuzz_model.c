@@ -1,0 +1,159 @@
+/* Model files: valid models of every method, with parts, types, sizes, links and numbers changed.
+ * They are described, loaded, and predict objects of every kind; or they are refused in one line.
+ */
+#include <unistd.h>
+
+#include <dkmap/preimage.h>
+#include <dkmap/store.h>
+
+#include "edit.h"
+
+/* '@' is where files are; the model goes to @m.h5. Values with blanks cannot be written here. */
+static const char *const fits[] = {
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 -o @m.h5",
+    "fit krr --x @.x.csv --y @.c.csv --y-type labels --kx linear --gamma 0.1 -o @m.h5",
+    "fit krr --x @.x.svm --y @.y.csv --kx linear --gamma 0.1 -o @m.h5",
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --landmarks 3 -o @m.h5",
+    "fit krr --x @.x.txt --y @.y.csv --kx spectrum(p=2) --gamma 0.1 -o @m.h5",
+    "fit kpca --x @.x.csv --kx rbf(sigma=2) --components 2 -o @m.h5",
+    "fit kpca --x @.x.csv --kx linear --components 2 -o @m.h5",
+    "fit kde --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --ky rbf(sigma=2) --components 2 --gamma "
+    "0.1 "
+    "-o @m.h5",
+    "fit kde --x @.x.csv --y @.y.csv --kx linear --ky linear --components 2 --gamma 0.1 -o @m.h5",
+    "fit kde --x @.x.csv --y @.x.txt --kx linear --ky spectrum(p=1) --components 2 --gamma 0.1 "
+    "-o @m.h5",
+    "fit knn --x @.x.csv --y @.y.csv --kx linear --k 2 -o @m.h5",
+    "fit knn --x @.x.csv --y @.c.csv --y-type labels --kx linear --k 3 -o @m.h5",
+    "fit knn --x @.x.csv --y @.x.txt --kx linear --ky spectrum(p=1) --k 2 -o @m.h5",
+    "fit svm --x @.x.csv --y @.c.csv --y-type labels --kx rbf(sigma=2) --C 1 -o @m.h5",
+    "fit hopfield --x @.h.csv --y @.h.csv -o @m.h5",
+    "embed lle --x @.x.csv --neighbours 3 --components 2 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.y.csv --kx linear --candidates @.y.csv --C 1 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.y.csv --kx linear --epsilon 0.1 --C 1 -o @m.h5",
+    "fit jkm --x @.x.txt --y @.x.txt --kx spectrum(p=1) --candidates @.x.txt --joint strings(p=1) "
+    "--C 1 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.x.txt --kx linear --ky spectrum(p=1) --candidates @.x.txt --C 1 "
+    "-o @m.h5",
+    "extend fit --gram @.k.csv --features @.x.csv -o @m.h5",
+    "extend fit --x @.x.csv --kx rbf(sigma=1) --landmarks 3 -o @m.h5",
+    "extend fit --gram @.k.csv --x @.x.txt --fisher markov -o @m.h5",
+    "extend fit --gram @.k.csv --x @.x.csv --fisher gaussian -o @m.h5"};
+
+enum { FITS = sizeof fits / sizeof *fits };
+
+static edit_file models[FITS];
+static int made;
+
+static const char *const files[][2] = {
+    {".x.csv", "1,2\n3,4\n0.5,-1\n0,0.2\n-1,1\n2,-2\n"},
+    {".y.csv", "1,0\n0,1\n1,1\n0,0.5\n-1,2\n1,3\n"},
+    {".h.csv", "1,-1\n-1,1\n0.5,0.5\n-0.5,0.3\n0.1,0.9\n-1,-1\n"},
+    {".c.csv", "0\n1\n0\n7\n1\n0\n"},
+    {".x.svm", "1 1:1 3:2\n1 2:1\n1 3:1\n1 1:-1\n1 2:2\n1 1:3 2:1\n"},
+    {".x.txt", "abcabc\nabcd\nbb\nxyzabc\nca\nabba\n"},
+    {".k.csv", "2,1,0,0,0,0\n1,2,1,0,0,0\n0,1,2,1,0,0\n0,0,1,2,1,0\n0,0,0,1,2,1\n0,0,0,0,1,2\n"}};
+
+static void make_models(void)
+{
+    const char *path = fuzz_file(".h5", "", 0);
+    char stem[256], model[300];
+
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(path) - 3), path);
+    snprintf(model, sizeof model, "%sm.h5", stem);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        (void)fuzz_file(files[k][0], files[k][1], strlen(files[k][1]));
+    if (!freopen("/dev/null", "w", stdout)) /* commands write their results there */
+        fuzz_broken("stdout", "cannot be closed");
+    for (int k = 0; k < FITS; k++) {
+        if (edit_run(fits[k], stem) != 0)
+            fuzz_broken("a valid model cannot be made", fits[k]);
+        edit_take(model, &models[k]);
+    }
+    made = 1;
+}
+
+static void ignore(void *user, const char *line)
+{
+    (void)user;
+    for (; *line; line++)
+        if ((unsigned char)*line < ' ')
+            fuzz_broken("a control character in a description", line);
+}
+
+/* What fails does so with one line. */
+static void check_told(dkm_status status)
+{
+    const char *message = dkm_ctx_message(fuzz_ctx());
+
+    if (status != DKM_OK && (!*message || strchr(message, '\n')))
+        fuzz_broken("not one line", message);
+}
+
+static void predict(dkm_model *model)
+{
+    for (int kind = 0; kind < FUZZ_KINDS; kind++) {
+        dkm_data *Y = NULL, *X = NULL;
+        dkm_status status = dkm_model_predict(model, fuzz_objects((fuzz_kind)kind), &Y);
+        check_told(status);
+        if (status == DKM_OK && strcmp(dkm_model_method(model), "kpca") == 0)
+            check_told(dkm_model_decode(model, Y, &X));
+        dkm_data_destroy(&X);
+        dkm_data_destroy(&Y);
+    }
+}
+
+/* Another pre-image than the one that suits. */
+static void configure(dkm_model *model, unsigned byte)
+{
+    dkm_preimage_settings settings = {.method = (dkm_preimage_method)(byte % 10),
+                                      .top = byte / 10 % 3};
+    const char *method = dkm_model_method(model);
+
+    if (byte == 0 || (strcmp(method, "kde") != 0 && strcmp(method, "kpca") != 0 &&
+                      strcmp(method, "knn") != 0 && strcmp(method, "jkm") != 0))
+        return;
+    settings.gamma_z = 0.1;
+    if (settings.method == DKM_PREIMAGE_LEARNED &&
+        dkm_kernel_parse(fuzz_ctx(), "rbf(sigma=1)", &settings.kz) != DKM_OK)
+        return;
+    check_told(dkm_model_configure(model, &settings));
+    dkm_preimage_settings_clear(&settings);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    edit_recipe r = {data, data + size};
+    dkm_layout layout = {0};
+    dkm_model *model = NULL;
+    const edit_file *f;
+    const char *path;
+    unsigned preimage;
+    dkm_status status;
+    size_t bytes;
+
+    if (!made)
+        make_models();
+    for (int kind = 0; kind < FUZZ_KINDS; kind++)
+        (void)fuzz_objects((fuzz_kind)kind);
+    f = &models[edit_next(&r) % FITS];
+    preimage = edit_next(&r);
+    path = fuzz_file(".h5", f->bytes, f->length);
+    bytes = edit_all(f, path, &r);
+    fuzz_begin();
+    check_told(dkm_describe(fuzz_ctx(), path, NULL, ignore, NULL));
+    status = dkm_model_load(fuzz_ctx(), path, &layout, &model);
+    check_told(status);
+    if (size <= 2 && status != DKM_OK)
+        fuzz_broken("a valid model is refused", dkm_ctx_message(fuzz_ctx()));
+    if (status == DKM_OK) {
+        configure(model, preimage);
+        predict(model);
+    }
+    dkm_model_destroy(&model);
+    if (H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) != 0)
+        fuzz_broken("HDF5 objects are left open", path);
+    fuzz_end(bytes, 8);
+    return 0;
+}
