@@ -18,6 +18,9 @@ static int is_good_name(const dkm_reading *readings, dkm_idx k)
 
     if (!*name || strchr(name, '/') || strcmp(name, ".") == 0)
         return 0;
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return 0;
     for (dkm_idx j = 0; j < k; j++)
         if (strcmp(readings[j].name, name) == 0)
             return 0;
