@@ -115,9 +115,9 @@ list=$(parts output_type output_cols joint_kernel kx ky epsilon C threshold inpu
 refused "damaged model file|do not fit" jkmc.h5 attribute / parts "${list%.}"
 
 # Other files are not read.
-refused "inputs/values" krr.h5 external inputs/values svm.h5
-refused "inputs" krr.h5 external inputs svm.h5
-refused "kernel" krr.h5 soft kernel /nowhere
+refused "inputs/values|not followed" krr.h5 external inputs/values svm.h5
+refused "inputs|not followed" krr.h5 external inputs svm.h5
+refused "kernel|not followed" krr.h5 soft kernel /nowhere
 refused "inputs/values|external storage" krr.h5 storage inputs/values k.npy
 refused "inputs/values|virtual" krr.h5 virtual inputs/values svm.h5
 for change in external storage virtual; do

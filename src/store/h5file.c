@@ -96,6 +96,13 @@ dkm_local dkm_h5_unwritten(const dkm_h5 *h5, const char *what)
 
 dkm_local dkm_h5_damaged(const dkm_h5 *h5, const char *what)
 {
+    H5L_info_t link;
+
+    if (h5->file >= 0 && H5Lget_info(h5->file, what, &link, H5P_DEFAULT) >= 0 &&
+        link.type != H5L_TYPE_HARD)
+        return dkm_fail(h5->ctx, DKM_ERR_FORMAT,
+                        "%s: damaged model file: '%s' is a link, which is not followed", h5->called,
+                        what);
     return dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: '%s' is missing or damaged: make the file anew",
                     h5->called, what);
 }
