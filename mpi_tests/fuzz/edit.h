@@ -180,7 +180,7 @@ static inline void edit_values(hid_t file, const char *path, edit_recipe *r)
 {
     static double cells[EDIT_CELLS];
     unsigned which = edit_next(r);
-    double value = edit_number(r);
+    double number = edit_number(r);
     hid_t set = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(set);
     hssize_t count = H5Sget_simple_extent_npoints(space);
 
@@ -188,7 +188,7 @@ static inline void edit_values(hid_t file, const char *path, edit_recipe *r)
         H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, cells) >= 0) {
         for (hssize_t k = 0; k < count; k++)
             if (which == 255 || k == (hssize_t)which % count)
-                cells[k] = value;
+                cells[k] = number;
         H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, cells);
     }
     H5Sclose(space);
@@ -245,13 +245,13 @@ static inline void edit_put_text(hid_t file, const char *path, const char *text)
     H5Tclose(type);
 }
 
-static inline void edit_attribute(hid_t at, const char *name, hid_t type, const void *value)
+static inline void edit_attribute(hid_t at, const char *name, hid_t type, const void *number)
 {
     hid_t space = H5Screate(H5S_SCALAR), attribute;
 
     H5Adelete(at, name);
     attribute = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(attribute, type, value);
+    H5Awrite(attribute, type, number);
     H5Aclose(attribute);
     H5Sclose(space);
 }
@@ -262,7 +262,7 @@ static inline void edit_said(hid_t file, const char *path, edit_recipe *r)
     static const char *const names[] = {"rows", "cols", "type", "format_version", "seed", "ranks"};
     unsigned which = edit_next(r) % 6;
     hid_t at = H5Oopen(file, which > 2 ? "/" : path, H5P_DEFAULT), type;
-    int64_t value;
+    int64_t number;
     char room[256];
     const char *text;
 
@@ -272,8 +272,8 @@ static inline void edit_said(hid_t file, const char *path, edit_recipe *r)
         edit_attribute(at, names[which], type, text);
         H5Tclose(type);
     } else {
-        value = edit_whole(r);
-        edit_attribute(at, names[which], H5T_NATIVE_INT64, &value);
+        number = edit_whole(r);
+        edit_attribute(at, names[which], H5T_NATIVE_INT64, &number);
     }
     H5Oclose(at);
 }
@@ -290,9 +290,9 @@ static inline void edit_root(const edit_file *f, hid_t file, edit_recipe *r)
     hid_t root = H5Oopen(file, "/", H5P_DEFAULT), type;
 
     if (how == 0) {
-        const char *method = methods[which % 12];
-        type = edit_string(method);
-        edit_attribute(root, "method", type, method);
+        const char *name = methods[which % 12];
+        type = edit_string(name);
+        edit_attribute(root, "method", type, name);
         H5Tclose(type);
     } else {
         for (int k = 0; k < f->paths; k++) {

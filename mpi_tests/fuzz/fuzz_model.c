@@ -109,11 +109,11 @@ static int configure(dkm_model *model, unsigned byte)
 {
     dkm_preimage_settings settings = {.method = (dkm_preimage_method)(byte % 10),
                                       .top = byte / 10 % 3};
-    const char *method = dkm_model_method(model);
+    const char *name = dkm_model_method(model);
     dkm_status status;
 
-    if (byte == 0 || (strcmp(method, "kde") != 0 && strcmp(method, "kpca") != 0 &&
-                      strcmp(method, "knn") != 0 && strcmp(method, "jkm") != 0))
+    if (byte == 0 || (strcmp(name, "kde") != 0 && strcmp(name, "kpca") != 0 &&
+                      strcmp(name, "knn") != 0 && strcmp(name, "jkm") != 0))
         return 1;
     settings.gamma_z = 0.1;
     if (settings.method == DKM_PREIMAGE_LEARNED &&
