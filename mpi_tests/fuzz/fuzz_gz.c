@@ -54,6 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         path = fuzz_file(endings[data[0] % FORMATS], data + 2, bytes);
     }
     fuzz_read(path, fuzz_role(data[1]), fuzz_type(data[1]));
-    fuzz_end(bytes, 8192); /* of what is unpacked */
+    fuzz_end(bytes, 8256); /* of what is unpacked */
     return 0;
 }

@@ -5,7 +5,7 @@
 #include "grid/checked.h"
 
 #define PLAUSIBLE_BYTES 33554432.0
-#define PLAUSIBLE_RATIO 8192.0
+#define PLAUSIBLE_RATIO 8256.0 /* 1032 * 8 */
 #define LARGEST_LABEL   9007199254740992.0 /* 2^53: beyond it whole numbers share a double */
 
 dkm_local dkm_dense_settle(dkm_file *file, dkm_idx m, dkm_idx d, int labels)

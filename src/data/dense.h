@@ -13,7 +13,7 @@ DKM_NODISCARD
 dkm_local dkm_dense_settle(dkm_file *file, dkm_idx m, dkm_idx d, int labels);
 
 /** Check that m x d numbers may stand in @p bytes of a file that packs them or leaves zeros out:
- *  32 MiB of numbers and 8192 times what the file has are allowed. Local. The best that gzip can do
+ *  32 MiB of numbers and 8256 times what the file has are allowed. Local. The best that gzip can do
  *  for bytes that become doubles is 1032 * 8 times.
  *
  *  @return ok; DKM_ERR_SIZE when they cannot be counted; DKM_ERR_FORMAT */
