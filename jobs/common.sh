@@ -71,7 +71,7 @@ build_dkmap() {
             fail "the build failed: the whole log is $log"; }
 }
 
-# beside_sklearn SCRIPT THREADS ARGUMENTS...: run a python script of this folder with a built dkmap,
+# beside_sklearn SCRIPT THREADS ARGUMENTS...: run a python script of jobs/compare with a built dkmap,
 # scikit-learn on so many threads (empty: all cores); tells that it is skipped where that is missing.
 # The system's own python: another one earlier on the path would not see Debian's packages.
 beside_sklearn() {
@@ -91,7 +91,7 @@ beside_sklearn() {
     build_dkmap dkmap_command
     unset OMP_NUM_THREADS
     [ -z "$threads" ] || export OMP_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads
-    DKMAP=$build/dkmap DKMAP_LAUNCH=$launch exec "$python" "$root/jobs/$script" "$@"
+    DKMAP=$build/dkmap DKMAP_LAUNCH=$launch exec "$python" "$root/jobs/compare/$script" "$@"
 }
 
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}

@@ -76,7 +76,7 @@ int64_t dkm_ctx_take_largest(dkm_ctx *ctx);
 void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget);
 
 /** Tell the user something. Local; only rank 0's listener hears it. */
-void dkm_say(dkm_ctx *ctx, dkm_level level, const char *format, ...) DKM_PRINTF(3, 4);
+void dkm_log(dkm_ctx *ctx, dkm_level level, const char *format, ...) DKM_PRINTF(3, 4);
 
 /** A clock of the seconds this process has spent in calls of MPI, for those who count them: phases
  *  then tell how much of them was communication. NULL ends that. Local. */

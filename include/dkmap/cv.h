@@ -8,7 +8,7 @@
  *  Gram matrices are computed once a kernel and cut for each fold. Where that is faster ranks form
  *  groups that take folds and kernels of their own. The folds are those of the context's seed and
  *  do not depend on the ranks. A kernel whose values depend on all training objects (see
- *  dkm_kernel_looks_around()) has seen those of all folds, unless the method is dkm_cv_refit
+ *  dkm_kernel_is_data_dependent()) has seen those of all folds, unless the method is dkm_cv_refit
  * without Gram matrices, which computes it anew for each fold.
  */
 #ifndef DKMAP_CV_H

@@ -19,7 +19,7 @@
     X(DKM_SETS, "sets")             /* a set of words, kept sorted and separated by blanks */      \
     X(DKM_GRAM, "gram")             /* a row of kernel values to the m training objects */         \
     X(DKM_DISTANCE, "distance")     /* a row of distances to the m training objects */             \
-    X(DKM_GRAPH, "graph")           /* a vertex: its neighbours and the weights of the edges */
+    X(DKM_GRAPH, "graph")           /* a vertex: its neighbors and the weights of the edges */
 
 #define DKM_TYPE_ENUM(code, name) code,
 typedef enum dkm_type { DKM_TYPE_LIST(DKM_TYPE_ENUM) DKM_TYPE_COUNT } dkm_type;
@@ -136,6 +136,6 @@ void dkm_sink_close(dkm_sink **sink);
 /** Check, before a long run, that a file can be made at @p where. Collective.
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason */
 DKM_NODISCARD
-dkm_status dkm_path_check(dkm_ctx *ctx, const char *where);
+dkm_status dkm_file_check_writable(dkm_ctx *ctx, const char *where);
 
 #endif

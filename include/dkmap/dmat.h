@@ -47,7 +47,7 @@ dkm_idx dkm_dmat_global_col(const dkm_dmat *A, dkm_idx jl);
 /** Set every element to value(user, ig, jg). Local on each rank; not collective. */
 void dkm_dmat_fill(dkm_dmat *A, double (*value)(void *user, dkm_idx ig, dkm_idx jg), void *user);
 
-/** Fill A from row slabs, one slab of consecutive rows a rank.
+/** Fill A from row slabs, one slab of consecutive rows per rank.
  *
  *  Collective.
  *
@@ -73,8 +73,8 @@ dkm_status dkm_dmat_convert_lower(const dkm_dmat *A, dkm_precision precision, dk
 
 /** A new matrix of the layout of A, with n columns in blocks of nb, all zero. Collective. */
 DKM_NODISCARD
-dkm_status dkm_dmat_create_beside(const dkm_dmat *A, dkm_idx n, dkm_idx nb, dkm_precision precision,
-                                  dkm_dmat **B);
+dkm_status dkm_dmat_create_like(const dkm_dmat *A, dkm_idx n, dkm_idx nb, dkm_precision precision,
+                                dkm_dmat **B);
 
 /** Copy or set the diagonal of a square matrix: @p diagonal holds this rank's local diagonal
  *  elements in local column order (dkm_dmat_local_cols() is always room enough). Local. */

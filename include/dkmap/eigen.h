@@ -1,4 +1,4 @@
-/** @file eigen.h  Leading eigenpairs of a symmetric positive semidefinite matrix, centred or not.
+/** @file eigen.h  Leading eigenpairs of a symmetric positive semidefinite matrix, centered or not.
  *
  *  A few components come from a block Krylov method that needs nothing but products K V with blocks
  *  of vectors; many, or all, from a full decomposition. Either way every pair is told with its
@@ -18,7 +18,7 @@ typedef struct dkm_eigen_settings {
     int center;         /**< decompose H K H, H = I - 11'/m */
     double tolerance;   /**< on a pair's residual, relative to the largest eigenvalue */
     double cutoff;      /**< eigenvalues below this part of the largest are dropped, and what
-                             rounding leaves where it is centred; negative: none are */
+                             rounding leaves where it is centered; negative: none are */
     dkm_eigen_solver solver;
 } dkm_eigen_settings;
 
@@ -29,7 +29,7 @@ typedef struct dkm_eigen_info {
     int rounds;         /**< of the block method */
     dkm_idx products;   /**< columns multiplied by K */
     double residual;    /**< largest ||K v - lambda v|| / lambda_1; NaN after a full solve */
-    double trace;       /**< of the (centred) matrix */
+    double trace;       /**< of the (centered) matrix */
     double explained;   /**< share of the trace in the kept pairs */
     double negative;    /**< most negative eigenvalue seen by a full solve, else 0 */
 } dkm_eigen_info;
@@ -45,7 +45,7 @@ dkm_eigen_settings dkm_eigen_settings_default(void);
  *  @param[out]    values   new array, the same on every rank; dkm_eigen_values_free() frees it
  *  @param[out]    vectors  m x components, new, owned by the caller; NULL on failure
  *  @param[out]    means    may be NULL; room for m numbers: the means of the rows of K, where it is
- *                          centred
+ *                          centered
  *  @param[out]    info     may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */

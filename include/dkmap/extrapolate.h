@@ -40,11 +40,11 @@ typedef struct dkm_extrapolate_info {
 } dkm_extrapolate_info;
 
 /** Q as a root of n x t numbers, row-major, and its weight >= 0 in a joint kernel. */
-typedef struct dkm_weighed_root {
+typedef struct dkm_weighted_root {
     dkm_idx t;
     const double *root;
     double weight;
-} dkm_weighed_root;
+} dkm_weighted_root;
 
 /** Shear, and the cut-off that rounding asks for. */
 dkm_extrapolate_settings dkm_extrapolate_settings_default(void);
@@ -81,8 +81,8 @@ dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F, const dkm_extrapolate
  *  @return DKM_OK; DKM_ERR_ARG when none has a weight above 0; DKM_ERR_MEMORY
  */
 DKM_NODISCARD
-dkm_status dkm_extrapolate_join(dkm_ctx *ctx, dkm_idx n, dkm_idx count,
-                                const dkm_weighed_root *roots, double **root, dkm_idx *t);
+dkm_status dkm_parallel_sum(dkm_ctx *ctx, dkm_idx n, dkm_idx count, const dkm_weighted_root *roots,
+                            double **root, dkm_idx *t);
 
 /** Free a root. Local; takes NULL and nulls. */
 void dkm_extrapolate_free(double **root);

@@ -29,7 +29,7 @@ dkm_status dkm_features_dense(dkm_ctx *ctx, dkm_idx n, dkm_features **map);
  */
 DKM_NODISCARD
 dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel, dkm_idx n,
-                                  dkm_landmark_choice choice, const dkm_layout *layout,
+                                  dkm_landmark_method choice, const dkm_layout *layout,
                                   dkm_features **map);
 
 /** Models whose Fisher scores are features, with the name users type. */
@@ -61,8 +61,8 @@ typedef enum dkm_fisher_model {
 DKM_NODISCARD
 dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model, dkm_features **map);
 
-/** Weights on nearest neighbours: for each of the m points a number, 0 but for those of the
- *  @p neighbours nearest, whose combination is nearest to a point, 1 in sum. Collective.
+/** Weights on nearest neighbors: for each of the m points a number, 0 but for those of the
+ *  @p neighbors nearest, whose combination is nearest to a point, 1 in sum. Collective.
  *
  *  A point that the map is fitted to is made of the others; one that comes later of the points
  *  nearest to it, itself included where it is one of them.
@@ -76,7 +76,7 @@ DKM_NODISCARD
 dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge, dkm_features **map,
                             dkm_data **F);
 
-/** How many numbers an object gets. Local. */
+/** How many numbers per object gets. Local. */
 dkm_idx dkm_features_count(const dkm_features *map);
 
 /** Features of some objects: as many dense rows. Collective.

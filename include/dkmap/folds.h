@@ -20,8 +20,8 @@
  *          DKM_ERR_MEMORY
  */
 DKM_NODISCARD
-dkm_local dkm_folds_deal(dkm_ctx *ctx, uint64_t stream, dkm_idx count, const dkm_idx *rows,
-                         const double *classes, dkm_idx folds, dkm_idx *fold);
+dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx count, const dkm_idx *rows,
+                           const double *classes, dkm_idx folds, dkm_idx *fold);
 
 /** The class with the fewest members, the first of several. Local.
  *

@@ -1,9 +1,9 @@
 /** @file grid.h  A P x Q process grid and the arithmetic of what lies where on it.
  *
- *  Matrices are block-cyclic over a grid; rows of data are cut into one slab of consecutive rows a
- *  rank. The arithmetic of both is here as pure functions. Ranks are placed row by row; when P x Q
- *  is less than the number of ranks, the last ones are outside the grid: they own nothing and still
- *  join every collective.
+ *  Matrices are block-cyclic over a grid; rows of data are cut into one slab of consecutive rows
+ * per rank. The arithmetic of both is here as pure functions. Ranks are placed row by row; when P x
+ * Q is less than the number of ranks, the last ones are outside the grid: they own nothing and
+ * still join every collective.
  */
 #ifndef DKMAP_GRID_H
 #define DKMAP_GRID_H

@@ -8,11 +8,11 @@
 #define DKMAP_KDE_H
 
 #include <dkmap/eigen.h>
-#include <dkmap/margin.h>
 #include <dkmap/model.h>
 #include <dkmap/nystroem.h>
 #include <dkmap/preimage.h>
 #include <dkmap/ridge_path.h>
+#include <dkmap/svm_dual.h>
 
 /** What learns the coordinates: ridge regression for all of them from one factor, or a support
  *  vector regression for each, the coordinates being dealt to the ranks. */
@@ -23,10 +23,10 @@ typedef struct dkm_kde_settings {
     dkm_ridge_settings ridge; /**< of ridge regression */
     dkm_penalty penalty;      /**< of ridge regression; on coefficients for the exact fit in double
                                  precision alone */
-    dkm_margin_settings margin; /**< of support vector regression: C, tube and tolerance */
-    dkm_eigen_settings eigen;   /**< of the outputs; always centred */
-    const dkm_data *extra;      /**< NULL, or outputs without inputs, borrowed: the outputs are
-                                   decomposed with them, and they are candidates. Not for landmarks */
+    dkm_svm_dual_settings margin; /**< of support vector regression: C, tube and tolerance */
+    dkm_eigen_settings eigen;     /**< of the outputs; always centered */
+    const dkm_data *extra;        /**< NULL, or outputs without inputs, borrowed: the outputs are
+                                     decomposed with them, and they are candidates. Not for landmarks */
     double shrink; /**< S >= 0: predicted coordinates are scaled by l_j / (l_j + S l), l_j the
                       eigenvalues of the outputs and l the mean of those kept; 0 leaves them */
     dkm_layout layout;

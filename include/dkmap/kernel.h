@@ -49,7 +49,7 @@
 
 typedef struct dkm_kernel dkm_kernel;
 typedef struct dkm_prepared dkm_prepared;
-typedef struct dkm_cross dkm_cross;
+typedef struct dkm_cross_gram dkm_cross_gram;
 
 /** Read an expression. Logically collective.
  *
@@ -64,7 +64,7 @@ const char *dkm_kernel_text(const dkm_kernel *kernel);
 
 /** Whether values between two objects depend on all training objects: rownorm, distance,
  *  diffusion and mismatch (whose alphabet is theirs). Local. */
-int dkm_kernel_looks_around(const dkm_kernel *kernel);
+int dkm_kernel_is_data_dependent(const dkm_kernel *kernel);
 
 void dkm_kernel_destroy(dkm_kernel **kernel);
 
@@ -109,7 +109,7 @@ dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared
  *  @return DKM_OK; DKM_ERR_ARG when it is not square, or not symmetric (the worst pair is named)
  */
 DKM_NODISCARD
-dkm_status dkm_gram_given(dkm_grid *grid, const dkm_data *G, dkm_idx nb, dkm_dmat **K);
+dkm_status dkm_gram_from_rows(dkm_grid *grid, const dkm_data *G, dkm_idx nb, dkm_dmat **K);
 
 /** K(i, j) = k(a_i, b_j) for all i, j, in blocks of mb x nb.
  *
@@ -125,18 +125,19 @@ dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_pr
  *
  *  Collective.
  *
- *  @param[in]  B      training objects, borrowed until dkm_cross_destroy()
+ *  @param[in]  B      training objects, borrowed until dkm_cross_gram_destroy()
  *  @param[in]  nb     block size of the columns
  *  @param[out] cross  new, owned by the caller; NULL on failure
  */
 DKM_NODISCARD
-dkm_status dkm_cross_create(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *B,
-                            dkm_idx nb, dkm_precision precision, dkm_cross **cross);
+dkm_status dkm_cross_gram_create(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *B,
+                                 dkm_idx nb, dkm_precision precision, dkm_cross_gram **cross);
 /** K(i, j) = k(a_i, b_j) in blocks of mb x nb, as dkm_gram_cross() would make it, but for the
  *  rounding of sums over rows of 2048 columns and more. Collective. */
 DKM_NODISCARD
-dkm_status dkm_cross_rows(dkm_cross *cross, const dkm_prepared *A, dkm_idx mb, dkm_dmat **K);
-void dkm_cross_destroy(dkm_cross **cross);
+dkm_status dkm_cross_gram_eval(dkm_cross_gram *cross, const dkm_prepared *A, dkm_idx mb,
+                               dkm_dmat **K);
+void dkm_cross_gram_destroy(dkm_cross_gram **cross);
 
 /** V <- K V with K = k(X, X) in double, tile by tile, never stored.
  *
@@ -176,12 +177,12 @@ dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows);
 /** values[i] = k(a_i, b_i) for the objects of this rank's slab. Collective.
  *  @param[in] A, B  as many objects each, prepared for the same kernel */
 DKM_NODISCARD
-dkm_status dkm_kernel_pairs(const dkm_prepared *A, const dkm_prepared *B, double *values);
+dkm_status dkm_kernel_elementwise(const dkm_prepared *A, const dkm_prepared *B, double *values);
 
 /** values[i] = k(x_i, x_i) for the objects of this rank's slab; NaN where it cannot be known (new
  *  rows of a precomputed Gram matrix). Collective. */
 DKM_NODISCARD
-dkm_status dkm_kernel_selves(const dkm_prepared *X, double *values);
+dkm_status dkm_kernel_diagonal(const dkm_prepared *X, double *values);
 
 /** Means of the rows of a symmetric matrix given by its lower triangle. Collective.
  *  @param[out] means  m numbers, the same on every rank */
@@ -193,7 +194,7 @@ dkm_status dkm_gram_means(const dkm_dmat *K, double *means);
  *  Collective.
  *
  *  @param[in,out] K      symmetric, lower triangle read and written
- *  @param[out]    means  m numbers, the means of the rows before centring, on every rank: new rows
+ *  @param[out]    means  m numbers, the means of the rows before centering, on every rank: new rows
  *                        need them
  */
 DKM_NODISCARD

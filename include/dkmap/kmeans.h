@@ -1,11 +1,11 @@
 /** @file kmeans.h  Clusters of dense rows by k-means.
  *
  *  Centres are seeded by k-means++: each one is a row drawn with a probability proportional to its
- *  squared distance from the nearest centre so far. Rounds of Lloyd follow: every row goes to the
- *  nearest centre (of several the first), every centre to the mean of its rows, until no row
- *  changes. A cluster that lost all its rows begins anew with the row farthest from its centre.
+ *  squared distance from the nearest center so far. Rounds of Lloyd follow: every row goes to the
+ *  nearest center (of several the first), every center to the mean of its rows, until no row
+ *  changes. A cluster that lost all its rows begins anew with the row farthest from its center.
  *
- *  The labels do not depend on the number of ranks, not even where two centres are equally near:
+ *  The labels do not depend on the number of ranks, not even where two centers are equally near:
  *  draws are a function of the seed and the row, near ties are decided by differences, and rows are
  *  added up in fixed point, whose sums are the same in any order. Its unit in a column is 2^-b of
  *  the largest magnitude there, b = 61 - ceil(log2 m): 2^-45 for 60,000 rows.
@@ -25,7 +25,7 @@ typedef struct dkm_kmeans_info {
     dkm_idx rounds;
     int converged;    /**< no row changed in the last round */
     dkm_idx refilled; /**< times that an empty cluster began anew */
-    double inertia;   /**< sum over all rows of the squared distance to the centre chosen last */
+    double inertia;   /**< sum over all rows of the squared distance to the center chosen last */
 } dkm_kmeans_info;
 
 /** 30 clusters, at most 300 rounds. */
@@ -33,7 +33,7 @@ dkm_kmeans_settings dkm_kmeans_settings_default(void);
 
 /** Cluster the rows of @p X. Collective.
  *
- *  Random numbers come from the seed of the context. Each rank holds, beside its rows, all centres
+ *  Random numbers come from the seed of the context. Each rank holds, beside its rows, all centers
  *  and twice as many numbers again.
  *
  *  @param[out] labels  new, owned by the caller: the cluster of each row, from 0 on; NULL on

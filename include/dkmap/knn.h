@@ -1,8 +1,8 @@
-/** @file knn.h  Nearest neighbours in the feature space of a kernel: the baseline of every map.
+/** @file knn.h  Nearest neighbors in the feature space of a kernel: the baseline of every map.
  *
  *  The squared distance of x to a training input is k(x, x) - 2 k(x, x_i) + k(x_i, x_i). One
- *  neighbour hands over its output, of any type. Of several, dense outputs are averaged and labels
- *  vote (the nearer neighbour's label wins a tie); outputs of any type with a kernel of their own
+ *  neighbor hands over its output, of any type. Of several, dense outputs are averaged and labels
+ *  vote (the nearer neighbor's label wins a tie); outputs of any type with a kernel of their own
  *  are averaged in its feature space, and the training output nearest to the mean is predicted.
  */
 #ifndef DKMAP_KNN_H
@@ -11,7 +11,7 @@
 #include <dkmap/model.h>
 
 typedef struct dkm_knn_settings {
-    dkm_idx k; /**< neighbours, from 1 to the number of training examples */
+    dkm_idx k; /**< neighbors, from 1 to the number of training examples */
     dkm_layout layout;
 } dkm_knn_settings;
 
@@ -22,7 +22,7 @@ typedef struct dkm_knn_settings {
  *  @param[in]  ky      kernel of the outputs, copied into the model, or NULL
  *  @param[out] model   new, owned by the caller; NULL on failure. With @p ky it can list the
  *                      nearest training outputs (dkm_model_configure())
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED when several neighbours are asked for and
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED when several neighbors are asked for and
  *          outputs are neither dense nor labels nor have a kernel; DKM_ERR_MEMORY
  */
 DKM_NODISCARD

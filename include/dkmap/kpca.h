@@ -2,7 +2,7 @@
  *  largest variance in feature space.
  *
  *  With H K H = V diag(l) V', the coordinates of an object are z = diag(l)^-1/2 V' k_c, where k_c
- * are its kernel values to the training objects, centred by the training means.
+ * are its kernel values to the training objects, centered by the training means.
  */
 #ifndef DKMAP_KPCA_H
 #define DKMAP_KPCA_H

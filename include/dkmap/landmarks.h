@@ -26,13 +26,13 @@
     X(DKM_LANDMARKS_CHOLESKY, "cholesky")
 
 #define DKM_LANDMARK_ENUM(code, name) code,
-typedef enum dkm_landmark_choice {
+typedef enum dkm_landmark_method {
     DKM_LANDMARK_LIST(DKM_LANDMARK_ENUM) DKM_LANDMARK_COUNT
-} dkm_landmark_choice;
+} dkm_landmark_method;
 #undef DKM_LANDMARK_ENUM
 
 /** Name of a choice. Local. */
-const char *dkm_landmark_name(dkm_landmark_choice choice);
+const char *dkm_landmark_name(dkm_landmark_method choice);
 
 /** @p count of m places, each set of them as likely as any other.
  *
@@ -47,17 +47,17 @@ dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count, dkm_idx
 
 /** @p count of the objects of X by any choice.
  *
- *  Collective. Leverage takes m x count / 2 kernel values, pivoted m x count of them, kept in
- *  double.
+ *  Collective. Leverage takes m x min(count / 2, 2000) kernel values, pivoted m x count of them,
+ * kept in double.
  *
  *  @param[in]  gamma   of leverage: the ridge that landmarks are for
  *  @param[in,out] count  at most the number of objects; fewer come back when those explain all the
- *                      others to rounding (pivoted alone)
+ *                      others to rounding (not of uniform and first)
  *  @param[out] places  room for @p count numbers
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
 DKM_NODISCARD
-dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X, dkm_landmark_choice choice,
+dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X, dkm_landmark_method choice,
                                 double gamma, dkm_idx *count, dkm_idx *places);
 
 #endif

@@ -1,5 +1,5 @@
 /** @file lle.h  Locally linear embedding: few coordinates that keep how each point is made of its
- *  neighbours.
+ *  neighbors.
  *
  *  Row i of W holds the weights, 1 in sum, that make point i of its k nearest others best; the
  *  embedding are the bottom eigenvectors of N = (I - W)'(I - W), the constant one left out, which
@@ -24,7 +24,7 @@ typedef struct dkm_lle_info {
     dkm_idx m, components;
     int P, Q;
     dkm_idx block;
-    double shift;      /**< added to N where it is singular: neighbours that fall into pieces */
+    double shift;      /**< added to N where it is singular: neighbors that fall into pieces */
     int rounds;        /**< of the eigensolver */
     double residual;   /**< of its pairs, relative */
     double smallest;   /**< eigenvalue of N that is kept */

@@ -34,7 +34,7 @@ dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings
 
 /** How many rows to predict at a time, so that working memory stays bounded whatever their number.
  *  Local; the same on every rank. */
-dkm_idx dkm_model_stretch(const dkm_model *model);
+dkm_idx dkm_model_batch_rows(const dkm_model *model);
 
 /** Predict the outputs of some new inputs. Collective.
  *  @param[out] Y  new, owned by the caller; as many rows as @p X; NULL on failure

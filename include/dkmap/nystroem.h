@@ -1,6 +1,6 @@
 /** @file nystroem.h  Ridge regression past the memory of a kernel matrix: settings and findings.
  *
- *  With n landmarks C of the m inputs X as centres, f(x) = k(x, C) A minimises
+ *  With n landmarks C of the m inputs X as centers, f(x) = k(x, C) A minimizes
  *
  *    ||K_mn A - Y||^2 + gamma tr(A' K_nn A),  K_mn = k(X, C),  K_nn = k(C, C)
  *
@@ -10,7 +10,7 @@
  *  (S K_mn)'(S K_mn) + gamma K_nn, distributed, S being a sparse random sketch of 3 n rows (all m
  *  where those are fewer).
  *
- *  With all inputs as centres the exact system (K + gamma I) B = Y is solved by iteration, K
+ *  With all inputs as centers the exact system (K + gamma I) B = Y is solved by iteration, K
  *  kept (its lower triangle) where it fits, else computed anew in every step, preconditioned by
  *  what the landmarks know of it, K_mn K_nn^-1 K_nm + (gamma + r) I, r being what they leave of
  *  k(x, x) on average.
@@ -25,14 +25,14 @@ enum { DKM_NYSTROEM_STEPS = 500 }; /**< more are never taken */
 
 typedef struct dkm_nystroem_settings {
     dkm_idx landmarks; /**< how many; 0: 10 sqrt(m) */
-    dkm_landmark_choice choice;
-    int all_centers;  /**< every input is a centre, and landmarks precondition only */
+    dkm_landmark_method choice;
+    int all_centers;  /**< every input is a center, and landmarks precondition only */
     double tolerance; /**< relative residual of the system at which steps end; 0: 1e-7 with
-                           landmarks as centres, 1e-12 with all inputs */
+                           landmarks as centers, 1e-12 with all inputs */
     int max_steps;    /**< 0: 200 */
     dkm_ridge_precision precision; /**< of kernel values: double, or single (mixed, single) with
                                         sums in double; auto takes single from 20000 inputs on */
-    dkm_ridge_keep keep;           /**< of K_mn, and of K where all inputs are centres */
+    dkm_storage keep;              /**< of K_mn, and of K where all inputs are centers */
     dkm_idx compare; /**< tell the distance to the exact fit for at most so many inputs */
 } dkm_nystroem_settings;
 
@@ -41,11 +41,11 @@ typedef struct dkm_nystroem_info {
     const char *choice, *precision;
     int all_centers;
     int kept;        /**< K_mn was, instead of being computed in every step */
-    int matrix_kept; /**< K was, where all inputs are centres */
+    int matrix_kept; /**< K was, where all inputs are centers */
     int streamed;    /**< inputs were read anew in every step */
     int steps;
     double residual; /**< of the system solved, relative, measured at the end */
-    double checked;  /**< where all inputs are centres and the values of that system are single
+    double checked;  /**< where all inputs are centers and the values of that system are single
                           precision: the residual with those in double, from 256 of its rows drawn
                           at random; else NaN */
     int converged;   /**< the residual met the tolerance */

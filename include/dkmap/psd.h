@@ -35,12 +35,12 @@ dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
 DKM_NODISCARD
-dkm_status dkm_psd_bounds(const dkm_dmat *K, double *smallest, double *largest);
+dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest, double *largest);
 
 /** Refuse a matrix that is not positive semidefinite, by more than numbers in single precision may
  *  have lost; the message tells the smallest eigenvalue and offers to clip. Collective.
  *
- *  @param[out] smallest, largest  as of dkm_psd_bounds()
+ *  @param[out] smallest, largest  as of dkm_extremal_eigenvalues()
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
 DKM_NODISCARD

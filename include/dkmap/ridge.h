@@ -17,23 +17,23 @@ typedef enum dkm_ridge_precision {
     DKM_RIDGE_SINGLE  /**< factor and solve in single: fast and rough */
 } dkm_ridge_precision;
 
-typedef enum dkm_ridge_keep {
-    DKM_KEEP_AUTO, /**< keep the double matrix where memory allows */
-    DKM_KEEP_MATRIX,
-    DKM_KEEP_NOTHING /**< compute its tiles anew for each product */
-} dkm_ridge_keep;
+typedef enum dkm_storage {
+    DKM_STORAGE_AUTO, /**< keep the double matrix where memory allows */
+    DKM_STORE,
+    DKM_RECOMPUTE /**< compute its tiles anew for each product */
+} dkm_storage;
 
 typedef struct dkm_ridge_settings {
     double gamma; /**< ridge > 0 */
     dkm_ridge_precision precision;
-    dkm_ridge_keep keep; /**< of the double matrix in mixed precision */
-    double tolerance;    /**< relative residual at which refinement ends */
+    dkm_storage keep; /**< of the double matrix in mixed precision */
+    double tolerance; /**< relative residual at which refinement ends */
 } dkm_ridge_settings;
 
 typedef struct dkm_ridge_info {
     const char *precision; /**< "double", "mixed" or "single": what was used in the end */
     double jitter;         /**< added to gamma until K + gamma I could be factored; 0 as a rule */
-    int jitter_steps;      /**< rungs of the ladder taken */
+    int jitter_steps;      /**< attempts with jitter */
     double residual;       /**< ||(K + gamma I) B - Y|| / ||Y||, Frobenius, without the jitter */
     double backward;       /**< ||(K + gamma I) B - Y|| / (||K + gamma I|| ||B|| + ||Y||) */
     int steps;             /**< of refinement */
@@ -47,8 +47,8 @@ dkm_ridge_settings dkm_ridge_settings_default(void);
 
 /** Solve (K + gamma I) B = Y by Cholesky, all columns of Y at once.
  *
- *  Collective on the grid of @p K. When the matrix is not positive definite a ladder of jitter is
- *  climbed, each rung ten times the one before; every rung is told as a warning.
+ *  Collective on the grid of @p K. When the matrix is not positive definite jitter is added, ten
+ * times more in each attempt; every attempt is reported as a warning.
  *
  *  @param[in,out] K      symmetric, lower triangle read, square blocks; on return its lower
  * triangle holds the factor and its strict upper one the matrix itself
@@ -56,8 +56,8 @@ dkm_ridge_settings dkm_ridge_settings_default(void);
  *  @param[in]     Y      as many rows as K, in blocks of as many rows
  *  @param[out]    B      new matrix, owned by the caller; NULL on failure
  *  @param[out]    info   may be NULL
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the ladder ends or K holds
- *          numbers that are not finite
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the last attempt fails or K
+ * holds numbers that are not finite
  */
 DKM_NODISCARD
 dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dmat **B,

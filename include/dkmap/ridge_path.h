@@ -2,10 +2,10 @@
  *  make on examples it has not seen, and no refits.
  *
  *  The leave-one-out error is the mean of (y - f(x))^2 over all examples and outputs, f being
- *  fitted without the example; the generalised cross-validation error (GCV) is the mean square of
+ *  fitted without the example; the generalized cross-validation error (GCV) is the mean square of
  *  the residuals over (1 - trace(S) / m)^2, where S maps the outputs to their fit. Both are closed
  *  forms in one eigendecomposition or one reduction to a band for all gammas, or in one Cholesky
- *  factorisation each.
+ *  factorization each.
  */
 #ifndef DKMAP_RIDGE_PATH_H
 #define DKMAP_RIDGE_PATH_H
@@ -36,11 +36,12 @@ typedef struct dkm_path_settings {
     dkm_path_solver solver;
     dkm_path_select select; /**< the error that decides */
     int errors;             /**< wanted for a single gamma too; a list always has them */
-    int classes;         /**< right sides are 1 in the column of a class and 0 in the others, less
-                              the means: tell how often the left out class is not found */
-    const double *means; /**< of each column, that were taken off the right sides; NULL: none */
-    dkm_ridge_keep keep; /**< of the matrix beside its eigenvectors, for residuals */
-    double work_bytes;   /**< of buffers a rank, about */
+    int classes; /**< right-hand sides are 1 in the column of a class and 0 in the others, less
+                      the means: tell how often the left out class is not found */
+    const double
+        *means;        /**< of each column, that were taken off the right-hand sides; NULL: none */
+    dkm_storage keep;  /**< of the matrix beside its eigenvectors, for residuals */
+    double work_bytes; /**< of buffers per rank, about */
 } dkm_path_settings;
 
 typedef struct dkm_path_point {

@@ -55,7 +55,7 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
 
 /** The same for a refusal: something the job asks for and cannot have here. It is told plainly,
  *  like a user's mistake, whatever the code. */
-#define dkm_refuse(ctx, code, ...) dkm_fail_at((ctx), NULL, 0, (code), __VA_ARGS__)
+#define dkm_error_user(ctx, code, ...) dkm_fail_at((ctx), NULL, 0, (code), __VA_ARGS__)
 
 /** Turn every rank's local outcome into one status.
  *
@@ -74,7 +74,7 @@ dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local);
  *  @return @p status
  */
 DKM_NODISCARD
-dkm_status dkm_blame(dkm_ctx *ctx, const char *name, dkm_status status);
+dkm_status dkm_error_context(dkm_ctx *ctx, const char *name, dkm_status status);
 
 /** In a collective with `status` and the label `out`: run a collective step. */
 #define DKM_TRY(call)                                                                              \

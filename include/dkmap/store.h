@@ -7,6 +7,7 @@
 #ifndef DKMAP_STORE_H
 #define DKMAP_STORE_H
 
+#include <dkmap/describe.h>
 #include <dkmap/model.h>
 
 /** Write a model. Collective.
@@ -41,12 +42,5 @@ void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder);
 DKM_NODISCARD
 dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
                                const char *path, const char *command);
-
-/** Describe a model, data or record file for a person, line by line.
- *
- *  Collective; @p line is called on rank 0 only. */
-DKM_NODISCARD
-dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
-                        void (*line)(void *user, const char *text), void *user);
 
 #endif

@@ -1,17 +1,17 @@
 /** @file svm.h  Support vector machines: one against the rest for each class.
  *
  *  f_c(x) = sum_i B(i, c) k(x_i, x) + b_c is learnt to be positive for class c and negative for all
- *  others (margin.h); the largest f_c names the class. Only support vectors, inputs with a
+ *  others (svm_dual.h); the largest f_c names the class. Only support vectors, inputs with a
  *  coefficient that is not zero, are kept.
  */
 #ifndef DKMAP_SVM_H
 #define DKMAP_SVM_H
 
-#include <dkmap/margin.h>
 #include <dkmap/model.h>
+#include <dkmap/svm_dual.h>
 
 typedef struct dkm_svm_settings {
-    dkm_margin_settings margin; /**< with the loss hinge or squared */
+    dkm_svm_dual_settings margin; /**< with the loss hinge or squared */
     dkm_layout layout;
 } dkm_svm_settings;
 

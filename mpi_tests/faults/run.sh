@@ -6,7 +6,7 @@
 # FAULT_PARTS, FAULT_COMMANDS, FAULT_CALLS, FAULT_ERRORS, FAULT_RANKS, FAULT_PROGRAMS and
 # FAULT_FUNCTIONS choose among them; a run longer than FAULT_LIMIT seconds counts as hung. Prints
 # how many runs met their fault, and how they ended.
-# shellcheck source=mpi_tests/common.sh
+# shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../common.sh"
 limit=${FAULT_LIMIT:-60}
 all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)

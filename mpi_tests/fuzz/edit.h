@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
-#include "data/outfile.h"
-#include "fuzz.h"
-#include "run.h"
+#include "cli/core/args.h"
+#include "cli/core/run.h"
+#include "fuzz/fuzz.h"
+#include "io/atomic_file.h"
 
 enum { EDIT_WORDS = 40, EDIT_PATHS = 64, EDIT_NAME = 64, EDIT_CELLS = 4096, EDIT_SEAL = 24 };
 

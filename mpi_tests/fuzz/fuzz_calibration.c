@@ -1,8 +1,8 @@
 /* Calibrations: a file of measurements is found, and a plan is made by it. */
 #include <stdlib.h>
 
-#include "calibration.h"
-#include "edit.h"
+#include "cli/core/calibration.h"
+#include "fuzz/edit.h"
 
 static void begin(void)
 {

@@ -4,7 +4,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "edit.h"
+#include "fuzz/edit.h"
 
 static const char *const run_lines[] = {
     "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --solver cholesky -o @m.h5",

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "fuzz.h"
+#include "cli/core/args.h"
+#include "fuzz/fuzz.h"
 
 enum { WORDS = 64 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 enum { FORMATS = 6, REPEATED = 64, TIMES = 4096 };
 

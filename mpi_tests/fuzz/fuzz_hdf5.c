@@ -6,7 +6,7 @@
 
 #include <hdf5.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 typedef struct feed {
     const uint8_t *at;

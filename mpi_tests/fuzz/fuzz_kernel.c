@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 static void try_gram(const dkm_kernel *kernel, const dkm_data *X)
 {
@@ -12,7 +12,7 @@ static void try_gram(const dkm_kernel *kernel, const dkm_data *X)
     dkm_status status = dkm_kernel_prepare(kernel, X, &prepared);
 
     if (status == DKM_OK)
-        status = dkm_kernel_selves(prepared, values);
+        status = dkm_kernel_diagonal(prepared, values);
     if (status == DKM_OK)
         status = dkm_gram_slab(prepared, values);
     (void)status;

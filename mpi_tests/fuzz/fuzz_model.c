@@ -6,7 +6,7 @@
 #include <dkmap/preimage.h>
 #include <dkmap/store.h>
 
-#include "edit.h"
+#include "fuzz/edit.h"
 
 /* '@' is where files are; the model goes to @m.h5. Values with blanks cannot be written here. */
 static const char *const fits[] = {

@@ -3,7 +3,7 @@
 
 #include <dkmap/store.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 static void check_line(void *user, const char *line)
 {

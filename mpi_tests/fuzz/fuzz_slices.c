@@ -6,7 +6,7 @@
 
 #include <hdf5.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 enum { M = 5, D = 2, FILES = 10 };
 

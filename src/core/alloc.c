@@ -18,12 +18,12 @@ typedef struct header {
     void *raw; /* what the system gave */
 } header;
 
-static header *header_of(void *block)
+static header *block_header(void *block)
 {
     return (header *)(void *)((char *)block - ALIGNMENT);
 }
 
-static void count_block(dkm_ctx *ctx, int64_t bytes)
+static void block_count(dkm_ctx *ctx, int64_t bytes)
 {
     ctx->live_blocks++;
     ctx->live_bytes += bytes;
@@ -32,7 +32,7 @@ static void count_block(dkm_ctx *ctx, int64_t bytes)
 }
 
 /* The first aligned place that leaves room for a header before it. */
-static void *place_in(void *raw)
+static void *block_place(void *raw)
 {
     return (void *)(((uintptr_t)raw + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
@@ -54,7 +54,7 @@ static void want_large_pages(void *raw, size_t bytes)
 }
 
 /* Zeros come from the system where it has them: pages never written to then cost nothing. */
-static void *take(dkm_ctx *ctx, size_t bytes, int zeros)
+static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros)
 {
     size_t padded = bytes + 2 * ALIGNMENT;
     void *raw, *block;
@@ -68,9 +68,9 @@ static void *take(dkm_ctx *ctx, size_t bytes, int zeros)
         want_large_pages(raw, padded);
     if (ctx->budget > 0)
         ctx->budget--;
-    block = place_in(raw);
-    *header_of(block) = (header){ctx, (int64_t)bytes, raw};
-    count_block(ctx, (int64_t)bytes);
+    block = block_place(raw);
+    *block_header(block) = (header){ctx, (int64_t)bytes, raw};
+    block_count(ctx, (int64_t)bytes);
     return block;
 }
 
@@ -81,8 +81,8 @@ static void note_wish(dkm_ctx *ctx, int64_t bytes)
         ctx->largest = bytes;
 }
 
-static dkm_local allocate(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
-                          int zeros, void *block)
+static dkm_local alloc_block(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                             int zeros, void *block)
 {
     void **out = block;
 
@@ -90,7 +90,7 @@ static dkm_local allocate(dkm_ctx *ctx, const char *file, int line, dkm_idx coun
     if (count >= 0 &&
         (uint64_t)count <= ((uint64_t)INT64_MAX - 4 * ALIGNMENT) / (size ? size : 1)) {
         note_wish(ctx, count * (int64_t)size);
-        *out = take(ctx, (size_t)count * size, zeros);
+        *out = take_memory(ctx, (size_t)count * size, zeros);
     } else {
         note_wish(ctx, INT64_MAX);
     }
@@ -105,13 +105,13 @@ static dkm_local allocate(dkm_ctx *ctx, const char *file, int line, dkm_idx coun
 dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
                        void *block)
 {
-    return allocate(ctx, file, line, count, size, 0, block);
+    return alloc_block(ctx, file, line, count, size, 0, block);
 }
 
 dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
                         void *block)
 {
-    return allocate(ctx, file, line, count, size, 1, block);
+    return alloc_block(ctx, file, line, count, size, 1, block);
 }
 
 dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
@@ -123,7 +123,7 @@ dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count
     if (!grown)
         return local;
     if (old) {
-        size_t had = (size_t)header_of(old)->bytes, wanted = (size_t)count * size;
+        size_t had = (size_t)block_header(old)->bytes, wanted = (size_t)count * size;
         memcpy(grown, old, had < wanted ? had : wanted);
         dkm_free_block(old);
     }
@@ -147,7 +147,7 @@ void dkm_free_block(void *block)
 
     if (!block)
         return;
-    h = header_of(block);
+    h = block_header(block);
     h->ctx->live_blocks--;
     h->ctx->live_bytes -= h->bytes;
     free(h->raw);

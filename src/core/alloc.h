@@ -4,12 +4,12 @@
  *  of a context at its end is the leak gate; dkm_ctx_fail_after() makes allocations fail on
  * purpose.
  */
-#ifndef DKMAP_ALLOC_H
-#define DKMAP_ALLOC_H
+#ifndef DKMAP_CORE_ALLOC_H
+#define DKMAP_CORE_ALLOC_H
 
 #include <dkmap/context.h>
 
-/** Room for @p count items of @p size bytes, not initialised. Local.
+/** Room for @p count items of @p size bytes, not initialized. Local.
  *
  *  @param[out] block  address of the pointer to set; NULL on failure. A count of 0 gives a block of
  *                     its own, never NULL

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "core/context_impl.h"
-#include "core/foreign.h"
-#include "core/hook.h"
+#include "core/ctx_private.h"
 #include "core/mpi_calls.h"
 #include "core/svm_base.h"
 
@@ -67,7 +66,7 @@ dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
                        .mpi_error = MPI_SUCCESS,
                        .svm_base = {DKM_SVM_BASE_AUTO, DKM_SVM_BASE_AUTO},
                        .budget = -1,
-                       .foreign = -1};
+                       .attached = -1};
     if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all) {
         free_context(c);
         return all ? DKM_ERR_MPI : DKM_ERR_MEMORY;
@@ -179,19 +178,19 @@ void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget)
     ctx->budget = budget;
 }
 
-int dkm_ctx_foreign(const dkm_ctx *ctx)
+int dkm_ctx_attached(const dkm_ctx *ctx)
 {
-    return ctx->foreign;
+    return ctx->attached;
 }
 
-dkm_hook dkm_ctx_hook(const dkm_ctx *ctx)
+dkm_callback dkm_ctx_callback(const dkm_ctx *ctx)
 {
-    return ctx->hook;
+    return ctx->callback;
 }
 
-void dkm_ctx_set_hook(dkm_ctx *ctx, dkm_hook hook)
+void dkm_ctx_set_callback(dkm_ctx *ctx, dkm_callback callback)
 {
-    ctx->hook = hook;
+    ctx->callback = callback;
 }
 
 const void *dkm_ctx_lent(const dkm_ctx *ctx, dkm_lent which)
@@ -204,10 +203,10 @@ void dkm_ctx_lend(dkm_ctx *ctx, dkm_lent which, const void *what)
     ctx->lent[which] = what;
 }
 
-void dkm_ctx_set_foreign(dkm_ctx *ctx, int handle, void (*release)(int))
+void dkm_ctx_attach(dkm_ctx *ctx, int handle, void (*release)(int))
 {
-    ctx->foreign = handle;
-    ctx->foreign_release = release;
+    ctx->attached = handle;
+    ctx->attached_release = release;
 }
 
 void dkm_ctx_set_comm_clock(dkm_ctx *ctx, double (*seconds)(void))
@@ -215,14 +214,14 @@ void dkm_ctx_set_comm_clock(dkm_ctx *ctx, double (*seconds)(void))
     ctx->comm_clock = seconds;
 }
 
-void *dkm_ctx_keeper(const dkm_ctx *ctx)
+void *dkm_ctx_checkpointer(const dkm_ctx *ctx)
 {
-    return ctx->keeper;
+    return ctx->checkpointer;
 }
 
-void dkm_ctx_set_keeper(dkm_ctx *ctx, void *keeper)
+void dkm_ctx_set_checkpointer(dkm_ctx *ctx, void *checkpointer)
 {
-    ctx->keeper = keeper;
+    ctx->checkpointer = checkpointer;
 }
 
 void dkm_ctx_destroy(dkm_ctx **ctx)
@@ -231,8 +230,8 @@ void dkm_ctx_destroy(dkm_ctx **ctx)
 
     if (!c)
         return;
-    if (c->foreign_release)
-        c->foreign_release(c->foreign);
+    if (c->attached_release)
+        c->attached_release(c->attached);
     free_context(c);
     *ctx = NULL;
 }

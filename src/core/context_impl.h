@@ -1,10 +1,10 @@
 /** @file context_impl.h  Body of the context, for src/core only. */
-#ifndef DKMAP_CONTEXT_IMPL_H
-#define DKMAP_CONTEXT_IMPL_H
+#ifndef DKMAP_CORE_CONTEXT_IMPL_H
+#define DKMAP_CORE_CONTEXT_IMPL_H
 
 #include <dkmap/context.h>
 
-#include "core/hook.h"
+#include "core/ctx_private.h"
 
 #define DKM_MESSAGE_LENGTH 1024
 #define DKM_PHASE_LIMIT    64
@@ -14,9 +14,9 @@ typedef struct phase {
     const char *name;
     dkm_idx calls;
     double seconds, flops, entered, comm, comm_entered;
-    int told;                       /* since it was entered, how far it is */
-    double began, began_at;         /* what was done at first, and when that was */
-    double fraction, left, told_at; /* as it was told last; left is -1 when unknown */
+    int reported;                       /* since it was entered, how far it is */
+    double began, began_at;             /* what was done at first, and when that was */
+    double fraction, left, reported_at; /* as it was told last; left is -1 when unknown */
 } phase;
 
 struct dkm_ctx {
@@ -36,10 +36,10 @@ struct dkm_ctx {
     phase phases[DKM_PHASE_LIMIT];
     int phase_count, depth, open[DKM_PHASE_DEPTH];
     double last_progress;
-    int foreign;
-    void (*foreign_release)(int);
-    void *keeper;
-    void (*hook)(void);
+    int attached;
+    void (*attached_release)(int);
+    void *checkpointer;
+    void (*callback)(void);
     const void *lent[DKM_LENT_COUNT];
     double (*comm_clock)(void);
 };

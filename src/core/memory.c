@@ -57,11 +57,12 @@ static dkm_local check_node(dkm_ctx *ctx, double mine, const node_memory *node, 
 
     if (fits_node(node))
         return DKM_LOCAL_OK;
-    return dkm_refuse(ctx, DKM_ERR_MEMORY,
-                      "%s needs %.2f GiB on this rank and %.2f GiB on its node, which has %.2f GiB "
-                      "free: use at least %.0f times as many nodes, or a smaller problem",
-                      what, mine / GiB, node->wanted / GiB, node->free / GiB,
-                      ceil(node->wanted / fmax(node->free, 1.0)));
+    return dkm_error_user(
+        ctx, DKM_ERR_MEMORY,
+        "%s needs %.2f GiB on this rank and %.2f GiB on its node, which has %.2f GiB "
+        "free: use at least %.0f times as many nodes, or a smaller problem",
+        what, mine / GiB, node->wanted / GiB, node->free / GiB,
+        ceil(node->wanted / fmax(node->free, 1.0)));
 }
 
 int dkm_memory_fits(dkm_ctx *ctx, double bytes)

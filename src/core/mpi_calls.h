@@ -9,8 +9,8 @@
  *  Communication of a context has no defined state after an error. When it hit one rank only, the
  *  others may wait for it for ever: only a handler that aborts is a way out of that.
  */
-#ifndef DKMAP_MPI_CALLS_H
-#define DKMAP_MPI_CALLS_H
+#ifndef DKMAP_CORE_MPI_CALLS_H
+#define DKMAP_CORE_MPI_CALLS_H
 
 #include <dkmap/context.h>
 

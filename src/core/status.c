@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/context_impl.h"
-#include "core/same.h"
+#include "core/uniform.h"
 
 const char *dkm_status_text(dkm_status status)
 {
@@ -25,7 +25,7 @@ static const char *base_name(const char *path)
 }
 
 /* A user's mistake is told plainly; ours, and a machine's, with the rank and place it came from. */
-static int is_users_business(dkm_status code)
+static int is_user_error(dkm_status code)
 {
     return code != DKM_ERR_MEMORY && code != DKM_ERR_MPI && code != DKM_ERR_INTERNAL;
 }
@@ -36,7 +36,7 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
     va_list args;
     int used = 0;
 
-    if (file && !is_users_business(code))
+    if (file && !is_user_error(code))
         used = snprintf(ctx->message, sizeof ctx->message, "[rank %d] %s:%d: ", ctx->rank,
                         base_name(file), line);
     if (used < 0 || (size_t)used >= sizeof ctx->message)
@@ -73,7 +73,7 @@ dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local)
     return (dkm_status)code;
 }
 
-dkm_status dkm_blame(dkm_ctx *ctx, const char *name, dkm_status status)
+dkm_status dkm_error_context(dkm_ctx *ctx, const char *name, dkm_status status)
 {
     char message[DKM_MESSAGE_LENGTH];
 
@@ -83,7 +83,7 @@ dkm_status dkm_blame(dkm_ctx *ctx, const char *name, dkm_status status)
     return dkm_agree(ctx, dkm_fail(ctx, status, "%s: %s", name, message));
 }
 
-dkm_status dkm_same_at(dkm_ctx *ctx, const char *name, double value)
+dkm_status dkm_check_uniform_at(dkm_ctx *ctx, const char *name, double value)
 {
     double range[2] = {value, -value}; /* one reduction gives the largest and, negated, the least */
     dkm_local local = DKM_LOCAL_OK;

@@ -1,6 +1,6 @@
 /** @file svm_base.h  The index base of svmlight files, decided by the first of them. */
-#ifndef DKMAP_SVM_BASE_H
-#define DKMAP_SVM_BASE_H
+#ifndef DKMAP_CORE_SVM_BASE_H
+#define DKMAP_CORE_SVM_BASE_H
 
 #include <dkmap/context.h>
 

@@ -76,7 +76,7 @@ dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_data **data)
     return create_zeros(ctx, DKM_LABELS, m, 1, data);
 }
 
-static dkm_local make_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths, dkm_objs *objs)
+static dkm_local data_make_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx)), letters = 0;
@@ -100,7 +100,7 @@ dkm_status dkm_data_create_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengt
     dkm_objs objs = {0};
 
     *data = NULL;
-    DKM_AGREE(ctx, make_strings(ctx, m, lengths, &objs));
+    DKM_AGREE(ctx, data_make_strings(ctx, m, lengths, &objs));
     DKM_TRY(dkm_data_wrap(ctx, m, &objs, data));
 out:
     dkm_objs_clear(&objs);

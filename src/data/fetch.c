@@ -1,6 +1,6 @@
 /* Bringing objects to the ranks that want them.
  *
- * What one rank asks of another is a stream of bytes (parcel.h). Asking goes in turns of a bounded
+ * What one rank asks of another is a stream of bytes (pack.h). Asking goes in turns of a bounded
  * number of objects. In each turn rank r gets its streams one after the other, first from rank
  * r - 1, then from r - 2 and so on, while it serves r + 1, r + 2, ...; a stream moves in chunks of
  * a bounded number of bytes that may cut an object anywhere, so the bounds hold however large
@@ -13,7 +13,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
-#include "data/parcel.h"
+#include "data/pack.h"
 
 static const dkm_fetch_bounds usual_bounds = {4 << 20, 256 << 10};
 
@@ -43,7 +43,7 @@ typedef struct trade {
 typedef struct flow {
     const dkm_idx *places;
     dkm_idx bytes, done;
-    dkm_parcel_cursor at;
+    dkm_pack_cursor at;
 } flow;
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
@@ -52,7 +52,7 @@ static dkm_idx least(dkm_idx a, dkm_idx b)
 }
 
 /* How much of @p total falls in stretch t of @p limit each. */
-static dkm_idx stretch(dkm_idx total, dkm_idx limit, dkm_idx t)
+static dkm_idx fetch_batch_rows(dkm_idx total, dkm_idx limit, dkm_idx t)
 {
     dkm_idx left = total - t * limit;
 
@@ -186,8 +186,8 @@ static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
     dkm_idx served;
 
     for (int r = 0; r < t->size; r++) {
-        set_cut(&t->ask_cut, r, stretch(asked_of(t, r), t->object_limit, turn));
-        set_cut(&t->serve_cut, r, stretch(t->asked[r], t->object_limit, turn));
+        set_cut(&t->ask_cut, r, fetch_batch_rows(asked_of(t, r), t->object_limit, turn));
+        set_cut(&t->serve_cut, r, fetch_batch_rows(t->asked[r], t->object_limit, turn));
         for (int k = 0; k < t->ask_cut.count[r]; k++)
             t->ask[t->ask_cut.start[r] + k] = wanted[turn_places(t, r, turn)[k]];
     }
@@ -250,7 +250,7 @@ static flow new_flow(const dkm_objs *objs, const dkm_idx *places, dkm_idx count)
     flow f = {.places = places};
 
     for (dkm_idx k = 0; k < count; k++)
-        f.bytes += dkm_parcel_bytes(objs, places[k]);
+        f.bytes += dkm_pack_bytes(objs, places[k]);
     return f;
 }
 
@@ -275,10 +275,10 @@ static void exchange(trade *t, flow *sent, int to, flow *taken, int from)
         int in = next_chunk(t, taken), out = next_chunk(t, sent);
         if (in > 0)
             MPI_Irecv(t->in[k % 2], in, MPI_BYTE, from, 0, comm, &requests[0]);
-        dkm_parcel_pack(&t->data->mine, sent->places, &sent->at, out, t->out);
+        dkm_pack_to_buffer(&t->data->mine, sent->places, &sent->at, out, t->out);
         if (out > 0)
             MPI_Isend(t->out, out, MPI_BYTE, to, 0, comm, &requests[1]);
-        dkm_parcel_unpack(t->got, taken->places, &taken->at, came, t->in[(k + 1) % 2]);
+        dkm_unpack_from_buffer(t->got, taken->places, &taken->at, came, t->in[(k + 1) % 2]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         came = in;
     }
@@ -298,7 +298,8 @@ static void run_turn(trade *t, dkm_idx turn)
 static void copy_own(trade *t, const dkm_idx *wanted)
 {
     for (dkm_idx k = t->group[t->rank]; k < t->group[t->rank + 1]; k++)
-        dkm_parcel_copy(&t->data->mine, wanted[t->place[k]] - t->data->first, t->got, t->place[k]);
+        dkm_pack_copy_object(&t->data->mine, wanted[t->place[k]] - t->data->first, t->got,
+                             t->place[k]);
 }
 
 static trade new_trade(const dkm_data *data, dkm_fetch_bounds bounds, dkm_objs *got)

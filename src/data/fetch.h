@@ -1,6 +1,6 @@
 /** @file fetch.h  Fetching with the bounds of its rounds given, so that small ones can be tried. */
-#ifndef DKMAP_FETCH_H
-#define DKMAP_FETCH_H
+#ifndef DKMAP_DATA_FETCH_H
+#define DKMAP_DATA_FETCH_H
 
 #include "data/objects.h"
 

@@ -23,16 +23,16 @@ dkm_type dkm_type_from_name(const char *name)
     return (dkm_type)type;
 }
 
-dkm_keeping dkm_type_keeping(dkm_type type)
+dkm_storage_form dkm_type_storage_form(dkm_type type)
 {
     switch (type) {
     case DKM_SPARSE:
     case DKM_LABEL_SETS:
     case DKM_GRAPH:
-        return DKM_KEEP_LISTS;
+        return DKM_STORED_LISTS;
     case DKM_STRINGS:
     case DKM_SETS:
-        return DKM_KEEP_BYTES;
+        return DKM_STORED_BYTES;
     case DKM_DENSE:
     case DKM_LABELS:
     case DKM_GRAM:
@@ -40,7 +40,7 @@ dkm_keeping dkm_type_keeping(dkm_type type)
     case DKM_TYPE_COUNT:
         break;
     }
-    return DKM_KEEP_VALUES;
+    return DKM_STORED_VALUES;
 }
 
 static dkm_local init_values(dkm_objs *objs)
@@ -77,12 +77,12 @@ dkm_local dkm_objs_init(dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n, 
                         dkm_idx items)
 {
     *objs = (dkm_objs){.ctx = ctx, .type = type, .n = n, .d = d};
-    switch (dkm_type_keeping(type)) {
-    case DKM_KEEP_LISTS:
+    switch (dkm_type_storage_form(type)) {
+    case DKM_STORED_LISTS:
         return init_lists(objs, items);
-    case DKM_KEEP_BYTES:
+    case DKM_STORED_BYTES:
         return init_bytes(objs, items);
-    case DKM_KEEP_VALUES:
+    case DKM_STORED_VALUES:
         break;
     }
     return init_values(objs);

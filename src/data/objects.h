@@ -7,8 +7,8 @@
  *  Beside them each object may carry a few numbers more, extra[n x extras], that a kernel has
  *  worked out for it (squared norm, self-kernel): they travel with it.
  */
-#ifndef DKMAP_OBJECTS_H
-#define DKMAP_OBJECTS_H
+#ifndef DKMAP_DATA_OBJECTS_H
+#define DKMAP_DATA_OBJECTS_H
 
 #include <dkmap/data.h>
 
@@ -32,10 +32,14 @@ static inline dkm_idx dkm_objs_step(const dkm_objs *objs)
     return objs->apart > 0 ? objs->apart : objs->d;
 }
 
-typedef enum dkm_keeping { DKM_KEEP_VALUES, DKM_KEEP_LISTS, DKM_KEEP_BYTES } dkm_keeping;
+typedef enum dkm_storage_form {
+    DKM_STORED_VALUES,
+    DKM_STORED_LISTS,
+    DKM_STORED_BYTES
+} dkm_storage_form;
 
 /** How objects of a type are kept. Local. */
-dkm_keeping dkm_type_keeping(dkm_type type);
+dkm_storage_form dkm_type_storage_form(dkm_type type);
 
 /** Room for n objects of d columns with @p items list entries or bytes in all; start[] is zero.
  *  Local. @p objs must be zeroed or fresh; dkm_objs_clear() frees what it holds, also after a

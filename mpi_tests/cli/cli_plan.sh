@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Plans: memory near what a run then takes, refusals before the queue, the fewest ranks that fit, and
+# a calibration that is kept.
+# shellcheck source=mpi_tests/cli/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+export DKMAP_CALIBRATION=$scratch/figures DKMAP_MACHINE=here
+
+sizes=(--x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 0.001)
+good 0 plan krr "${sizes[@]}" --ranks 7
+says err "take 6" "seven ranks"
+says err "bench --calibrate" "no calibration"
+[ "$(value expected_seconds)" = unknown ] || fail "seconds without a calibration: $(cat out)"
+[ "$(value grid)" = 2x3 ] || fail "the grid of seven ranks: $(cat out)"
+good 0 plan krr "${sizes[@]}" --ranks 13
+good 0 plan krr "${sizes[@]}" --ranks 64 --ranks-per-node 16 --memory 64G
+[ "$(value nodes)" = 4 ] || fail "64 ranks, 16 a node: $(cat out)"
+on 0 plan krr "${sizes[@]}" --ranks 4 --ranks-per-node 4 --memory 8G
+expect 1 "a job that does not fit"
+says err "need" "a job that does not fit"
+good 0 plan krr "${sizes[@]}" --ranks-per-node 4 --memory 8G
+fewest=$(value nodes)
+[ "$fewest" -gt 1 ] || fail "the fewest nodes that fit: $(cat out)"
+on 0 plan krr "${sizes[@]}" --ranks $((4 * (fewest - 1))) --ranks-per-node 4 --memory 8G
+expect 1 "one node less than the fewest"
+on 0 plan krr --x 10x2 --y 11x2 --kx linear --gamma 1 --ranks 2
+expect 1 "lengths that differ"
+on 0 plan kpca --x none.csv --kx linear --components 3 --ranks 2
+expect 1 "a file that is not there"
+on 0 plan krr "${sizes[@]}" --memory much
+expect 2 "memory that is no amount"
+
+# Without a place for the file nothing is measured. The file replaces a link and does not follow it.
+for home in HOME= --unset=HOME; do
+    timeout "$limit" env -u DKMAP_CALIBRATION "$home" "$DKMAP" bench --calibrate --n 400 >out 2>err
+    status=$?
+    expect 1 "a calibration, $home"
+    says err "no place for a calibration" "a calibration, $home"
+done
+mkdir -p "$DKMAP_CALIBRATION"
+ln -s "$scratch/elsewhere" "$DKMAP_CALIBRATION/here-2.calibration"
+good 2 bench --calibrate --n 400
+says out "$DKMAP_CALIBRATION/here-2.calibration" "where figures are kept"
+[ -e elsewhere ] && fail "a calibration was written through a link"
+[ "$(ls -A "$DKMAP_CALIBRATION")" = here-2.calibration ] || fail "a calibration left $(ls -A "$DKMAP_CALIBRATION")"
+
+# peak: bytes of the fullest rank of the last run, from its record.
+peak() {
+    tail -1 runs.jsonl | sed 's/.*"peak_resident_bytes": *{[^}]*"max": *\([0-9.e+]*\).*/\1/'
+}
+
+normal 2400 20 1 >x.csv
+awk -F, '{ print $1 * $2 "," $3 }' x.csv >y.csv
+for words in "krr --y y.csv --gamma 0.1 --precision double" "krr --y y.csv --gamma 0.1" \
+    "kpca --components 30" "kde --y y.csv --ky rbf(sigma=1) --components 16 --gamma 0.1"; do
+    read -ra method <<<"$words"
+    good 0 plan "${method[@]}" --x x.csv --kx 'rbf(sigma=5)' --ranks 2 --record plans.jsonl
+    planned=$(value rank_memory)
+    [ "$(value expected_seconds)" != unknown ] || fail "$words: no seconds after a calibration"
+    good 2 fit "${method[@]}" --x x.csv --kx 'rbf(sigma=5)' -o model.h5 --record runs.jsonl
+    awk -v plan="$planned" -v peak="$(peak)" 'BEGIN { r = plan * 1073741824 / peak
+        printf "%.2f of the peak\n", r; exit !(r > 0.85 && r < 1.15) }' ||
+        fail "$words: planned $planned GiB, took $(peak) bytes"
+done
+finish

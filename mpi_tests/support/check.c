@@ -1,0 +1,78 @@
+#include "support/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/context_impl.h"
+
+static int failures;
+
+void check_failed(const char *file, int line, const char *format, ...)
+{
+    va_list args;
+    int rank = 0;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    failures++;
+    fprintf(stderr, "[rank %d] %s:%d: ", rank, file, line);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+static int run_case(dkm_ctx *ctx, const check_case *c)
+{
+    int before = failures, mine, all = 0;
+
+    c->run(ctx);
+    dkm_ctx_fail_after(ctx, -1);
+    if (dkm_ctx_live_blocks(ctx) != 0)
+        check_failed(c->name, 0, "%lld blocks still live", (long long)dkm_ctx_live_blocks(ctx));
+    mine = failures - before;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (dkm_ctx_rank(ctx) == 0)
+        printf("%s %s\n", all ? "FAILED" : "ok    ", c->name);
+    return all != 0;
+}
+
+int check_run(int argc, char **argv, int count, const check_case *cases)
+{
+    dkm_ctx *ctx = NULL;
+    int bad = 0;
+
+    MPI_Init(&argc, &argv);
+    if (dkm_ctx_create(MPI_COMM_WORLD, &ctx) != DKM_OK)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int k = 0; k < count; k++)
+        if (argc < 2 || strcmp(argv[1], cases[k].name) == 0)
+            bad += run_case(ctx, &cases[k]);
+    dkm_ctx_destroy(&ctx);
+    MPI_Finalize();
+    return bad != 0;
+}
+
+void check_every_allocation(dkm_ctx *ctx, int victim, dkm_status (*attempt)(dkm_ctx *ctx))
+{
+    dkm_idx live = dkm_ctx_live_blocks(ctx);
+    int depth = ctx->depth; /* of open phases */
+    dkm_status status = DKM_ERR_MEMORY;
+
+    for (dkm_idx budget = 0; status != DKM_OK && budget < 10000; budget++) {
+        int code, least, most;
+        dkm_ctx_fail_after(ctx, dkm_ctx_rank(ctx) == victim ? budget : -1);
+        status = attempt(ctx);
+        dkm_ctx_fail_after(ctx, -1);
+        code = (int)status;
+        MPI_Allreduce(&code, &least, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(ctx));
+        MPI_Allreduce(&code, &most, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(ctx));
+        CHECK(least == most);
+        CHECK(status == DKM_OK || status == DKM_ERR_MEMORY);
+        CHECK(dkm_ctx_live_blocks(ctx) == live);
+        CHECK(ctx->depth == depth);
+        if (status != DKM_OK && status != DKM_ERR_MEMORY)
+            return;
+    }
+    CHECK(status == DKM_OK);
+}

@@ -1,0 +1,350 @@
+/* Combined kernels, and kernels on labels and sets, against the definitions. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dkmap/kernel.h>
+#include <dkmap/random.h>
+
+#include "reference/reference_gram.h"
+#include "reference/reference_kernel.h"
+#include "support/check.h"
+#include "support/fixture_objects.h"
+
+enum { D = 3, M = 23, NEW = 9 };
+
+/* Dense rows; 4 and 11 are zero, 7 is equal to 6. */
+static double element(dkm_idx i, dkm_idx k)
+{
+    if (i == 4 || i == 11)
+        return 0;
+    return dkm_random_normal(5, 1, (uint64_t)(i == 7 ? 6 : i), (uint64_t)k);
+}
+
+/* New rows; 0 is zero, 1 is training row 6. */
+static double new_element(dkm_idx i, dkm_idx k)
+{
+    return i == 0 ? 0 : element(i == 1 ? 6 : i + 500, k);
+}
+
+static double dot_of(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < D; k++)
+        sum += a(i, k) * b(j, k);
+    return sum;
+}
+
+typedef double (*pair_value)(object_value a, dkm_idx i, object_value b, dkm_idx j);
+
+/* The case at hand: kernel_value has no room for it. */
+static pair_value at_hand;
+
+static double among(dkm_idx i, dkm_idx j)
+{
+    return at_hand(element, i, element, j);
+}
+
+static double to_others(dkm_idx i, dkm_idx j)
+{
+    return at_hand(new_element, i, element, j);
+}
+
+static double rbf(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double gap = dot_of(a, i, a, i) + dot_of(b, j, b, j) - 2 * dot_of(a, i, b, j);
+
+    return exp(-gap / 8);
+}
+
+static double poly(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return pow(dot_of(a, i, b, j) + 1, 3);
+}
+
+static double sum(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return rbf(a, i, b, j) + dot_of(a, i, b, j) + poly(a, i, b, j);
+}
+
+static double product(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return rbf(a, i, b, j) * poly(a, i, b, j) * dot_of(a, i, b, j);
+}
+
+static double nested(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double inner = sum(a, i, b, j) * (rbf(a, i, b, j) + 2.5 * poly(a, i, b, j));
+
+    return dot_of(a, i, b, j) + inner;
+}
+
+static double power(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return pow(dot_of(a, i, b, j), 4);
+}
+
+static double exp_of(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return exp(dot_of(a, i, b, j) / 4);
+}
+
+static double normalized(pair_value k, object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double self_a = k(a, i, a, i), self_b = k(b, j, b, j);
+
+    if (self_a == 0 || self_b == 0)
+        return self_a == self_b; /* here only zero rows have zero self-kernel, and all are equal */
+    return k(a, i, b, j) / sqrt(self_a * self_b);
+}
+
+static double normalized_linear(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return normalized(dot_of, a, i, b, j);
+}
+
+static double normalized_product(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return normalized(product, a, i, b, j);
+}
+
+static double normalized_exp(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return normalized(exp_of, a, i, b, j);
+}
+
+static double normalized_poly(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return normalized(poly, a, i, b, j);
+}
+
+static double row_sum(object_value a, dkm_idx i)
+{
+    double total = 0;
+
+    for (dkm_idx t = 0; t < M; t++)
+        total += rbf(a, i, element, t);
+    return total;
+}
+
+static double rownorm(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return rbf(a, i, b, j) / (row_sum(a, i) * row_sum(b, j));
+}
+
+static double rbf_of_rownorm(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double gap = rownorm(a, i, a, i) + rownorm(b, j, b, j) - 2 * rownorm(a, i, b, j);
+
+    return exp(-gap / 0.0002);
+}
+
+static void kernels_combine(dkm_ctx *ctx)
+{
+    static const struct {
+        const char *text;
+        pair_value value;
+    } all[] = {
+        {"sum(rbf(sigma=2), linear, poly(degree=3))", sum},
+        {"sum(linear)", dot_of},
+        {"product(rbf(sigma=2), poly, linear)", product},
+        {"sum(linear, product(sum(rbf(sigma=2), linear, poly), "
+         "sum(rbf(sigma=2), scale(poly, by=2.5))))",
+         nested},
+        {"power(linear, degree=4)", power},
+        {"exp(scale(linear, by=0.25))", exp_of},
+        {"normalize(linear)", normalized_linear},
+        {"normalize(product(rbf(sigma=2), poly, linear))", normalized_product},
+        {"normalize(exp(scale(linear, by=0.25)))", normalized_exp},
+        {"normalize(expdot(sigma=2))", normalized_exp},
+        {"normalize(normalize(poly))", normalized_poly},
+        {"rownorm(rbf(sigma=2))", rownorm},
+        {"rbf(rownorm(rbf(sigma=2)), sigma=0.01)", rbf_of_rownorm},
+    };
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, element);
+    dkm_data *Z = objects_values(ctx, DKM_DENSE, NEW, D, new_element);
+    dkm_data *S = objects_lists(ctx, DKM_SPARSE, M, D, element);
+    dkm_data *T = objects_lists(ctx, DKM_SPARSE, NEW, D, new_element);
+
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        gram_case dense = {all[k].text, X, among, Z, to_others, 1e-11};
+        gram_case sparse = {all[k].text, S, among, T, to_others, 1e-11};
+        at_hand = all[k].value;
+        check_gram(ctx, &dense);
+        check_gram(ctx, &sparse);
+    }
+    dkm_data_destroy(&X);
+    dkm_data_destroy(&Z);
+    dkm_data_destroy(&S);
+    dkm_data_destroy(&T);
+}
+
+static double label(dkm_idx i, dkm_idx k)
+{
+    return (double)dkm_random_below(3, (uint64_t)k, (uint64_t)i, 4) - 1;
+}
+
+static double class_value(dkm_idx i, dkm_idx j)
+{
+    return label(i, 0) == label(j, 0) ? 0.5 : 0.0;
+}
+
+static double label_value(dkm_idx i, dkm_idx j)
+{
+    return label(i, 0) == label(j, 0) ? 1.0 : 0.0;
+}
+
+static double label_subsets(dkm_idx i, dkm_idx j)
+{
+    return label(i, 0) == label(j, 0) ? 2.0 : 1.0;
+}
+
+/* Is k a member of set i? Set 2 is empty. */
+static double member(dkm_idx i, dkm_idx k)
+{
+    return i != 2 && dkm_random_uniform(8, 0, (uint64_t)i, (uint64_t)k) < 0.4;
+}
+
+enum { UNIVERSE = 12 };
+
+static double shared(dkm_idx i, dkm_idx j)
+{
+    double count = 0;
+
+    for (dkm_idx k = 0; k < UNIVERSE; k++)
+        count += member(i, k) * member(j, k);
+    return count;
+}
+
+static double subsets(dkm_idx i, dkm_idx j)
+{
+    return pow(2, shared(i, j));
+}
+
+static double unit_subsets(dkm_idx i, dkm_idx j)
+{
+    return pow(2, shared(i, j) - (shared(i, i) + shared(j, j)) / 2);
+}
+
+static double unit_shared(dkm_idx i, dkm_idx j)
+{
+    if (i == 2 || j == 2)
+        return i == j;
+    return shared(i, j) / sqrt(shared(i, i) * shared(j, j));
+}
+
+static dkm_idx words(dkm_idx i, char *text, dkm_idx room)
+{
+    static const char *const all[UNIVERSE] = {
+        "a",        "aa", "b", "\xc3\xa9t\xc3\xa9", "seven77",  "eight888", "seven78",
+        "eight889", "x",  "y", "longword1",         "longword2"};
+    dkm_idx used = 0;
+
+    for (dkm_idx k = 0; k < UNIVERSE; k++)
+        if (member(i, k) != 0)
+            used += snprintf(text + used, (size_t)(room - used), "%s%s", used ? " " : "", all[k]);
+    return used;
+}
+
+static void labels_and_sets_agree_with_the_definitions(dkm_ctx *ctx)
+{
+    dkm_data *L = objects_values(ctx, DKM_LABELS, M, 1, label);
+    dkm_data *S = objects_lists(ctx, DKM_LABEL_SETS, M, UNIVERSE, member);
+    dkm_data *W = objects_texts(ctx, DKM_SETS, M, words);
+    const gram_case all[] = {
+        {"class", L, class_value, L, class_value, 0},
+        {"labels", L, label_value, L, label_value, 0},
+        {"set", L, label_subsets, L, label_subsets, 0},
+        {"labels", S, shared, S, shared, 0},
+        {"set", S, subsets, S, subsets, 0},
+        {"set", W, subsets, W, subsets, 0},
+        {"normalize(set)", W, unit_subsets, W, unit_subsets, 1e-15},
+        {"normalize(labels)", S, unit_shared, S, unit_shared, 1e-15},
+    };
+
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        check_gram(ctx, &all[k]);
+    dkm_data_destroy(&L);
+    dkm_data_destroy(&S);
+    dkm_data_destroy(&W);
+}
+
+/* Sets of 0, 500, 1000, ... numbers. */
+static double in_big(dkm_idx i, dkm_idx k)
+{
+    return k < 500 * i;
+}
+
+static double unit_big(dkm_idx i, dkm_idx j)
+{
+    return pow(2, -250.0 * (double)(i > j ? i - j : j - i));
+}
+
+static void big_sets_need_normalize(dkm_ctx *ctx)
+{
+    dkm_data *S = objects_lists(ctx, DKM_LABEL_SETS, 5, 2000, in_big);
+    gram_case c = {"normalize(set)", S, unit_big, S, unit_big, 1e-15};
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL;
+
+    check_gram(ctx, &c);
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "set", &k));
+    CHECK(dkm_kernel_prepare(k, S, &P) == DKM_ERR_NUMERIC && P == NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "set leaves the range of numbers at object 3") != NULL);
+    dkm_kernel_destroy(&k);
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(set)", &k));
+    CHECK(dkm_kernel_prepare(k, S, &P) == DKM_ERR_NUMERIC && P == NULL);
+    dkm_kernel_destroy(&k);
+    dkm_data_destroy(&S);
+}
+
+static const char *brutal_text;
+static dkm_data *brutal_X;
+
+static dkm_status gram_once(dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = NULL;
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL, *Q = NULL;
+    dkm_dmat *K = NULL;
+
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
+    DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
+    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
+    DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
+    DKM_TRY(dkm_gram_cross(grid, k, Q, P, 3, 3, DKM_F64, &K));
+out:
+    dkm_dmat_destroy(&K);
+    dkm_prepared_destroy(&Q);
+    dkm_prepared_destroy(&P);
+    dkm_kernel_destroy(&k);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+static void brutal(dkm_ctx *ctx, const char *text, dkm_data *X)
+{
+    brutal_text = text;
+    brutal_X = X;
+    check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, gram_once);
+    dkm_data_destroy(&X);
+}
+
+static void any_failed_allocation_is_survived(dkm_ctx *ctx)
+{
+    brutal(ctx, "rownorm(normalize(sum(poly, rbf)))",
+           objects_values(ctx, DKM_DENSE, 7, D, element));
+    brutal(ctx, "normalize(set)", objects_texts(ctx, DKM_SETS, 7, words));
+    brutal(ctx, "class", objects_values(ctx, DKM_LABELS, 7, 1, label));
+}
+
+static const check_case cases[] = {
+    CASE(kernels_combine),
+    CASE(labels_and_sets_agree_with_the_definitions),
+    CASE(big_sets_need_normalize),
+    CASE(any_failed_allocation_is_survived),
+};
+
+CHECK_MAIN(cases)

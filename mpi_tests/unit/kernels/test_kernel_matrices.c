@@ -1,0 +1,334 @@
+/* Kernels given by matrices and graphs, against the definitions. */
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/kernel.h>
+#include <dkmap/random.h>
+
+#include "reference/reference_gram.h"
+#include "reference/reference_kernel.h"
+#include "support/check.h"
+#include "support/fixture_objects.h"
+
+enum { D = 3, M = 23, NEW = 9 };
+
+/* Dense rows; 4 and 11 are zero, 7 is equal to 6. */
+static double element(dkm_idx i, dkm_idx k)
+{
+    if (i == 4 || i == 11)
+        return 0;
+    return dkm_random_normal(5, 1, (uint64_t)(i == 7 ? 6 : i), (uint64_t)k);
+}
+
+/* New rows; 0 is zero, 1 is training row 6. */
+static double new_element(dkm_idx i, dkm_idx k)
+{
+    return i == 0 ? 0 : element(i == 1 ? 6 : i + 500, k);
+}
+
+static double dot_of(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < D; k++)
+        sum += a(i, k) * b(j, k);
+    return sum;
+}
+
+static double rbf(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double gap = dot_of(a, i, a, i) + dot_of(b, j, b, j) - 2 * dot_of(a, i, b, j);
+
+    return exp(-gap / 8);
+}
+
+static double poly(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return pow(dot_of(a, i, b, j) + 1, 3);
+}
+
+static double gram_element(dkm_idx i, dkm_idx k)
+{
+    return poly(element, i, element, k);
+}
+
+static double gram_new_element(dkm_idx i, dkm_idx k)
+{
+    return poly(new_element, i, element, k);
+}
+
+static double distance_element(dkm_idx i, dkm_idx k)
+{
+    return i == k ? 0
+                  : sqrt(fmax(0, dot_of(element, i, element, i) + dot_of(element, k, element, k) -
+                                     2 * dot_of(element, i, element, k)));
+}
+
+static double distance_new_element(dkm_idx i, dkm_idx k)
+{
+    return sqrt(fmax(0, dot_of(new_element, i, new_element, i) + dot_of(element, k, element, k) -
+                            2 * dot_of(new_element, i, element, k)));
+}
+
+static double mean_element(dkm_idx k)
+{
+    double total = 0;
+
+    for (dkm_idx i = 0; i < M; i++)
+        total += element(i, k) / M;
+    return total;
+}
+
+static double centred_element(dkm_idx i, dkm_idx k)
+{
+    return element(i, k) - mean_element(k);
+}
+
+static double centred_new_element(dkm_idx i, dkm_idx k)
+{
+    return new_element(i, k) - mean_element(k);
+}
+
+static double centred(dkm_idx i, dkm_idx j)
+{
+    return dot_of(centred_element, i, centred_element, j);
+}
+
+static double centred_new(dkm_idx i, dkm_idx j)
+{
+    return dot_of(centred_new_element, i, centred_element, j);
+}
+
+static double rbf_value(dkm_idx i, dkm_idx j)
+{
+    return rbf(element, i, element, j);
+}
+
+static double rbf_new_value(dkm_idx i, dkm_idx j)
+{
+    return rbf(new_element, i, element, j);
+}
+
+static double unit_poly(dkm_idx i, dkm_idx j)
+{
+    return poly(element, i, element, j) /
+           sqrt(poly(element, i, element, i) * poly(element, j, element, j));
+}
+
+/* Distances between vectors give back the vectors' inner products about their mean. */
+static void precomputed_matrices_are_kernels(dkm_ctx *ctx)
+{
+    dkm_data *G = objects_values(ctx, DKM_GRAM, M, M, gram_element);
+    dkm_data *H = objects_values(ctx, DKM_GRAM, NEW, M, gram_new_element);
+    dkm_data *E = objects_values(ctx, DKM_DISTANCE, M, M, distance_element);
+    dkm_data *F = objects_values(ctx, DKM_DISTANCE, NEW, M, distance_new_element);
+    const gram_case all[] = {
+        {"gram", G, gram_element, H, gram_new_element, 1e-15},
+        {"normalize(gram)", G, unit_poly, NULL, NULL, 1e-14},
+        {"distance", E, centred, F, centred_new, 1e-13},
+        {"rbf(distance, sigma=2)", E, rbf_value, F, rbf_new_value, 1e-13},
+    };
+
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        check_gram(ctx, &all[k]);
+    dkm_data_destroy(&G);
+    dkm_data_destroy(&H);
+    dkm_data_destroy(&E);
+    dkm_data_destroy(&F);
+}
+
+static void prepare_fails(dkm_ctx *ctx, const char *text, const dkm_data *X, const dkm_data *Z,
+                          dkm_status want)
+{
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL, *Q = NULL;
+    dkm_status got;
+
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, text, &k));
+    got = dkm_kernel_prepare(k, X, &P);
+    if (Z && got == DKM_OK)
+        got = dkm_kernel_prepare_new(P, Z, &Q);
+    if (got != want)
+        check_failed(__FILE__, __LINE__, "%s: %s (%s)", text, dkm_status_text(got),
+                     dkm_ctx_message(ctx));
+    CHECK(Q == NULL);
+    dkm_prepared_destroy(&Q);
+    dkm_prepared_destroy(&P);
+    dkm_kernel_destroy(&k);
+}
+
+static double far_from_itself(dkm_idx i, dkm_idx k)
+{
+    return i == 1 && k == 1 ? 2 : i != k;
+}
+
+static double lopsided(dkm_idx i, dkm_idx k)
+{
+    return (i == k) + (i == 3 && k == 1 ? 0.01 : 0);
+}
+
+static double indefinite(dkm_idx i, dkm_idx k)
+{
+    return i + k == 1 || i == k ? -1 : 3;
+}
+
+static void what_matrices_cannot_tell_is_refused(dkm_ctx *ctx)
+{
+    dkm_data *G = objects_values(ctx, DKM_GRAM, M, M, gram_element);
+    dkm_data *H = objects_values(ctx, DKM_GRAM, NEW, M, gram_new_element);
+    dkm_data *E = objects_values(ctx, DKM_DISTANCE, 4, 4, far_from_itself);
+    dkm_data *I = objects_values(ctx, DKM_GRAM, 4, 4, indefinite);
+    dkm_data *S = objects_values(ctx, DKM_GRAM, 9, 9, lopsided);
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, element);
+    dkm_kernel *k = NULL;
+    dkm_prepared *A = NULL, *B = NULL;
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+
+    prepare_fails(ctx, "gram", H, NULL, DKM_ERR_ARG);
+    prepare_fails(ctx, "gram", G, E, DKM_ERR_UNSUPPORTED);
+    prepare_fails(ctx, "gram", G, I, DKM_ERR_ARG);
+    prepare_fails(ctx, "gram", S, NULL, DKM_ERR_ARG);
+    CHECK(strcmp(dkm_ctx_message(ctx), "the gram matrix is not symmetric") == 0);
+    prepare_fails(ctx, "normalize(gram)", G, H, DKM_ERR_UNSUPPORTED);
+    prepare_fails(ctx, "rbf(gram)", G, H, DKM_ERR_UNSUPPORTED);
+    prepare_fails(ctx, "distance", E, NULL, DKM_ERR_ARG);
+    prepare_fails(ctx, "normalize(gram)", I, NULL, DKM_ERR_NUMERIC);
+    prepare_fails(ctx, "rownorm(linear)", X, X, DKM_ERR_NUMERIC);
+    prepare_fails(ctx, "sum(gram, distance)", G, NULL, DKM_ERR_UNSUPPORTED);
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rownorm(rbf)", &k));
+    CHECK_OK(ctx, dkm_kernel_prepare(k, X, &A));
+    CHECK_OK(ctx, dkm_kernel_prepare(k, X, &B));
+    CHECK(dkm_gram_cross(grid, k, A, B, 4, 4, DKM_F64, &K) == DKM_ERR_ARG && K == NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "looks at all training objects") != NULL);
+    dkm_prepared_destroy(&A);
+    dkm_prepared_destroy(&B);
+    dkm_kernel_destroy(&k);
+    dkm_grid_destroy(&grid);
+    dkm_data_destroy(&G);
+    dkm_data_destroy(&H);
+    dkm_data_destroy(&E);
+    dkm_data_destroy(&I);
+    dkm_data_destroy(&S);
+    dkm_data_destroy(&X);
+}
+
+/* An undirected graph in two parts, with a loop at vertex 3 and none of the edges of vertex 5. */
+static double weight(dkm_idx i, dkm_idx k)
+{
+    uint64_t low = (uint64_t)(i < k ? i : k), high = (uint64_t)(i < k ? k : i);
+
+    if (i == 5 || k == 5 || (i < 9) != (k < 9) || (i == k && i != 3))
+        return 0;
+    return i != k && dkm_random_uniform(9, 0, low, high) < 0.5
+               ? 0
+               : dkm_random_uniform(9, 1, low, high) + 0.1;
+}
+
+static double heat[M * M];
+
+static void fill_heat(double tau)
+{
+    double degree[M] = {0}, A[M * M];
+
+    for (dkm_idx i = 0; i < M; i++)
+        for (dkm_idx k = 0; k < M; k++)
+            degree[i] += weight(i, k);
+    for (dkm_idx i = 0; i < M; i++)
+        for (dkm_idx k = 0; k < M; k++)
+            A[i * M + k] = degree[i] == 0 || degree[k] == 0
+                               ? 0
+                               : tau * (weight(i, k) / sqrt(degree[i] * degree[k]) - (i == k));
+    reference_exp(M, A, heat);
+}
+
+static double heat_value(dkm_idx i, dkm_idx j)
+{
+    return heat[i * M + j];
+}
+
+static double one_way(dkm_idx i, dkm_idx k)
+{
+    return i == 2 && k == 1 ? 2 : i + k == 3 || i + k == 7;
+}
+
+static double negative(dkm_idx i, dkm_idx k)
+{
+    return i + k == 1 ? -1 : 0;
+}
+
+static void heat_spreads_on_graphs(dkm_ctx *ctx)
+{
+    dkm_data *G = objects_lists(ctx, DKM_GRAPH, M, M, weight);
+    dkm_data *A = objects_lists(ctx, DKM_GRAPH, M, M, one_way);
+    dkm_data *N = objects_lists(ctx, DKM_GRAPH, M, M, negative);
+    gram_case c[] = {
+        {"diffusion(tau=0.001)", G, heat_value, NULL, NULL, 1e-13},
+        {"diffusion", G, heat_value, NULL, NULL, 1e-13},
+        {"diffusion(tau=50)", G, heat_value, NULL, NULL, 1e-13},
+    };
+    const double tau[] = {0.001, 1, 50};
+
+    for (int k = 0; k < 3; k++) {
+        fill_heat(tau[k]);
+        check_gram(ctx, &c[k]);
+    }
+    prepare_fails(ctx, "diffusion", G, G, DKM_ERR_UNSUPPORTED);
+    prepare_fails(ctx, "diffusion", A, NULL, DKM_ERR_ARG);
+    CHECK(strstr(dkm_ctx_message(ctx), "vertex 1 has an edge to 2 that") != NULL);
+    prepare_fails(ctx, "diffusion", N, NULL, DKM_ERR_ARG);
+    dkm_data_destroy(&G);
+    dkm_data_destroy(&A);
+    dkm_data_destroy(&N);
+}
+
+static const char *brutal_text;
+static dkm_data *brutal_X;
+
+static dkm_status gram_once(dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = NULL;
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL, *Q = NULL;
+    dkm_dmat *K = NULL;
+
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
+    DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
+    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
+    if (dkm_data_type(brutal_X) != DKM_GRAPH)
+        DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
+    DKM_TRY(dkm_gram_cross(grid, k, Q ? Q : P, P, 3, 3, DKM_F64, &K));
+out:
+    dkm_dmat_destroy(&K);
+    dkm_prepared_destroy(&Q);
+    dkm_prepared_destroy(&P);
+    dkm_kernel_destroy(&k);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+static void brutal(dkm_ctx *ctx, const char *text, dkm_data *X)
+{
+    brutal_text = text;
+    brutal_X = X;
+    check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, gram_once);
+    dkm_data_destroy(&X);
+}
+
+static void any_failed_allocation_is_survived(dkm_ctx *ctx)
+{
+    brutal(ctx, "distance", objects_values(ctx, DKM_DISTANCE, 7, 7, distance_element));
+    brutal(ctx, "gram", objects_values(ctx, DKM_GRAM, 7, 7, gram_element));
+    brutal(ctx, "diffusion", objects_lists(ctx, DKM_GRAPH, 7, 7, weight));
+}
+
+static const check_case cases[] = {
+    CASE(precomputed_matrices_are_kernels),
+    CASE(what_matrices_cannot_tell_is_refused),
+    CASE(heat_spreads_on_graphs),
+    CASE(any_failed_allocation_is_survived),
+};
+
+CHECK_MAIN(cases)

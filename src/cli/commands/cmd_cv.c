@@ -1,0 +1,95 @@
+#include "cli/commands/commands.h"
+#include "cli/commands/validation.h"
+#include "cli/options/common_options.h"
+
+static dkm_status cv(run *r)
+{
+    validation v = {.r = r, .method = r->args->command->method};
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(validation_open(&v));
+    DKM_TRY(dkm_cross_validate(r->ctx, &v.problem, &v.result));
+    DKM_TRY(validation_write_folds(&v));
+    validation_report(&v);
+out:
+    validation_close(&v);
+    return status;
+}
+
+#define WORD_OF_LOSS(code, name) name "|"
+
+static const option options[] = {
+    {.name = "folds",
+     .kind = OPT_WHOLE,
+     .least = 2,
+     .metavar = "N",
+     .default_text = "5",
+     .help = "folds; each is predicted by what was learnt from the others"},
+    {.name = "train",
+     .kind = OPT_WORD,
+     .choices = "rest|one|",
+     .default_text = "rest",
+     .metavar = "WHAT",
+     .help = "learn from all folds but one and test on that, or learn from one and test on the "
+             "rest"},
+    {.name = "inner-folds",
+     .kind = OPT_WHOLE,
+     .least = 2,
+     .metavar = "N",
+     .help = "choose the setting anew inside the training part of each fold, by so many folds of "
+             "that: the loss of the outer folds is then what to expect of the choice"},
+    ROW_TRY,
+    {.name = "loss",
+     .kind = OPT_WORD,
+     .metavar = "LOSS",
+     .choices = DKM_LOSS_LIST(WORD_OF_LOSS),
+     .help = "loss of an example; mse for dense outputs and zero-one for others when not given; "
+             "rank, which is of lists of candidates, is for score alone"},
+    {.name = "loss-kernel",
+     .kind = OPT_TEXT,
+     .metavar = "KERNEL",
+     .help = "kernel of the outputs, of the loss kernel; --ky when not given"},
+    {.name = "folds-out",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "write the fold of each example, from 1 on: .npy .csv .txt"},
+    {.name = "groups",
+     .kind = OPT_WHOLE,
+     .metavar = "N",
+     .most = 1000000,
+     .default_text = "0",
+     .help = "groups of ranks that take folds and kernels of their own; 0 chooses"},
+    {0}};
+
+static const char about[] =
+    "Tries every combination of the values of --try, which stand for $NAME in kernels, with every "
+    "one of the lists that --gamma, --components, --k, --C, --epsilon, --shrink and --tube take "
+    "here, and tells the "
+    "mean loss of each on examples that were held out, with its standard error over the folds. "
+    "Folds are random, the same for one --seed on any ranks, and keep the shares of classes. "
+    "Kernel matrices are computed once and cut for each fold. No model is written: give the best "
+    "setting to fit.";
+
+#define CV(word)                                                                                   \
+    &(const command)                                                                               \
+    {                                                                                              \
+        .name = "cv " #word, .method = &method_##word, .about = about, .sweeps = 1,                \
+        .example = "--folds 5", .run = cv, .tables = {                                             \
+            options,                                                                               \
+            compute_options,                                                                       \
+            report_options                                                                         \
+        }                                                                                          \
+    }
+
+static const command *const methods[] = {CV(krr), CV(kde),      CV(knn), CV(svm),
+                                         CV(jkm), CV(hopfield), 0};
+
+const command command_cv = {
+    .name = "cv",
+    .summary = "choose settings of a method by cross-validation, and estimate its loss",
+    .about = about,
+    .example =
+        "mpirun -np 4 dkmap cv krr --x x.npy --y y.npy --kx 'rbf(sigma=$s)' --try s=1,2,4 \\\n"
+        "      --gamma 1e-3,1e-2,1e-1 --folds 5 --inner-folds 5",
+    .methods = methods,
+};

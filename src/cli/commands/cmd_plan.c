@@ -1,0 +1,341 @@
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/commands.h"
+#include "cli/methods/method.h"
+#include "cli/planner/plan.h"
+
+enum { ASSUMED = 64 };               /* components, where a share of the variance is asked for */
+enum { ROUNDS = 40 };                /* of a joint map */
+enum { ONE_SLACK = 1000, EACH = 3 }; /* examples from which joint maps take one; constraints each */
+#define GiB          1073741824.0
+#define WORTH_MIXING 1500
+
+/* Rows and columns of what an option names: a file, or ROWSxCOLS where there is none yet. */
+typedef struct extent {
+    dkm_idx rows, cols;
+    double bytes; /* of an object */
+    dkm_type type;
+} extent;
+
+static int parse_extent(const char *text, extent *e)
+{
+    char *end;
+
+    e->rows = strtoll(text, &end, 10);
+    if (end == text || *end != 'x' || e->rows < 1)
+        return 0;
+    text = end + 1;
+    e->cols = strtoll(text, &end, 10);
+    e->type = DKM_DENSE;
+    e->bytes = 8.0 * (double)e->cols;
+    return end != text && *end == '\0' && e->cols > 0;
+}
+
+/* Objects of no fixed size are taken to be as long as the file makes them. */
+static dkm_status cmd_plan_read_extent(run *r, const char *name, const char *type, dkm_role role,
+                                       extent *e)
+{
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+
+    *e = (extent){0};
+    if (!args_accepts(r->args, name) || parse_extent(args_text(r->args, name), e))
+        return DKM_OK;
+    DKM_TRY(
+        dkm_source_open(r->ctx, args_text(r->args, name), role, args_text(r->args, type), &source));
+    e->rows = dkm_source_rows(source);
+    e->type = dkm_source_type(source);
+    e->cols = dkm_source_cols(source);
+    e->bytes = 8.0 * (double)(e->cols > 0 ? e->cols : 64);
+out:
+    dkm_source_close(&source);
+    return status;
+}
+
+static int cmd_plan_is_rows(const extent *e)
+{
+    return e->type == DKM_DENSE;
+}
+
+static dkm_idx wanted_components(run *r, const dkm_eigen_settings *s)
+{
+    if (s->components > 0 || s->share >= 1)
+        return s->components;
+    dkm_log(r->ctx, DKM_INFO,
+            "how many components explain that share is not known yet: taking %d for the plan",
+            ASSUMED);
+    return ASSUMED;
+}
+
+static dkm_idx cmd_plan_outputs_of(run *r, const extent *y)
+{
+    if (cmd_plan_is_rows(y))
+        return y->cols;
+    dkm_log(r->ctx, DKM_INFO,
+            "how many classes there are is not known yet: taking 10 for the plan");
+    return 10;
+}
+
+static int cmd_plan_takes_mixed(const dkm_ridge_settings *s, dkm_idx m)
+{
+    return s->precision == DKM_RIDGE_MIXED || s->precision == DKM_RIDGE_SINGLE ||
+           (s->precision == DKM_RIDGE_AUTO && m >= WORTH_MIXING);
+}
+
+/* A slack for all takes one constraint a round, a slack each up to a few an example. */
+static void describe_rounds(run *r, const method_settings *s, const extent *x, const extent *y,
+                            plan_problem *p)
+{
+    const dkm_jkm_settings *j = &s->jkm;
+    int classes = y->type == DKM_LABELS || j->outputs == DKM_JKM_CANDIDATES;
+    int one = j->slacks == DKM_JKM_SLACKS_ONE ||
+              (j->slacks == DKM_JKM_SLACKS_AUTO && j->C > 0 && classes && p->m > ONE_SLACK);
+
+    p->method = PLAN_JKM;
+    p->outputs = cmd_plan_outputs_of(r, y);
+    if (p->rounds == 0) {
+        p->rounds = ROUNDS;
+        dkm_log(r->ctx, DKM_INFO,
+                "how many rounds it takes is not known yet: taking %d for the plan", ROUNDS);
+    }
+    p->constraints = one ? p->rounds : EACH * p->m;
+    p->primal =
+        cmd_plan_is_rows(x) && x->cols < x->rows && strcmp(dkm_kernel_text(s->kx), "linear") == 0;
+}
+
+static void cmd_plan_describe(run *r, const method_settings *s, const extent *x, const extent *y,
+                              plan_problem *p)
+{
+    const method *m = r->args->command->method;
+
+    *p = (plan_problem){.m = x->rows, .x_bytes = x->bytes, .y_bytes = y->bytes};
+    p->rounds = args_whole(r->args, "expect-rounds");
+    p->x_cols = cmd_plan_is_rows(x) ? x->cols : 0;
+    p->y_cols = cmd_plan_is_rows(y) ? y->cols : 0;
+    if (m == &method_kpca) {
+        p->method = PLAN_KPCA;
+        p->components = wanted_components(r, &s->kpca.eigen);
+    } else if (m == &method_kde) {
+        p->method = PLAN_KDE;
+        p->components = wanted_components(r, &s->kde.eigen);
+        p->outputs = p->components > 0 ? p->components : p->m;
+        p->mixed = cmd_plan_takes_mixed(&s->kde.ridge, p->m);
+    } else if (m == &method_jkm) {
+        describe_rounds(r, s, x, y, p);
+    } else {
+        p->method = PLAN_KRR;
+        p->outputs = cmd_plan_outputs_of(r, y);
+        p->mixed = cmd_plan_takes_mixed(&s->krr.ridge, p->m) && s->krr.count == 1 && !s->krr.loo;
+    }
+}
+
+/* The grid and the nodes that so many ranks make. */
+static void cmd_plan_place(run *r, plan_problem *p, int ranks, int each)
+{
+    const value *grid = args_value(r->args, "grid", 0);
+
+    p->ranks = ranks;
+    dkm_grid_shape(ranks, &p->P, &p->Q);
+    if (grid) {
+        p->P = grid->P;
+        p->Q = grid->Q;
+    }
+    p->block = args_whole(r->args, "block");
+    if (p->block == 0)
+        p->block = dkm_shape_block(p->P, p->Q, p->m);
+    p->nodes = each > 0 ? (ranks + each - 1) / each : 1;
+}
+
+static int ranks_each(run *r, const calibration *c)
+{
+    int given = (int)args_whole(r->args, "ranks-per-node");
+
+    return given > 0 ? given : c && c->cores >= 1 ? (int)c->cores : 0;
+}
+
+static double node_bytes(const plan_problem *p, const plan *made)
+{
+    return made->peak * ceil((double)p->ranks / p->nodes);
+}
+
+/* The plan for --ranks, or for the fewest ranks whose nodes --memory suffices for. */
+static void cmd_plan_choose(run *r, plan_problem *p, plan *made, calibration *c, int *calibrated)
+{
+    int ranks = (int)args_whole(r->args, "ranks"), each;
+    double memory = args_real(r->args, "memory");
+
+    *calibrated = calibration_find(ranks > 0 ? ranks : 1, c);
+    each = ranks_each(r, *calibrated ? c : NULL);
+    if (ranks > 0 || memory <= 0) {
+        cmd_plan_place(r, p, ranks > 0 ? ranks : 1, each);
+        plan_make(p, *calibrated ? c : NULL, made);
+        return;
+    }
+    each = each > 0 ? each : 1;
+    for (int nodes = 1; nodes <= INT_MAX / 2 / each; nodes += nodes / 64 + 1) {
+        *calibrated = calibration_find(nodes * each, c);
+        cmd_plan_place(r, p, nodes * each, each);
+        plan_make(p, *calibrated ? c : NULL, made);
+        if (node_bytes(p, made) <= memory || made->peak > memory * 4096.0)
+            return;
+    }
+}
+
+static void tell_amount(run *r, const char *name, double bytes)
+{
+    char text[60];
+
+    snprintf(text, sizeof text, "%.3f GiB", bytes / GiB);
+    run_show(r, name, text);
+    if (r->record)
+        dkm_runlog_real(r->record, name, bytes);
+}
+
+static void tell_phase(run *r, const plan_phase *f)
+{
+    char text[120], seconds[40] = "unknown";
+
+    if (!isnan(f->seconds))
+        snprintf(seconds, sizeof seconds, "%.3g s", f->seconds);
+    snprintf(text, sizeof text, "%-16s %9.3f GiB a rank  %9.3g flops  %s", f->name, f->bytes / GiB,
+             f->flops, seconds);
+    run_show(r, "phase", text);
+}
+
+static void cmd_plan_report(run *r, const plan_problem *p, const plan *made)
+{
+    report_int(r, "m", p->m);
+    report_int(r, "ranks", p->ranks);
+    report_int(r, "nodes", p->nodes);
+    report_grid(r, p->P, p->Q);
+    report_int(r, "block", p->block);
+    for (int k = 0; k < made->count; k++)
+        tell_phase(r, &made->phases[k]);
+    tell_amount(r, "rank_memory", made->peak);
+    tell_amount(r, "node_memory", node_bytes(p, made));
+    report_real(r, "flops", made->flops);
+    if (isnan(made->seconds))
+        report_text(r, "expected_seconds", "unknown");
+    else
+        report_real(r, "expected_seconds", made->seconds);
+}
+
+static void cmd_plan_warn(run *r, const plan_problem *p, const calibration *c, int calibrated)
+{
+    int used = p->P * p->Q;
+
+    if (used < p->ranks)
+        dkm_log(r->ctx, DKM_WARN,
+                "%d ranks make no good grid: %d of them stay idle; take %d or a "
+                "number with more factors",
+                p->ranks, p->ranks - used, used);
+    else if (p->P == 1 && p->Q > 3)
+        dkm_log(r->ctx, DKM_WARN, "%d is prime: a grid of 1x%d is slow; take %d or %d ranks",
+                p->ranks, p->Q, p->ranks - 1, p->ranks + 1);
+    if (!calibrated)
+        dkm_log(r->ctx, DKM_INFO,
+                "times are unknown on this machine: run `mpirun -np N dkmap bench "
+                "--calibrate` once");
+    else if ((int)c->ranks != p->ranks)
+        dkm_log(r->ctx, DKM_INFO, "times follow from a calibration on %.0f ranks", c->ranks);
+}
+
+/* A job that no node can hold is refused here, not in the queue. */
+static dkm_local cmd_plan_check_memory(run *r, const plan_problem *p, const plan *made)
+{
+    double memory = args_real(r->args, "memory"), need = node_bytes(p, made);
+
+    if (memory <= 0 || need <= memory)
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_SIZE,
+                    "%d ranks on %d node%s need %.2f GiB a node, and --memory allows %.2f GiB: use "
+                    "more nodes; without --ranks the plan finds how many",
+                    p->ranks, p->nodes, p->nodes == 1 ? "" : "s", need / GiB, memory / GiB);
+}
+
+static dkm_local cmd_plan_check_rows(run *r, const extent *x, const extent *y)
+{
+    if (y->rows == 0 || y->rows == x->rows)
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG, "%s has %lld rows but %s has %lld",
+                    args_text(r->args, "x"), (long long)x->rows, args_text(r->args, "y"),
+                    (long long)y->rows);
+}
+
+static dkm_status make_plan(run *r)
+{
+    dkm_status status = DKM_OK;
+    method_settings settings;
+    plan_problem problem;
+    calibration c;
+    int calibrated = 0;
+    extent x, y;
+    plan made;
+
+    DKM_TRY(method_settings_read(r, &settings));
+    DKM_TRY(cmd_plan_read_extent(r, "x", "x-type", DKM_INPUTS, &x));
+    DKM_TRY(cmd_plan_read_extent(r, "y", "y-type", DKM_OUTPUTS, &y));
+    DKM_AGREE(r->ctx, cmd_plan_check_rows(r, &x, &y));
+    cmd_plan_describe(r, &settings, &x, &y, &problem);
+    cmd_plan_choose(r, &problem, &made, &c, &calibrated);
+    cmd_plan_report(r, &problem, &made);
+    cmd_plan_warn(r, &problem, &c, calibrated);
+    DKM_AGREE(r->ctx, cmd_plan_check_memory(r, &problem, &made));
+out:
+    method_settings_free(&settings);
+    return status;
+}
+
+static const option options[] = {{.name = "ranks",
+                                  .kind = OPT_WHOLE,
+                                  .metavar = "N",
+                                  .most = 1 << 24,
+                                  .default_text = "0",
+                                  .help = "ranks to plan for; without it the fewest that --memory "
+                                          "suffices for"},
+                                 {.name = "ranks-per-node",
+                                  .kind = OPT_WHOLE,
+                                  .metavar = "N",
+                                  .most = 65536,
+                                  .default_text = "0",
+                                  .help = "ranks a node; 0 takes its cores, where they are known"},
+                                 {.name = "memory",
+                                  .kind = OPT_BYTES,
+                                  .metavar = "BYTES",
+                                  .default_text = "0",
+                                  .help = "of a node, such as 64G: a job that needs more is "
+                                          "refused"},
+                                 {.name = "expect-rounds",
+                                  .kind = OPT_WHOLE,
+                                  .metavar = "N",
+                                  .default_text = "0",
+                                  .help = "rounds that a joint map or an eigensolver is taken to "
+                                          "need; 0 is 40, or as many as in the calibration"},
+                                 {0}};
+
+#define PLAN(word)                                                                                 \
+    &(const command)                                                                               \
+    {                                                                                              \
+        .name = "plan " #word, .method = &method_##word, .example = "--ranks 64 --memory 64G",     \
+        .run = make_plan, .tables = {                                                              \
+            options,                                                                               \
+            compute_options,                                                                       \
+            report_options                                                                         \
+        }                                                                                          \
+    }
+
+static const command *const methods[] = {PLAN(krr), PLAN(kpca), PLAN(kde), PLAN(jkm), 0};
+
+const command command_plan = {
+    .name = "plan",
+    .summary = "say what a fit will take: memory a rank, operations, time; runs nothing",
+    .about = "Takes the options of the fit. Files are looked at, not read; ROWSxCOLUMNS stands for "
+             "one that is not there yet. Times need a calibration: dkmap bench --calibrate.",
+    .example = "dkmap plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 \\\n"
+               "      --ranks 64 --memory 64G",
+    .methods = methods,
+};

@@ -1,0 +1,61 @@
+#include <string.h>
+
+#include "cli/commands/commands.h"
+#include "cli/options/batch_stream.h"
+#include "cli/options/common_options.h"
+#include "cli/options/preimage_options.h"
+
+/* What kpca predicts are coordinates, whatever the options of pre-images say. */
+static dkm_local cmd_predict_check_objects(run *r, const dkm_model *model)
+{
+    if (strcmp(dkm_model_method(model), "kpca") != 0 || !preimage_asked(r))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "%s: a model of kpca predicts coordinates: write them by encode, and turn them "
+                    "into objects by decode",
+                    r->args->positionals[0]);
+}
+
+static dkm_status cmd_predict_prepare(run *r, dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(r->ctx, cmd_predict_check_objects(r, model));
+    DKM_TRY(preimage_choose(r, model));
+out:
+    return status;
+}
+
+static dkm_status cmd_predict(run *r)
+{
+    static const streaming through = {.from = "x",
+                                      .prepare = cmd_predict_prepare,
+                                      .apply = dkm_model_predict,
+                                      .type = dkm_model_output_type,
+                                      .cols = dkm_model_output_cols};
+
+    return stream_through_model(r, &through);
+}
+
+static const option options[] = {
+    ROW_X("new inputs, of the kind the model was trained on"),
+    ROW_X_TYPE,
+    ROW_KERNEL_DIR,
+    ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
+    {0}};
+
+const command command_predict = {
+    .name = "predict",
+    .summary = "predict the outputs of new inputs with a model",
+    .about = "Inputs stream through in stretches: memory does not grow with their number, and any "
+             "number of ranks can use a model, whatever number made it. A model of kde predicts "
+             "coordinates of outputs and turns them into objects. A model of kpca predicts "
+             "coordinates, as `dkmap encode` does, and `dkmap decode` turns them into "
+             "objects.\n" PREIMAGE_ABOUT,
+    .example = "mpirun -np 4 dkmap predict model.h5 --x new.npy -o predictions.npy\n"
+               "  dkmap predict kde.h5 --x new.npy --candidates all.npy --top 5 -o best.csv\n"
+               "  dkmap predict kde.h5 --x new.npy --preimage learned --kz 'rbf(sigma=1)' -o y.npy",
+    .positionals = "MODEL",
+    .tables = {options, preimage_options, compute_options, report_options},
+    .run = cmd_predict,
+};

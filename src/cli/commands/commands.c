@@ -1,0 +1,19 @@
+#include "cli/commands/commands.h"
+
+const command *const commands[] = {&command_fit,
+                                   &command_cv,
+                                   &command_predict,
+                                   &command_encode,
+                                   &command_decode,
+                                   &command_score,
+                                   &command_gram,
+                                   &command_align,
+                                   &command_eig,
+                                   &command_montage,
+                                   &command_gen,
+                                   &command_extend,
+                                   &command_embed,
+                                   &command_bench,
+                                   &command_plan,
+                                   &command_info,
+                                   0};

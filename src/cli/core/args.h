@@ -1,0 +1,48 @@
+/** @file args.h  One command line, read against the tables of its command. */
+#ifndef DKMAP_CLI_CORE_ARGS_H
+#define DKMAP_CLI_CORE_ARGS_H
+
+#include "cli/core/value.h"
+
+typedef struct args {
+    const command *command; /**< NULL when none was named */
+    int count;              /**< of values, those that are presets at the end */
+    value *values;
+    int operand_count;
+    const char **positionals;
+    char *line;          /**< the command line as it could be typed again */
+    char *texts;         /**< what values and positional arguments point into */
+    char complaint[512]; /**< one line: what is wrong with the command line */
+} args;
+
+typedef enum args_outcome {
+    ARGS_RUN,
+    ARGS_HELP, /**< on `command`, or on dkmap when that is NULL */
+    ARGS_VERSION,
+    ARGS_NOTHING, /**< no arguments at all */
+    ARGS_WRONG    /**< see `complaint` */
+} args_outcome;
+
+/** Read a command line. Needs no MPI. args_free() frees what it holds, whatever came out. */
+args_outcome args_read(args *a, int argc, char **argv);
+void args_free(args *a);
+
+/** The k-th value of the option @p name; NULL past the last. An option that is not given has its
+ *  preset as its only value, if it has one. */
+const value *args_value(const args *a, const char *name, int k);
+/** How many values that option has. */
+int args_count(const args *a, const char *name);
+
+/** The value of an option that is given once or has a preset; for text, NULL when neither. */
+const char *args_text(const args *a, const char *name);
+double args_real(const args *a, const char *name);
+int64_t args_whole(const args *a, const char *name);
+int args_flag(const args *a, const char *name);
+
+/** Whether an option has another value than it has when it is not given. */
+int args_changed(const args *a, const char *name);
+
+/** Whether the command has an option @p name at all. */
+int args_accepts(const args *a, const char *name);
+
+#endif

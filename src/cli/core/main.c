@@ -1,0 +1,160 @@
+#define _GNU_SOURCE /* for MAP_ANONYMOUS */
+#include <malloc.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <dkmap/context.h>
+
+#include "cli/core/args.h"
+#include "cli/core/help.h"
+#include "cli/core/run.h"
+
+enum { EXIT_USAGE = 2 };
+enum { MPI_BYTES = 200 << 20 };
+
+/* The rank that a launcher gave this process, before MPI is up; NULL without a launcher. */
+static const char *launched_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    const char *rank = NULL;
+
+    for (size_t k = 0; !rank && k < sizeof names / sizeof *names; k++)
+        rank = getenv(names[k]);
+    return rank;
+}
+
+static int is_first(void)
+{
+    const char *rank = launched_rank();
+
+    if (!rank)
+        rank = getenv("SLURM_PROCID");
+    return !rank || strcmp(rank, "0") == 0;
+}
+
+static int print_and_leave(const args *a, args_outcome asked)
+{
+    if (!is_first())
+        return 0;
+    if (asked == ARGS_VERSION)
+        printf("dkmap %s\n", DKMAP_VERSION);
+    else
+        help_print(stdout, a->command);
+    return fflush(stdout) != 0;
+}
+
+/* A launcher ends all ranks when the first one fails: they wait until rank 0 has spoken. */
+static int complain(const args *a, args_outcome outcome)
+{
+    int launched = launched_rank() != NULL;
+
+    if (launched)
+        MPI_Init(NULL, NULL);
+    if (is_first()) {
+        if (outcome == ARGS_NOTHING)
+            help_usage(stderr);
+        else
+            fprintf(stderr, "dkmap: %s\n", a->complaint);
+    }
+    if (launched) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+    }
+    return EXIT_USAGE;
+}
+
+/* Open MPI starts a daemon for a process without a launcher, in case it wants to spawn others; that
+ * takes longer than many a run, and we never do. Without one all such processes of a user have the
+ * same session directory, and must do without it. Other MPIs do not look at these variables. */
+static void stay_alone(void)
+{
+    if (launched_rank() || getenv("OMPI_MCA_ess_singleton_isolated"))
+        return;
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+}
+
+/* Memory of matrices that come and go is kept for the next ones: what is given back to the system
+ * comes anew page by page, which takes longer than to fill it. Blocks beyond KEPT_BLOCK are. */
+static void keep_memory(void)
+{
+#ifdef M_TRIM_THRESHOLD
+    enum { KEPT_BLOCK = 32 << 20, KEPT = 64 << 20 };
+
+    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+#endif
+}
+
+/* An MPI call failed here; the other ranks may wait for this one for ever. */
+static void end_all_ranks(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length, rank = 0;
+
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr, "dkmap: [rank %d] MPI failed: %s\n", rank, text);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+static void handle_mpi_errors(void)
+{
+    MPI_Errhandler handler;
+
+    MPI_Comm_create_errhandler(end_all_ranks, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+}
+
+/* Whether MPI can have the address space it takes: Open MPI lets ranks wait for ever for messages
+ * of one that could not map its shared memory. */
+static int has_room_for_mpi(void)
+{
+    void *probe = mmap(NULL, MPI_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return probe != MAP_FAILED && munmap(probe, MPI_BYTES) == 0;
+}
+
+static int main_compute(const args *a)
+{
+    int exit_status, provided;
+
+    if (!has_room_for_mpi()) { /* the launcher ends the other ranks */
+        fprintf(stderr,
+                "dkmap: less than %d MiB of address space to start with: is there a limit "
+                "(ulimit -v)? Raise it\n",
+                MPI_BYTES >> 20);
+        return EXIT_FAILURE;
+    }
+    keep_memory();
+    stay_alone();
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    handle_mpi_errors();
+    exit_status = run_command(a, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    args a;
+    args_outcome outcome = args_read(&a, argc, argv);
+    int exit_status;
+
+    if (outcome == ARGS_HELP || outcome == ARGS_VERSION)
+        exit_status = print_and_leave(&a, outcome);
+    else if (outcome == ARGS_RUN)
+        exit_status = main_compute(&a);
+    else
+        exit_status = complain(&a, outcome);
+    args_free(&a);
+    return exit_status;
+}

@@ -1,0 +1,258 @@
+#include "cli/core/parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/core/suggest.h"
+
+typedef struct reader {
+    args *a;
+    int argc, at;
+    char **argv;
+} reader;
+
+static args_outcome wrong(args *a, const char *format, ...) DKM_PRINTF(2, 3);
+
+static args_outcome wrong(args *a, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(a->complaint, sizeof a->complaint, format, list);
+    va_end(list);
+    return ARGS_WRONG;
+}
+
+static int is_option(const char *text)
+{
+    return text[0] == '-' && text[1] != '\0';
+}
+
+static int asks_help(const char *text)
+{
+    return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
+/* One value of option o, which the user called @p label. */
+static args_outcome add_value(args *a, const option *o, const char *label, const char *text)
+{
+    value *grown = realloc(a->values, ((size_t)a->count + 1) * sizeof *grown);
+    char expected[200];
+
+    if (!grown)
+        return wrong(a, "no memory for the command line");
+    a->values = grown;
+    if (!value_parse(o, text, &grown[a->count])) {
+        value_expected(o, expected, sizeof expected);
+        return wrong(a, "%s expects %s, not '%s'", label, expected, text);
+    }
+    a->count++;
+    return ARGS_RUN;
+}
+
+static int takes_list(const command *c, const option *o)
+{
+    return (o->flags & OPT_LIST) || ((o->flags & OPT_SEARCH) && c->sweeps);
+}
+
+static args_outcome add_values(args *a, const option *o, const char *label, char *text)
+{
+    args_outcome outcome = ARGS_RUN;
+
+    if (args_count(a, o->name) > 0 && !(o->flags & OPT_REPEATED) && o->kind != OPT_FLAG)
+        return wrong(a, "%s is given twice", label);
+    if (!takes_list(a->command, o) && (o->flags & OPT_SEARCH) && strchr(text, ','))
+        return wrong(a, "%s %s: one value, please; dkmap cv chooses between several", label, text);
+    if (!takes_list(a->command, o))
+        return add_value(a, o, label, text);
+    for (char *next = text; next && outcome == ARGS_RUN; text = next) {
+        next = strchr(text, ',');
+        if (next)
+            *next++ = '\0';
+        outcome = add_value(a, o, label, text);
+    }
+    return outcome;
+}
+
+static args_outcome unknown_option(args *a, const char *text)
+{
+    const char *name = text + strspn(text, "-");
+    size_t length = strcspn(name, "=");
+
+    if (length < 2)
+        return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
+                     text, a->command->name);
+    return wrong(a, "unknown option %.*s: did you mean --%s? See: dkmap help %s",
+                 (int)(name + length - text), text, suggest_option(a->command, name, length)->name,
+                 a->command->name);
+}
+
+/* The argument at hand is an option: --name VALUE, --name=VALUE, or -l VALUE. */
+static args_outcome read_option(reader *r)
+{
+    char *text = r->argv[r->at++], *given = NULL, *equals = strchr(text, '=');
+    const option *o = NULL;
+
+    if (text[1] == '-')
+        o = option_find(r->a->command, text + 2, strcspn(text + 2, "="));
+    else if (text[2] == '\0')
+        o = option_by_letter(r->a->command, text[1]);
+    if (!o)
+        return unknown_option(r->a, text);
+    if (equals) {
+        *equals = '\0';
+        given = equals + 1;
+    }
+    if (o->kind == OPT_FLAG)
+        return given ? wrong(r->a, "%s takes no value", text) : add_values(r->a, o, text, text);
+    if (!given && r->at < r->argc && strncmp(r->argv[r->at], "--", 2) != 0)
+        given = r->argv[r->at++];
+    if (!given)
+        return wrong(r->a, "%s needs a value: %s %s", text, text, option_hint(o));
+    return add_values(r->a, o, text, given);
+}
+
+static int words_in(const char *text)
+{
+    int choices = 0;
+
+    for (const char *c = text; c && *c; c++)
+        choices += *c != ' ' && (c == text || c[-1] == ' ');
+    return choices;
+}
+
+/* Whether more positional arguments of the last kind may follow. */
+static int takes_more(const char *positionals)
+{
+    size_t length = positionals ? strlen(positionals) : 0;
+
+    return length > 3 && strcmp(positionals + length - 3, "...") == 0;
+}
+
+static args_outcome check_operands(args *a)
+{
+    int wanted = words_in(a->command->positionals), more = takes_more(a->command->positionals);
+
+    wanted -= more;
+    if (a->operand_count > wanted && !more)
+        return wrong(a, "%s: '%s' is one argument too many; see: dkmap help %s", a->command->name,
+                     a->positionals[wanted], a->command->name);
+    if (a->operand_count < wanted)
+        return wrong(a, "%s needs %s; see: dkmap help %s", a->command->name,
+                     a->command->positionals, a->command->name);
+    return ARGS_RUN;
+}
+
+/* Options not given: a preset stands in, a required one is missed. */
+static args_outcome complete(args *a)
+{
+    args_outcome outcome = ARGS_RUN;
+    char label[64];
+    const option *o;
+
+    for (int k = 0; outcome == ARGS_RUN && (o = option_at(a->command, k)); k++) {
+        option_label(o, label, sizeof label);
+        if (args_count(a, o->name) > 0)
+            continue;
+        if (o->flags & OPT_REQUIRED)
+            outcome = wrong(a, "%s needs %s %s; see: dkmap help %s", a->command->name, label,
+                            option_hint(o), a->command->name);
+        else if (o->default_text)
+            outcome = add_value(a, o, label, o->default_text);
+    }
+    return outcome;
+}
+
+static args_outcome read_rest(reader *r)
+{
+    args_outcome outcome = ARGS_RUN;
+    int only_operands = 0;
+
+    while (r->at < r->argc && outcome == ARGS_RUN) {
+        char *text = r->argv[r->at];
+        if (!only_operands && strcmp(text, "--") == 0) {
+            only_operands = 1;
+            r->at++;
+        } else if (!only_operands && is_option(text)) {
+            outcome = read_option(r);
+        } else {
+            r->a->positionals[r->a->operand_count++] = text;
+            r->at++;
+        }
+    }
+    if (outcome == ARGS_RUN)
+        outcome = check_operands(r->a);
+    return outcome == ARGS_RUN ? complete(r->a) : outcome;
+}
+
+/* "fit needs a method: krr, kpca" */
+static args_outcome no_method(args *a)
+{
+    char choices[300] = "";
+    size_t used = 0;
+
+    for (const command *const *m = a->command->methods; *m && used < sizeof choices; m++)
+        used += (size_t)snprintf(choices + used, sizeof choices - used, "%s%s", used ? ", " : "",
+                                 command_word(*m));
+    return wrong(a, "%s needs a method: %s", a->command->name, choices);
+}
+
+/* The next word of a command: a bare one, or `--name` where a method is called so; else NULL. */
+static const char *method_word(const command *const *list, const char *text)
+{
+    if (!is_option(text))
+        return text;
+    return strncmp(text, "--", 2) == 0 && command_find(list, text + 2) ? text + 2 : NULL;
+}
+
+/* Walk down from the list of all commands to the one that the words name. */
+static args_outcome find_command(reader *r)
+{
+    const command *const *list = commands;
+    const char *word;
+    args *a = r->a;
+
+    while (list && r->at < r->argc && (word = method_word(list, r->argv[r->at]))) {
+        r->at++;
+        const command *found = command_find(list, word);
+        if (!found)
+            return wrong(a, "unknown %s '%s': did you mean '%s'? See: dkmap help%s%s",
+                         a->command ? "method" : "command", word, suggest_command(list, word),
+                         a->command ? " " : "", a->command ? a->command->name : "");
+        a->command = found;
+        list = found->methods;
+    }
+    return ARGS_RUN;
+}
+
+static int help_among(const reader *r)
+{
+    for (int k = r->at; k < r->argc && strcmp(r->argv[k], "--") != 0; k++)
+        if (asks_help(r->argv[k]))
+            return 1;
+    return 0;
+}
+
+args_outcome parse(args *a, int argc, char **argv)
+{
+    reader r = {.a = a, .argc = argc, .at = 1, .argv = argv};
+    args_outcome outcome;
+    int help;
+
+    if (argc < 2)
+        return ARGS_NOTHING;
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)
+        return ARGS_VERSION;
+    help = asks_help(argv[1]) || strcmp(argv[1], "help") == 0;
+    r.at += help;
+    outcome = find_command(&r);
+    if (outcome != ARGS_RUN)
+        return outcome;
+    if (help || (a->command && help_among(&r)))
+        return ARGS_HELP;
+    if (!a->command)
+        return wrong(a, "a command comes first, not '%s'; see: dkmap help", argv[1]);
+    return a->command->methods ? no_method(a) : read_rest(&r);
+}

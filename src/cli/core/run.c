@@ -1,0 +1,312 @@
+#include "cli/core/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dkmap/blas_memory.h>
+#include <dkmap/data.h>
+#include <dkmap/store.h>
+
+#include "cli/core/checkpoint_options.h"
+#include "cli/core/mpi_timer.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_STOPPED = 3 };
+enum { NAME_WIDTH = 24 };
+
+void run_print(run *r, const char *text)
+{
+    if (dkm_ctx_rank(r->ctx) != 0)
+        return;
+    listener_clear(r->listener);
+    puts(text);
+}
+
+void run_show(run *r, const char *name, const char *text)
+{
+    if (dkm_ctx_rank(r->ctx) != 0)
+        return;
+    listener_clear(r->listener);
+    printf("%-*s %s\n", NAME_WIDTH, name, text);
+}
+
+void report_text(run *r, const char *name, const char *text)
+{
+    run_show(r, name, text);
+    if (r->record)
+        dkm_runlog_text(r->record, name, text);
+}
+
+void report_real(run *r, const char *name, double number)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.6g", number);
+    run_show(r, name, text);
+    if (r->record)
+        dkm_runlog_real(r->record, name, number);
+}
+
+void report_int(run *r, const char *name, int64_t number)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    run_show(r, name, text);
+    if (r->record)
+        dkm_runlog_int(r->record, name, number);
+}
+
+void report_grid(run *r, int P, int Q)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%dx%d", P, Q);
+    report_text(r, "grid", text);
+}
+
+void report_seconds(run *r)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.3f", MPI_Wtime() - r->started);
+    run_show(r, "seconds", text);
+}
+
+dkm_layout run_layout(const run *r)
+{
+    const value *grid = args_value(r->args, "grid", 0);
+    dkm_layout layout = {.block = args_whole(r->args, "block")};
+
+    if (grid) {
+        layout.P = grid->P;
+        layout.Q = grid->Q;
+    }
+    return layout;
+}
+
+dkm_status run_positive(run *r, const char *name, double *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *out = args_real(r->args, name);
+    if (!(*out > 0))
+        local = dkm_fail(r->ctx, DKM_ERR_ARG, "--%s must be > 0, not %s", name,
+                         args_text(r->args, name));
+    return dkm_agree(r->ctx, local);
+}
+
+dkm_local run_reject_option(run *r, const char *name, const char *why)
+{
+    if (!args_changed(r->args, name))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG, "--%s %s", name, why);
+}
+
+static dkm_local check_model_ending(run *r)
+{
+    const char *path = args_text(r->args, "output"), *dot = strrchr(path, '.');
+
+    if (dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "%s: this will be an HDF5 file: give it a name that ends in .h5", path);
+}
+
+dkm_status run_check_model_path(run *r)
+{
+    dkm_status status = dkm_agree(r->ctx, check_model_ending(r));
+
+    return status == DKM_OK ? dkm_file_check_writable(r->ctx, args_text(r->args, "output"))
+                            : status;
+}
+
+dkm_status run_error_context(run *r, const char *file, dkm_status status)
+{
+    return dkm_error_context(r->ctx, file, status);
+}
+
+/* The words of the option are auto, 0 and 1. */
+static int run_svm_base(const run *r)
+{
+    return (int)args_value(r->args, "svm-base", 0)->whole - 1;
+}
+
+static dkm_local check_svm_base(run *r, int base)
+{
+    int given = run_svm_base(r);
+
+    if (given == DKM_SVM_BASE_AUTO || base == DKM_SVM_BASE_AUTO || given == base)
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_ARG,
+                    "--svm-base %d, and the model was trained on indices from %d", given, base);
+}
+
+dkm_status run_follow_model(run *r, const dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+    int base = dkm_model_svm_base(model);
+
+    DKM_AGREE(r->ctx, check_svm_base(r, base));
+    if (base != DKM_SVM_BASE_AUTO)
+        dkm_ctx_set_svm_base(r->ctx, base);
+out:
+    return status;
+}
+
+static dkm_local check_grid(run *r)
+{
+    const value *grid = args_value(r->args, "grid", 0);
+    int size = dkm_ctx_size(r->ctx);
+
+    if (grid && (int64_t)grid->P * grid->Q > size)
+        return dkm_fail(r->ctx, DKM_ERR_ARG, "--grid %s needs %lld ranks, and there are %d",
+                        grid->text, (long long)grid->P * grid->Q, size);
+    return DKM_LOCAL_OK;
+}
+
+/* All values of an option that may have several, separated by commas. */
+static void join_values(const args *a, const option *o, char *out, size_t size)
+{
+    const value *v;
+    size_t used = 0;
+
+    for (int k = 0; used < size && (v = args_value(a, o->name, k)); k++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", k ? "," : "", v->text);
+}
+
+/* Every option with its value goes to the record as settings.NAME. */
+static void record_settings(run *r)
+{
+    char name[100], joined[1000];
+
+    for (int k = 0; k < r->args->count; k++) {
+        const value *v = &r->args->values[k];
+        snprintf(name, sizeof name, "settings.%s", v->option->name);
+        if (v->option->flags & (OPT_LIST | OPT_REPEATED) ||
+            args_count(r->args, v->option->name) > 1) {
+            join_values(r->args, v->option, joined, sizeof joined);
+            dkm_runlog_text(r->record, name, joined);
+        } else if (v->option->kind == OPT_REAL) {
+            dkm_runlog_real(r->record, name, v->real);
+        } else if (v->option->kind == OPT_WHOLE) {
+            dkm_runlog_int(r->record, name, v->whole);
+        } else {
+            dkm_runlog_text(r->record, name, v->option->kind == OPT_FLAG ? "yes" : v->text);
+        }
+    }
+}
+
+static dkm_status begin_record(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_runlog_create(r->ctx, r->args->command->name, &r->record));
+    dkm_runlog_text(r->record, "line", r->args->line);
+    record_settings(r);
+out:
+    return status;
+}
+
+static dkm_status end_record(run *r)
+{
+    dkm_status status;
+
+    if (r->checkpoint)
+        dkm_runlog_real(r->record, "checkpoint_seconds", dkm_checkpoint_seconds(r->checkpoint));
+    status = dkm_runlog_append(r->record, args_text(r->args, "record"));
+
+    dkm_runlog_destroy(&r->record);
+    return status;
+}
+
+dkm_status run_next_record(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    if (!r->record)
+        return DKM_OK;
+    DKM_TRY(end_record(r));
+    DKM_TRY(begin_record(r));
+out:
+    return status;
+}
+
+/* Common options that need the context; only commands that compute have them. */
+static dkm_status run_begin(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    if (args_accepts(r->args, "svm-base"))
+        dkm_ctx_set_svm_base(r->ctx, run_svm_base(r));
+    if (!args_accepts(r->args, "grid"))
+        return DKM_OK;
+    dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));
+    dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
+    DKM_AGREE(r->ctx, check_grid(r));
+    DKM_TRY(dkm_blas_reserve(r->ctx));
+    DKM_TRY(checkpoint_begin(r));
+    if (args_text(r->args, "record")) {
+        DKM_TRY(dkm_file_check_writable(r->ctx, args_text(r->args, "record")));
+        DKM_TRY(begin_record(r));
+    }
+out:
+    return status;
+}
+
+static dkm_local flush_results(run *r)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return dkm_fail(r->ctx, DKM_ERR_IO, "cannot write to standard output");
+    return DKM_LOCAL_OK;
+}
+
+static dkm_status perform(run *r)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(run_begin(r));
+    DKM_TRY(r->args->command->run(r));
+    if (r->record)
+        DKM_TRY(end_record(r));
+    DKM_AGREE(r->ctx, flush_results(r));
+out:
+    dkm_checkpoint_close(&r->checkpoint);
+    dkm_runlog_destroy(&r->record);
+    return status;
+}
+
+/* Objects still alive at the end are a bug of ours; the sum over the ranks is told. */
+static void report_leaks(dkm_ctx *ctx)
+{
+    long long mine = dkm_ctx_live_blocks(ctx), all = 0;
+
+    MPI_Reduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, 0, dkm_ctx_comm(ctx));
+    if (all != 0)
+        dkm_log(ctx, DKM_DEBUG, "%lld blocks of memory were not given back", all);
+}
+
+int run_command(const args *a, MPI_Comm comm)
+{
+    listener shown;
+    run r = {.args = a, .listener = &shown, .started = MPI_Wtime()};
+    dkm_status status = dkm_ctx_create(comm, &r.ctx);
+
+    if (status != DKM_OK) {
+        fprintf(stderr, "dkmap: no memory to begin with\n");
+        return EXIT_FAILED;
+    }
+    dkm_ctx_set_listener(r.ctx,
+                         listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
+    dkm_store_serve_kernels(r.ctx);
+    if (args_accepts(r.args, "kernel-dir"))
+        dkm_store_kernel_folder(r.ctx, args_text(r.args, "kernel-dir"));
+    dkm_ctx_set_comm_clock(r.ctx, mpi_timer_seconds);
+    status = perform(&r);
+    listener_clear(&shown);
+    if (status != DKM_OK && dkm_ctx_rank(r.ctx) == 0)
+        fprintf(stderr, "dkmap: %s\n",
+                *dkm_ctx_message(r.ctx) ? dkm_ctx_message(r.ctx) : dkm_status_text(status));
+    report_leaks(r.ctx);
+    dkm_ctx_destroy(&r.ctx);
+    return status == DKM_OK ? EXIT_DONE : status == DKM_ERR_STOPPED ? EXIT_STOPPED : EXIT_FAILED;
+}

@@ -1,0 +1,22 @@
+/** @file value.h  One value of an option: its text and what the text means. */
+#ifndef DKMAP_CLI_CORE_VALUE_H
+#define DKMAP_CLI_CORE_VALUE_H
+
+#include "cli/core/option.h"
+
+typedef struct value {
+    const option *option;
+    const char *text;
+    double real;   /**< of OPT_REAL; of OPT_TIME in seconds, of OPT_BYTES */
+    int64_t whole; /**< of OPT_WHOLE; of OPT_WORD its place among the words */
+    int P, Q;      /**< of OPT_GRID */
+} value;
+
+/** Read @p text as a value of @p o.
+ *  @return 1, or 0 when it is not one */
+int value_parse(const option *o, const char *text, value *v);
+
+/** What value_parse() expects, for a person: "a number". */
+void value_expected(const option *o, char *out, size_t size);
+
+#endif

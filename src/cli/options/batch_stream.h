@@ -1,0 +1,24 @@
+/** @file batch_stream.h  Objects from a file through a model to a file, in batches. */
+#ifndef DKMAP_CLI_OPTIONS_BATCH_STREAM_H
+#define DKMAP_CLI_OPTIONS_BATCH_STREAM_H
+
+#include "cli/core/run.h"
+
+/** What passes through the model, and what comes out. */
+typedef struct streaming {
+    const char *only; /**< the methods the model may be of, as in "kpca or kde"; NULL: any */
+    const char *from; /**< the option that names the file to read */
+    dkm_status (*prepare)(run *r,
+                          dkm_model *model); /**< called with the loaded model; may be NULL */
+    dkm_status (*apply)(dkm_model *model, const dkm_data *X, dkm_data **Y);
+    dkm_type (*type)(const dkm_model *model);
+    dkm_idx (*cols)(const dkm_model *model);
+} streaming;
+
+/** Read the file, take it through the model of the first positional argument and write what comes
+ * out to
+ *  --output. Collective; memory does not grow with the number of rows. */
+DKM_NODISCARD
+dkm_status stream_through_model(run *r, const streaming *through);
+
+#endif

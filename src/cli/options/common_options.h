@@ -1,0 +1,60 @@
+/** @file common_options.h  Rows that the option tables of several commands share. */
+#ifndef DKMAP_CLI_OPTIONS_COMMON_OPTIONS_H
+#define DKMAP_CLI_OPTIONS_COMMON_OPTIONS_H
+
+#include <dkmap/data.h>
+
+#include "cli/core/option.h"
+
+#define WORD_OF_TYPE(code, name) name "|"
+#define TYPE_WORDS               DKM_TYPE_LIST(WORD_OF_TYPE)
+
+#define ROW_X(text)                                                                                \
+    {                                                                                              \
+        .name = "x", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .metavar = "FILE", .help = text      \
+    }
+#define ROW_Y(text)                                                                                \
+    {                                                                                              \
+        .name = "y", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .metavar = "FILE", .help = text      \
+    }
+#define ROW_X_TYPE                                                                                 \
+    {                                                                                              \
+        .name = "x-type", .kind = OPT_WORD, .metavar = "TYPE", .choices = TYPE_WORDS,              \
+        .help = "what inputs are, where the file's ending does not say"                            \
+    }
+#define ROW_SVM_BASE                                                                               \
+    {                                                                                              \
+        .name = "svm-base", .kind = OPT_WORD, .metavar = "BASE", .choices = "auto|0|1|",           \
+        .default_text = "auto",                                                                    \
+        .help = "what the indices of svmlight files count from; auto: as in the model, else from " \
+                "0 if the index 0 occurs in the first file read"                                   \
+    }
+#define ROW_Y_TYPE                                                                                 \
+    {                                                                                              \
+        .name = "y-type", .kind = OPT_WORD, .metavar = "TYPE", .choices = TYPE_WORDS,              \
+        .help = "what outputs are, where the file's ending does not say"                           \
+    }
+#define ROW_KX                                                                                     \
+    {                                                                                              \
+        .name = "kx", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .metavar = "KERNEL",                \
+        .help = "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), "        \
+                "laplace(sigma=1), expdot(sigma=1), cosine; of strings ssk(r=3, lambda=0.01), "    \
+                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3), align(open=10, extend=1); "      \
+                "class, labels, set, "                                                             \
+                "diffusion(tau=1), gram, "                                                         \
+                "distance; and of kernels sum, product, scale, power, exp, normalize, rownorm, "   \
+                "rbf"                                                                              \
+    }
+#define ROW_KERNEL_DIR                                                                             \
+    {                                                                                              \
+        .name = "kernel-dir", .kind = OPT_TEXT, .metavar = "DIR",                                  \
+        .help = "where the files are that the model's kernel names, as extend(q.h5); by default "  \
+                "beside the model"                                                                 \
+    }
+#define ROW_OUTPUT(text)                                                                           \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .kind = OPT_TEXT, .flags = OPT_REQUIRED,                  \
+        .metavar = "FILE", .help = text                                                            \
+    }
+
+#endif

@@ -1,0 +1,52 @@
+/** @file param_grid.h  Settings tried in turn: `--try NAME=V1,V2,...` stands for `$NAME` in
+ * options.
+ *
+ *  Several --try make a grid of all combinations, of which the last name changes fastest. Without
+ *  any there is one combination, of nothing.
+ */
+#ifndef DKMAP_CLI_OPTIONS_PARAM_GRID_H
+#define DKMAP_CLI_OPTIONS_PARAM_GRID_H
+
+#include "cli/core/run.h"
+
+#define ROW_TRY                                                                                    \
+    {                                                                                              \
+        .name = "try", .kind = OPT_TEXT, .flags = OPT_REPEATED, .metavar = "NAME=V1,V2,...",       \
+        .help = "values to try for $NAME in a kernel; more than one --try makes a grid"            \
+    }
+
+typedef struct param_values {
+    char *name;
+    int count;
+    char **values;
+} param_values;
+
+typedef struct param_grid {
+    int names;
+    param_values *name;
+    int64_t count; /**< of combinations */
+} param_grid;
+
+enum { PARAM_LABEL = 200 };
+
+/** Read every --try. Logically collective.
+ *
+ *  @param[in]  options  names of the options in which `$NAME` may stand, ended by NULL
+ *  @param[out] t        trials_free() frees it, also after a failure
+ *  @return DKM_OK; DKM_ERR_ARG naming the option: not NAME=V1,V2,..., a name given twice, a name
+ *          that no option uses, a `$NAME` that no --try gives; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD
+dkm_status param_grid_read(run *r, const char *const *options, param_grid *t);
+
+/** The text of an option in combination @p k. Logically collective.
+ *  @param[out] text  new, for free(); NULL on failure and where the option is not given */
+DKM_NODISCARD
+dkm_status param_grid_text(run *r, const param_grid *t, int64_t k, const char *name, char **text);
+
+/** Combination @p k for a person, as "s=0.1,c=2": at most TRIAL_LABEL bytes. Local. */
+void param_grid_label(const param_grid *t, int64_t k, char *label);
+
+void param_grid_free(param_grid *t);
+
+#endif

@@ -1,0 +1,122 @@
+#include "cli/options/preimage_options.h"
+
+#include "cli/options/common_options.h"
+#include "cli/options/xy_reader.h"
+
+#define WORD_OF_METHOD(code, name) name "|"
+
+const option preimage_options[] = {
+    {.name = "preimage",
+     .kind = OPT_WORD,
+     .choices = DKM_PREIMAGE_LIST(WORD_OF_METHOD),
+     .default_text = "auto",
+     .metavar = "METHOD",
+     .help = "how coordinates become objects (kde, kpca), as told above"},
+    {.name = "candidates",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "objects to choose from; the training objects where none are given"},
+    ROW_Y_TYPE,
+    {.name = "top",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .metavar = "N",
+     .help = "write the indices of the best N candidates and their squared distances, alternating"},
+    {.name = "neighbours",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .metavar = "N",
+     .help =
+         "training objects that mds measures by (10), or letters that vote on one (strings, 5)"},
+    {.name = "window",
+     .kind = OPT_WHOLE,
+     .least = 1,
+     .metavar = "W",
+     .help = "letters of the input around each letter (strings), odd; 3 when not given"},
+    {.name = "kz",
+     .kind = OPT_TEXT,
+     .metavar = "KERNEL",
+     .help = "kernel on coordinates, of a learned pre-image; with strings, of a classifier of "
+             "letters by coordinates and windows, in place of neighbours"},
+    {.name = "gamma-z",
+     .kind = OPT_REAL,
+     .metavar = "G",
+     .help = "ridge of a learned pre-image, or of a classifier of letters; 1e-3 when not given"},
+    {0}};
+
+#define STREAMED 134217728.0 /* bytes per rank from which on candidates are not held at once */
+
+static int64_t preimage_options_given(const run *r, const char *name)
+{
+    return args_text(r->args, name) ? args_whole(r->args, name) : 0;
+}
+
+/* Candidates that would take many bytes of a rank stay in their file. */
+static dkm_status open_candidates(run *r, const char *path, const dkm_model *model,
+                                  dkm_preimage_settings *settings)
+{
+    const char *type = args_text(r->args, "y-type");
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+    double numbers;
+
+    if (!type)
+        type = xy_companion_type(path, dkm_model_output_type(model));
+    if (!type) /* of kpca, whose outputs are coordinates */
+        type = xy_companion_type(path, dkm_model_decoded_type(model));
+    DKM_TRY(dkm_source_open(r->ctx, path, DKM_OUTPUTS, type, &source));
+    numbers = (double)dkm_source_rows(source) * (double)dkm_source_cols(source);
+    if (dkm_source_type(source) == DKM_DENSE &&
+        numbers * sizeof(double) > STREAMED * dkm_ctx_size(r->ctx)) {
+        settings->stream = source;
+        source = NULL;
+    } else {
+        DKM_TRY(dkm_source_read(source, 0, dkm_source_rows(source), &settings->candidates));
+    }
+out:
+    dkm_source_close(&source);
+    return status;
+}
+
+int preimage_asked(const run *r)
+{
+    static const char *const names[] = {"candidates", "top", "neighbours",
+                                        "window",     "kz",  "gamma-z"};
+
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (args_text(r->args, names[k]))
+            return 1;
+    return args_whole(r->args, "preimage") != DKM_PREIMAGE_AUTO;
+}
+
+static dkm_local check_ridge(run *r)
+{
+    if (args_text(r->args, "gamma-z") && !args_text(r->args, "kz"))
+        return dkm_fail(r->ctx, DKM_ERR_ARG, "--gamma-z is the ridge of --kz: give that too");
+    return DKM_LOCAL_OK;
+}
+
+dkm_status preimage_choose(run *r, dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+    dkm_preimage_settings settings = {.method =
+                                          (dkm_preimage_method)args_whole(r->args, "preimage")};
+    const char *candidates = args_text(r->args, "candidates"), *kz = args_text(r->args, "kz");
+
+    settings.top = preimage_options_given(r, "top");
+    settings.neighbours = preimage_options_given(r, "neighbours");
+    settings.window = preimage_options_given(r, "window");
+    settings.gamma_z = args_text(r->args, "gamma-z") ? args_real(r->args, "gamma-z") : 1e-3;
+    if (!preimage_asked(r))
+        return DKM_OK;
+    DKM_AGREE(r->ctx, check_ridge(r));
+    if (kz)
+        DKM_TRY(dkm_kernel_parse(r->ctx, kz, &settings.kz));
+    if (candidates)
+        DKM_TRY(open_candidates(r, candidates, model, &settings));
+    DKM_TRY(run_error_context(r, candidates ? candidates : r->args->positionals[0],
+                              dkm_model_configure(model, &settings)));
+out:
+    dkm_preimage_settings_clear(&settings);
+    return status;
+}

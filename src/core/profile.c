@@ -1,0 +1,158 @@
+#include <dkmap/context.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/context_impl.h"
+
+#define PROGRESS_INTERVAL 0.2 /* seconds between two calls of the listener */
+
+void dkm_log(dkm_ctx *ctx, dkm_level level, const char *format, ...)
+{
+    char text[DKM_MESSAGE_LENGTH];
+    va_list args;
+
+    if (ctx->rank != 0 || !ctx->listener.message)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ctx->listener.message(ctx->listener.user, level, text);
+}
+
+static int find_phase(dkm_ctx *ctx, const char *name)
+{
+    int k;
+
+    for (k = 0; k < ctx->phase_count; k++)
+        if (strcmp(ctx->phases[k].name, name) == 0)
+            return k;
+    if (k == DKM_PHASE_LIMIT)
+        return DKM_PHASE_LIMIT - 1;
+    ctx->phases[k] = (phase){.name = name};
+    ctx->phase_count++;
+    return k;
+}
+
+static phase *innermost(dkm_ctx *ctx)
+{
+    int d = ctx->depth - 1;
+
+    return d < 0 || d >= DKM_PHASE_DEPTH ? NULL : &ctx->phases[ctx->open[d]];
+}
+
+static double mpi_timer_seconds(const dkm_ctx *ctx)
+{
+    return ctx->comm_clock ? ctx->comm_clock() : 0.0;
+}
+
+void dkm_phase_begin(dkm_ctx *ctx, const char *name)
+{
+    if (ctx->depth < DKM_PHASE_DEPTH) {
+        int k = find_phase(ctx, name);
+        ctx->open[ctx->depth] = k;
+        ctx->phases[k].calls++;
+        ctx->phases[k].entered = MPI_Wtime();
+        ctx->phases[k].comm_entered = mpi_timer_seconds(ctx);
+        ctx->phases[k].reported = 0;
+    }
+    ctx->depth++;
+}
+
+void dkm_phase_end(dkm_ctx *ctx)
+{
+    phase *p = innermost(ctx);
+
+    if (p) {
+        p->seconds += MPI_Wtime() - p->entered;
+        p->comm += mpi_timer_seconds(ctx) - p->comm_entered;
+    }
+    if (ctx->depth > 0)
+        ctx->depth--;
+}
+
+void dkm_phase_clear(dkm_ctx *ctx)
+{
+    assert(ctx->depth == 0);
+    ctx->phase_count = 0;
+}
+
+void dkm_phase_flops(dkm_ctx *ctx, double flops)
+{
+    phase *p = innermost(ctx);
+
+    if (p)
+        p->flops += flops;
+}
+
+/* The rest takes as long as it did so far: since it was entered, or where a phase told at once how
+ * much was done before, since then. */
+static void note_progress(phase *p, double done, double total, double now)
+{
+    int at_once = now - p->entered < PROGRESS_INTERVAL;
+
+    if (!p->reported) {
+        p->began = at_once ? done : 0;
+        p->began_at = at_once ? now : p->entered;
+    }
+    p->reported = 1;
+    p->reported_at = now;
+    p->fraction = done / total;
+    p->left = done > p->began ? (now - p->began_at) * (total - done) / (done - p->began) : -1.0;
+}
+
+/* The outermost of the open phases that have told how far they are. */
+static const phase *progress_owner(const dkm_ctx *ctx)
+{
+    int d = 0;
+
+    while (!ctx->phases[ctx->open[d]].reported)
+        d++;
+    return &ctx->phases[ctx->open[d]];
+}
+
+void dkm_progress(dkm_ctx *ctx, double done, double total)
+{
+    phase *p = innermost(ctx);
+    const phase *owner;
+    double now;
+
+    if (ctx->rank != 0 || !p || !ctx->listener.progress || total <= 0)
+        return;
+    now = MPI_Wtime();
+    note_progress(p, done, total, now);
+    if (now - ctx->last_progress < PROGRESS_INTERVAL)
+        return;
+    ctx->last_progress = now;
+    owner = progress_owner(ctx);
+    ctx->listener.progress(ctx->listener.user, owner->name, owner->fraction,
+                           owner->left < 0 ? -1.0
+                                           : fmax(0.0, owner->left - (now - owner->reported_at)));
+}
+
+int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
+{
+    int k, count = ctx->phase_count < capacity ? ctx->phase_count : capacity;
+
+    MPI_Bcast(&count, 1, MPI_INT, 0, ctx->comm); /* a phase that a rank skipped counts zero there */
+    for (k = 0; k < count; k++) {
+        double mine = k < ctx->phase_count ? ctx->phases[k].seconds : 0.0;
+        double flops = k < ctx->phase_count ? ctx->phases[k].flops : 0.0;
+        double comm = k < ctx->phase_count ? ctx->phases[k].comm : 0.0;
+        dkm_phase_summary *s = &out[k];
+
+        s->name = k < ctx->phase_count ? ctx->phases[k].name : "";
+        s->calls = k < ctx->phase_count ? ctx->phases[k].calls : 0;
+        MPI_Allreduce(&mine, &s->min, 1, MPI_DOUBLE, MPI_MIN, ctx->comm);
+        MPI_Allreduce(&mine, &s->max, 1, MPI_DOUBLE, MPI_MAX, ctx->comm);
+        MPI_Allreduce(&mine, &s->mean, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
+        MPI_Allreduce(&flops, &s->flops, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
+        MPI_Allreduce(&comm, &s->comm, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
+        s->mean /= ctx->size;
+        s->comm /= ctx->size;
+    }
+    return count;
+}

@@ -1,0 +1,36 @@
+/** @file archive_read.h  What one rank reads of one part of an archive file. */
+#ifndef DKMAP_IO_ARCHIVE_ARCHIVE_READ_H
+#define DKMAP_IO_ARCHIVE_ARCHIVE_READ_H
+
+#include "io/archive/archive.h"
+#include "io/archive/h5file.h"
+
+typedef struct dkm_reading {
+    const char *name; /**< of the part; borrowed */
+    dkm_archive_entry_kind kind;
+    char *text;
+    dkm_idx count;
+    double *reals;
+    dkm_idx m;             /**< objects of all ranks */
+    dkm_objs objs;         /**< this rank's slab of them */
+    dkm_matrix_entry rows; /**< where they lie; the path is borrowed */
+} dkm_reading;
+
+/** Make an empty reading of every part the file says it has. Local.
+ *  @param[out] names     block that holds the names; owned by the caller, also after a failure
+ *  @param[out] readings  array of @p count; owned by the caller, also after a failure */
+DKM_NODISCARD
+dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count, dkm_reading **readings);
+
+/** Read the part r->name: text and numbers whole, of data this rank's slab. Local.
+ *
+ *  dkm_reading_clear() frees what @p r holds, also after a failure.
+ *
+ *  @return ok; DKM_ERR_MEMORY; DKM_ERR_FORMAT for a part that is missing or does not hold together
+ */
+DKM_NODISCARD
+dkm_local dkm_reading_read(dkm_h5 *h5, dkm_reading *r);
+
+void dkm_reading_clear(dkm_reading *r);
+
+#endif

@@ -1,0 +1,163 @@
+#include "io/archive/checksum.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+#include "io/path.h"
+
+#define CHUNK (1 << 20)
+
+typedef struct seal {
+    char mark[8];
+    int64_t length;
+    uint64_t sum;
+} seal;
+
+static const char mark[8] = {'d', 'k', 'm', ' ', 's', 'e', 'a', 'l'};
+
+static dkm_local append_seal(dkm_atomic_file *out, uint64_t sum)
+{
+    struct stat about;
+    seal s = {.sum = sum};
+
+    memcpy(s.mark, mark, sizeof mark);
+    if (fstat(out->fd, &about) != 0)
+        return dkm_fail(out->ctx, DKM_ERR_IO, "%s: %s", out->path, strerror(errno));
+    s.length = about.st_size;
+    return dkm_atomic_file_write(out, s.length, &s, sizeof s);
+}
+
+dkm_status dkm_checksum_append(dkm_atomic_file *out)
+{
+    uint64_t sum = 0;
+
+    MPI_Allreduce(&out->sum, &sum, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(out->ctx));
+    return dkm_agree(out->ctx, dkm_ctx_rank(out->ctx) == 0 ? append_seal(out, sum) : DKM_LOCAL_OK);
+}
+
+static dkm_local checksum_damaged(dkm_ctx *ctx, const char *path, const char *how)
+{
+    return dkm_fail(ctx, DKM_ERR_FORMAT, "%s: %s", path, how);
+}
+
+static int fetch_seal(int fd, seal *s)
+{
+    struct stat about;
+
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= (off_t)sizeof *s &&
+           pread(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) == (ssize_t)sizeof *s &&
+           memcmp(s->mark, mark, sizeof mark) == 0 && s->length == about.st_size - (off_t)sizeof *s;
+}
+
+int dkm_seal_present(int fd)
+{
+    seal s;
+
+    return fetch_seal(fd, &s);
+}
+
+static dkm_local read_seal(dkm_ctx *ctx, const char *path, int fd, seal *s)
+{
+    if (fd < 0)
+        return checksum_damaged(ctx, path, strerror(errno));
+    if (!fetch_seal(fd, s))
+        return checksum_damaged(ctx, path, "torn: it does not end as it should");
+    return DKM_LOCAL_OK;
+}
+
+/* Whether a file ends in the mark of a seal. */
+static int has_mark(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
+    struct stat about;
+    seal s;
+
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof s)
+        found = pread(fd, &s, sizeof s, about.st_size - (off_t)sizeof s) == (ssize_t)sizeof s &&
+                memcmp(s.mark, mark, sizeof mark) == 0;
+    close(fd);
+    return found;
+}
+
+dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed)
+{
+    *sealed = dkm_ctx_rank(ctx) == 0 && has_mark(path);
+    MPI_Bcast(sealed, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
+    return *sealed ? dkm_checksum_verify(ctx, path) : DKM_OK;
+}
+
+/* The checksum of this rank's part of the file, words being kept whole. */
+static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, int64_t length, uint64_t *sum)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+    int64_t at = dkm_slab_first(length, rank, size), end = dkm_slab_first(length, rank + 1, size);
+    char *chunk = NULL;
+
+    *sum = 0;
+    DKM_STEP(dkm_alloc(ctx, CHUNK, &chunk));
+    while (at < end) {
+        ssize_t got = pread(fd, chunk, (size_t)(end - at < CHUNK ? end - at : CHUNK), at);
+        if (got <= 0)
+            DKM_STEP(checksum_damaged(ctx, path, "torn: it cannot be read to its end"));
+        *sum += dkm_filesum(at, chunk, got);
+        at += got;
+    }
+out:
+    DKM_FREE(chunk);
+    return local;
+}
+
+static dkm_local find_length(dkm_ctx *ctx, const char *path, int fd, int64_t *length)
+{
+    struct stat about;
+
+    if (fd < 0 || fstat(fd, &about) != 0)
+        return checksum_damaged(ctx, path, strerror(errno));
+    *length = about.st_size;
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum)
+{
+    dkm_status status = DKM_OK;
+    int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
+    int64_t length = 0;
+    uint64_t mine = 0;
+
+    *sum = 0;
+    DKM_AGREE(ctx, find_length(ctx, path, fd, &length));
+    DKM_AGREE(ctx, sum_part(ctx, path, fd, length, &mine));
+    MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+out:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+dkm_status dkm_checksum_verify(dkm_ctx *ctx, const char *path)
+{
+    dkm_status status = DKM_OK;
+    int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
+    uint64_t mine = 0, all = 0;
+    seal s = {.length = 0};
+
+    DKM_AGREE(ctx, read_seal(ctx, path, fd, &s));
+    DKM_AGREE(ctx, sum_part(ctx, path, fd, s.length, &mine));
+    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, all == s.sum
+                       ? DKM_LOCAL_OK
+                       : checksum_damaged(ctx, path, "damaged: its checksum is not what it was"));
+out:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}

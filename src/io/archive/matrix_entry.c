@@ -1,0 +1,215 @@
+#include "io/archive/matrix_entry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "io/path.h"
+#include "matrix/dmat_impl.h"
+
+#define CHUNK_BYTES (4 << 20)
+
+dkm_matrix_entry dkm_matrix_entry_lower(const dkm_dmat *A)
+{
+    return (dkm_matrix_entry){
+        .m = A->m, .n = A->n, .precision = A->precision, .lower = 1, .matrix = A};
+}
+
+dkm_idx dkm_matrix_entry_before(const dkm_matrix_entry *part, dkm_idx i)
+{
+    return part->lower ? i * (i + 1) / 2 : i * part->n;
+}
+
+static dkm_idx matrix_entry_number_size(const dkm_matrix_entry *part)
+{
+    return part->precision == DKM_F64 ? (dkm_idx)sizeof(double) : (dkm_idx)sizeof(float);
+}
+
+double dkm_matrix_entry_bytes(const dkm_matrix_entry *part)
+{
+    return (double)dkm_matrix_entry_before(part, part->m) * (double)matrix_entry_number_size(part);
+}
+
+static dkm_idx matrix_entry_length_of(const dkm_matrix_entry *part, dkm_idx i)
+{
+    return part->lower ? i + 1 : part->n;
+}
+
+/* One side of a transfer: rows in memory, their image in the file between them and it. */
+typedef struct transfer {
+    dkm_ctx *ctx;
+    const dkm_matrix_entry *part;
+    dkm_atomic_file *out; /* when writing */
+    int fd;               /* when reading */
+    int64_t offset;
+    dkm_idx room; /* numbers in the image */
+    char *image;
+} transfer;
+
+static dkm_local open_transfer(transfer *t, dkm_idx room)
+{
+    t->room = room > 0 ? room : 1;
+    return dkm_alloc(t->ctx, t->room * matrix_entry_number_size(t->part), &t->image);
+}
+
+/* Numbers between a row in memory and the image. */
+static void matrix_entry_convert(const transfer *t, dkm_idx at, double *row, dkm_idx count,
+                                 int into)
+{
+    double *f64 = (double *)(void *)t->image + at;
+    float *f32 = (float *)(void *)t->image + at;
+
+    if (t->part->precision == DKM_F64) {
+        memcpy(into ? f64 : row, into ? row : f64, (size_t)count * sizeof *row);
+        return;
+    }
+    for (dkm_idx j = 0; j < count; j++) {
+        if (into)
+            f32[j] = (float)row[j];
+        else
+            row[j] = (double)f32[j];
+    }
+}
+
+static dkm_local read_image(const transfer *t, dkm_idx bytes, int64_t offset)
+{
+    for (dkm_idx done = 0; done < bytes;) {
+        ssize_t got = pread(t->fd, t->image + done, (size_t)(bytes - done), offset + done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return dkm_fail(t->ctx, DKM_ERR_IO, "%s: cannot read: %s", t->part->path,
+                            got < 0 ? strerror(errno) : "it ends too early");
+        done += got;
+    }
+    return DKM_LOCAL_OK;
+}
+
+/* Rows [first, last) that fit the image, @p rows being the first of them. */
+static dkm_local move_chunk(transfer *t, dkm_idx first, dkm_idx last, dkm_idx ld, double *rows)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx size = matrix_entry_number_size(t->part),
+            before = dkm_matrix_entry_before(t->part, first);
+    dkm_idx bytes = (dkm_matrix_entry_before(t->part, last) - before) * size;
+    int64_t offset = t->offset + before * size;
+
+    if (!t->out)
+        DKM_STEP(read_image(t, bytes, offset));
+    for (dkm_idx i = first; i < last; i++)
+        matrix_entry_convert(t, dkm_matrix_entry_before(t->part, i) - before,
+                             rows + (i - first) * ld, matrix_entry_length_of(t->part, i),
+                             t->out != NULL);
+    if (t->out)
+        DKM_STEP(dkm_atomic_file_write(t->out, offset, t->image, bytes));
+out:
+    return local;
+}
+
+static dkm_local move_rows(transfer *t, dkm_idx first, dkm_idx count, dkm_idx ld, double *rows)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx end = first + count, last;
+
+    for (dkm_idx i = first; i < end; i = last) {
+        for (last = i + 1; last < end && dkm_matrix_entry_before(t->part, last + 1) -
+                                                 dkm_matrix_entry_before(t->part, i) <=
+                                             t->room;)
+            last++;
+        DKM_STEP(move_chunk(t, i, last, ld, rows + (i - first) * ld));
+    }
+out:
+    return local;
+}
+
+static dkm_local move_matrix_rows(void *user, dkm_idx first, dkm_idx count, double *rows)
+{
+    transfer *t = user;
+
+    return move_rows(t, first, count, t->part->n, rows);
+}
+
+/* Numbers of an image: a few rows, and no less than one. */
+static dkm_idx image_room(const dkm_matrix_entry *part)
+{
+    dkm_idx room = CHUNK_BYTES / matrix_entry_number_size(part);
+
+    return room > part->n ? room : part->n;
+}
+
+dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file *out,
+                                  int64_t offset)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = out->ctx;
+    transfer t = {.ctx = ctx, .part = part, .out = out, .offset = offset};
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+
+    DKM_AGREE(ctx, open_transfer(&t, image_room(part)));
+    if (part->matrix)
+        DKM_TRY(dkm_dmat_for_each_rows(part->matrix, move_matrix_rows, &t));
+    else
+        DKM_AGREE(ctx, move_rows(&t, dkm_slab_first(part->m, rank, size),
+                                 dkm_slab_count(part->m, rank, size), part->ld,
+                                 (double *)(uintptr_t)part->slab));
+out:
+    DKM_FREE(t.image);
+    return status;
+}
+
+static dkm_local open_reader(transfer *t)
+{
+    t->offset = t->part->offset;
+    t->fd = dkm_path_open(t->part->path, O_RDONLY | O_CLOEXEC, 0);
+    if (t->fd < 0)
+        return dkm_fail(t->ctx, DKM_ERR_IO, "%s: cannot read: %s", t->part->path, strerror(errno));
+    return open_transfer(t, image_room(t->part));
+}
+
+static void close_reader(transfer *t)
+{
+    if (t->fd >= 0)
+        close(t->fd);
+    DKM_FREE(t->image);
+}
+
+static dkm_local matrix_entry_check_shape(dkm_ctx *ctx, const dkm_matrix_entry *part, dkm_idx m,
+                                          dkm_idx n)
+{
+    if (part->m == m && part->n == n)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_FORMAT, "%s: holds %lld x %lld numbers where %lld x %lld belong",
+                    part->path, (long long)part->m, (long long)part->n, (long long)m, (long long)n);
+}
+
+dkm_status dkm_matrix_entry_read_matrix(const dkm_matrix_entry *part, dkm_dmat *A)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(A->grid);
+    transfer t = {.ctx = ctx, .part = part, .fd = -1};
+
+    DKM_AGREE(ctx, matrix_entry_check_shape(ctx, part, A->m, A->n));
+    DKM_AGREE(ctx, open_reader(&t));
+    DKM_TRY(dkm_dmat_fill_rows(A, part->lower, move_matrix_rows, &t));
+out:
+    close_reader(&t);
+    return status;
+}
+
+dkm_local dkm_matrix_entry_read_slab(dkm_ctx *ctx, const dkm_matrix_entry *part, dkm_idx n,
+                                     dkm_idx ld, double *rows)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    transfer t = {.ctx = ctx, .part = part, .fd = -1};
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+
+    DKM_STEP(matrix_entry_check_shape(ctx, part, part->m, n));
+    DKM_STEP(open_reader(&t));
+    DKM_STEP(move_rows(&t, dkm_slab_first(part->m, rank, size), dkm_slab_count(part->m, rank, size),
+                       ld, rows));
+out:
+    close_reader(&t);
+    return local;
+}

@@ -1,0 +1,234 @@
+#include "io/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "io/path.h"
+
+#define SUFFIX_ROOM  48
+#define MOST_AT_ONCE (1 << 30)
+#define ATTEMPTS     1000
+#define PERMISSIONS  0777
+
+static const char *remedy(int reason)
+{
+    switch (reason) {
+    case ENOSPC:
+    case EDQUOT:
+        return ": free some space or write elsewhere";
+    case ENOENT:
+    case ENOTDIR:
+        return ": make its directory first";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return ": write elsewhere";
+    default:
+        return "";
+    }
+}
+
+static dkm_local atomic_file_report_failure(const dkm_atomic_file *out, int reason)
+{
+    return dkm_fail(out->ctx, DKM_ERR_IO, "%s: cannot write: %s%s", out->path, strerror(reason),
+                    remedy(reason));
+}
+
+static dkm_local make_names(dkm_atomic_file *out, const char *path)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_strdup(out->ctx, path, &out->path));
+    DKM_STEP(dkm_strdup(out->ctx, path, &out->inside));
+    DKM_STEP(dkm_calloc(out->ctx, (dkm_idx)strlen(path) + SUFFIX_ROOM, &out->temp));
+out:
+    return local;
+}
+
+/* A lock tells others that the temporary file is being written; it goes with the process. Where
+ * the file system has no locks the file is written without. */
+static void lock(int fd)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    (void)fcntl(fd, F_SETLK, &all);
+}
+
+/* Others see no more of a file while it is written than they will afterwards. */
+static void look_at_mode(dkm_atomic_file *out)
+{
+    struct stat about;
+
+    out->mode = stat(out->path, &about) == 0 ? (int)(about.st_mode & PERMISSIONS) : -1;
+}
+
+/* The name is new on whatever machine: where it exists already, another one is tried. */
+static dkm_local make_temp(dkm_atomic_file *out)
+{
+    size_t room = strlen(out->path) + SUFFIX_ROOM;
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_path_replaceable(out->ctx, out->path));
+    look_at_mode(out);
+    for (int k = 0; !out->is_open && k < ATTEMPTS; k++) {
+        snprintf(out->temp, room, "%s" DKM_TEMPORARY "%ld-%d", out->path, (long)getpid(), k);
+        out->fd = dkm_path_open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                out->mode < 0 ? 0666 : 0600);
+        out->is_open = out->is_made = out->fd >= 0;
+        if (!out->is_open && errno != EEXIST)
+            break;
+    }
+    if (!out->is_open)
+        local = atomic_file_report_failure(out, errno);
+    else
+        lock(out->fd);
+out:
+    return local;
+}
+
+static dkm_local open_temp(dkm_atomic_file *out)
+{
+    if (out->is_open)
+        return DKM_LOCAL_OK;
+    out->fd = dkm_path_open(out->temp, O_WRONLY | O_CLOEXEC, 0);
+    out->is_open = out->fd >= 0;
+    return out->is_open ? DKM_LOCAL_OK : atomic_file_report_failure(out, errno);
+}
+
+dkm_status dkm_atomic_file_open(dkm_atomic_file *out, dkm_ctx *ctx, const char *path)
+{
+    dkm_status status = DKM_OK;
+    int room = (int)strlen(path) + SUFFIX_ROOM;
+
+    *out = (dkm_atomic_file){.ctx = ctx};
+    DKM_AGREE(ctx, make_names(out, path));
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? make_temp(out) : DKM_LOCAL_OK);
+    MPI_Bcast(out->temp, room, MPI_CHAR, 0, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, open_temp(out));
+out:
+    return status;
+}
+
+/* The odd weight of the word at place @p at. */
+static uint64_t atomic_file_weight(uint64_t at)
+{
+    uint64_t z = (at + 1) * 0x9e3779b97f4a7c15u;
+
+    return (z ^ (z >> 32)) | 1u;
+}
+
+/* At most eight bytes within one word. */
+static uint64_t word_sum(dkm_idx offset, const unsigned char *bytes, dkm_idx count)
+{
+    uint64_t word = 0;
+
+    for (dkm_idx k = 0; k < count; k++)
+        word |= (uint64_t)bytes[k] << 8 * ((offset + k) % 8);
+    return word * atomic_file_weight((uint64_t)offset / 8);
+}
+
+uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count)
+{
+    const unsigned char *b = bytes;
+    dkm_idx head = (8 - offset % 8) % 8, words;
+    uint64_t sum, word, at;
+
+    head = head < count ? head : count;
+    sum = word_sum(offset, b, head);
+    words = (count - head) / 8;
+    at = (uint64_t)(offset + head) / 8;
+    for (dkm_idx k = 0; k < words; k++) {
+        memcpy(&word, b + head + 8 * k, sizeof word);
+        sum += word * atomic_file_weight(at + (uint64_t)k);
+    }
+    head += 8 * words;
+    return sum + word_sum(offset + head, b + head, count - head);
+}
+
+dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void *bytes,
+                                dkm_idx count)
+{
+    const char *from = bytes;
+
+    out->sum += dkm_filesum(offset, bytes, count);
+    while (count > 0) {
+        size_t step = (size_t)(count < MOST_AT_ONCE ? count : MOST_AT_ONCE);
+        ssize_t done = pwrite(out->fd, from, step, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return atomic_file_report_failure(out, done < 0 ? errno : ENOSPC);
+        from += done;
+        offset += done;
+        count -= done;
+    }
+    return DKM_LOCAL_OK;
+}
+
+/* Some file systems cannot flush and say so; that is no failure to write. */
+static int atomic_file_flush(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+static dkm_local atomic_file_finish(dkm_atomic_file *out)
+{
+    int reason = 0;
+
+    if (out->is_made && out->mode >= 0 && fchmod(out->fd, (mode_t)out->mode) != 0)
+        reason = errno;
+    if (!atomic_file_flush(out->fd) && reason == 0)
+        reason = errno;
+    out->is_open = 0;
+    if (close(out->fd) != 0 && reason == 0)
+        reason = errno;
+    return reason ? atomic_file_report_failure(out, reason) : DKM_LOCAL_OK;
+}
+
+static dkm_local flush_directory(const dkm_atomic_file *out)
+{
+    int fd = dkm_path_open(dirname(out->inside), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    int reason = fd < 0 || atomic_file_flush(fd) ? 0 : errno;
+
+    if (fd >= 0)
+        close(fd);
+    return reason ? atomic_file_report_failure(out, reason) : DKM_LOCAL_OK;
+}
+
+static dkm_local give_name(dkm_atomic_file *out)
+{
+    if (!out->is_made)
+        return DKM_LOCAL_OK;
+    if (rename(out->temp, out->path) != 0)
+        return atomic_file_report_failure(out, errno);
+    out->is_made = 0;
+    return flush_directory(out);
+}
+
+dkm_status dkm_atomic_file_commit(dkm_atomic_file *out)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(out->ctx, atomic_file_finish(out));
+    DKM_AGREE(out->ctx, give_name(out));
+out:
+    return status;
+}
+
+void dkm_atomic_file_close(dkm_atomic_file *out)
+{
+    if (out->is_open)
+        close(out->fd);
+    if (out->is_made)
+        unlink(out->temp);
+    DKM_FREE(out->temp);
+    DKM_FREE(out->inside);
+    DKM_FREE(out->path);
+    *out = (dkm_atomic_file){0};
+}

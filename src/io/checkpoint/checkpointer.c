@@ -1,0 +1,218 @@
+#include "io/checkpoint/checkpointer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dkmap/grid.h>
+
+#include "core/ctx_private.h"
+
+static dkm_checkpointer *checkpointer_of(const dkm_ctx *ctx)
+{
+    return dkm_ctx_checkpointer(ctx);
+}
+
+int dkm_checkpointer_enabled(const dkm_ctx *ctx)
+{
+    return checkpointer_of(ctx) != NULL;
+}
+
+void dkm_checkpointer_enter_scope(dkm_ctx *ctx, const char *format, ...)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+    size_t used = k ? strlen(k->scope) : 0;
+    va_list args;
+
+    if (!k || used + 1 >= sizeof k->scope)
+        return;
+    va_start(args, format);
+    vsnprintf(k->scope + used, sizeof k->scope - used - 1, format, args);
+    va_end(args);
+    used = strlen(k->scope);
+    k->scope[used] = '/';
+    k->scope[used + 1] = '\0';
+}
+
+void dkm_checkpointer_leave_scope(dkm_ctx *ctx)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+    size_t used = k ? strlen(k->scope) : 0;
+
+    if (used == 0)
+        return;
+    k->scope[used - 1] = '\0';
+    while (used > 1 && k->scope[used - 2] != '/')
+        used--;
+    k->scope[used - 1] = '\0';
+}
+
+dkm_checkpointer *dkm_checkpointer_pause(dkm_ctx *ctx)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+
+    dkm_ctx_set_checkpointer(ctx, NULL);
+    return k;
+}
+
+void dkm_checkpointer_resume(dkm_ctx *ctx, dkm_checkpointer *checkpointer)
+{
+    dkm_ctx_set_checkpointer(ctx, checkpointer);
+}
+
+/* Stages are distinguished by their scopes, the matrix they are about and their own text. */
+static void full_name(const dkm_checkpointer *k, const char *stage, char full[2 * DKM_STAGE_LENGTH])
+{
+    snprintf(full, 2 * DKM_STAGE_LENGTH, "%s%s of %016llx", k->scope, stage,
+             (unsigned long long)k->about);
+}
+
+int dkm_checkpointer_due(dkm_ctx *ctx, double bytes, int finished)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+
+    return k ? k->due(k, bytes, finished) : 0;
+}
+
+dkm_status dkm_checkpointer_save(dkm_ctx *ctx, const char *stage, dkm_archive *state)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+    char full[2 * DKM_STAGE_LENGTH];
+
+    if (!k)
+        return DKM_OK;
+    full_name(k, stage, full);
+    return k->save(k, full, state);
+}
+
+dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *state, int *found)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+    char full[2 * DKM_STAGE_LENGTH];
+
+    *state = dkm_archive_empty(ctx);
+    *found = 0;
+    if (!k)
+        return DKM_OK;
+    full_name(k, stage, full);
+    return k->find(k, full, state, found);
+}
+
+/* Arrays whose place in the whole is known add up; lists are summed object by object. */
+static uint64_t sum_lists(const dkm_objs *o, dkm_idx first)
+{
+    uint64_t sum = 0;
+
+    for (dkm_idx i = 0; i < o->n; i++) {
+        dkm_idx from = o->start[i], count = o->start[i + 1] - from;
+        uint64_t one = (uint64_t)count + 1;
+        if (o->bytes)
+            one += dkm_filesum(0, o->bytes + from, count);
+        if (o->col)
+            one += dkm_filesum(0, o->col + from, count * (dkm_idx)sizeof *o->col);
+        if (o->val)
+            one += 3 * dkm_filesum(0, o->val + from, count * (dkm_idx)sizeof *o->val);
+        sum += dkm_filesum((first + i) * (dkm_idx)sizeof one, &one, sizeof one);
+    }
+    return sum;
+}
+
+uint64_t dkm_data_fingerprint(const dkm_data *data)
+{
+    const dkm_objs *o = &data->mine;
+    dkm_idx size = (dkm_idx)sizeof(double);
+    uint64_t sum, all = 0;
+
+    if (o->values)
+        sum = dkm_filesum(data->first * o->d * size, o->values, o->n * o->d * size);
+    else
+        sum = sum_lists(o, data->first);
+    MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(data->ctx));
+    return all ^ ((uint64_t)data->m << 32) ^ ((uint64_t)o->d << 8) ^ (uint64_t)o->type;
+}
+
+void dkm_checkpointer_set_matrix(const dkm_data *data, const char *matrix)
+{
+    dkm_checkpointer *k = checkpointer_of(data->ctx);
+
+    if (k)
+        k->about = dkm_data_fingerprint(data) + dkm_filesum(0, matrix, (dkm_idx)strlen(matrix));
+}
+
+dkm_status dkm_checkpointer_note_data(const dkm_data *data)
+{
+    dkm_checkpointer *k = checkpointer_of(data->ctx);
+
+    return k ? k->note(k, dkm_data_fingerprint(data)) : DKM_OK;
+}
+
+dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum)
+{
+    dkm_checkpointer *k = checkpointer_of(ctx);
+
+    return k ? k->note(k, sum) : DKM_OK;
+}
+
+dkm_status dkm_checkpointer_load_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx kept = 0;
+    dkm_archive state;
+
+    DKM_TRY(dkm_checkpointer_load(ctx, stage, &state, found));
+    if (*found) {
+        DKM_AGREE(ctx, dkm_archive_count(&state, "choice", INT32_MIN, INT32_MAX, &kept));
+        *choice = (int)kept;
+    }
+out:
+    dkm_archive_clear(&state);
+    return status;
+}
+
+dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int choice)
+{
+    dkm_status status = DKM_OK;
+    dkm_archive state = dkm_archive_empty(ctx);
+
+    if (!dkm_checkpointer_enabled(ctx))
+        return DKM_OK;
+    (void)dkm_checkpointer_due(ctx, 0.0, 1);
+    DKM_AGREE(ctx, dkm_archive_put_real(&state, "choice", choice));
+    DKM_TRY(dkm_checkpointer_save(ctx, stage, &state));
+out:
+    dkm_archive_clear(&state);
+    return status;
+}
+
+dkm_status dkm_checkpointer_load_lower(const char *stage, dkm_dmat *A, int *found)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(A));
+    const dkm_matrix_entry *rows = NULL;
+    dkm_archive state;
+
+    DKM_TRY(dkm_checkpointer_load(ctx, stage, &state, found));
+    if (*found) {
+        DKM_AGREE(ctx, dkm_archive_rows(&state, "matrix", &rows));
+        DKM_TRY(dkm_matrix_entry_read_matrix(rows, A));
+    }
+out:
+    dkm_archive_clear(&state);
+    return status;
+}
+
+dkm_status dkm_checkpointer_save_lower(const char *stage, const dkm_dmat *A)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(A));
+    dkm_matrix_entry rows = dkm_matrix_entry_lower(A);
+    dkm_archive state = dkm_archive_empty(ctx);
+
+    if (!dkm_checkpointer_due(ctx, dkm_matrix_entry_bytes(&rows), 1))
+        return DKM_OK;
+    DKM_AGREE(ctx, dkm_archive_put_rows(&state, "matrix", &rows));
+    DKM_TRY(dkm_checkpointer_save(ctx, stage, &state));
+out:
+    dkm_archive_clear(&state);
+    return status;
+}

@@ -1,0 +1,50 @@
+/** @file format.h  What a reader of one file format provides.
+ *
+ *  A format is one file and one row of the table in format_registry.c. Opening is collective, so
+ * that an index over the records of a text file can be built by all ranks together; reading is
+ * local: each rank reads its own rows, and the caller agrees afterwards.
+ */
+#ifndef DKMAP_IO_FORMATS_FORMAT_H
+#define DKMAP_IO_FORMATS_FORMAT_H
+
+#include "data/objects.h"
+
+typedef struct dkm_file {
+    dkm_ctx *ctx;
+    const char *path;    /**< without dataset and slice */
+    const char *dataset; /**< of HDF5, else NULL */
+    dkm_role role;
+    dkm_type type;   /**< wanted by the user, else DKM_TYPE_COUNT; open() sets what it is */
+    dkm_idx m, d;    /**< of the whole file: set by open() */
+    char about[128]; /**< one line for a person: set by open() */
+    void *state;     /**< the format's own */
+} dkm_file;
+
+typedef struct dkm_format {
+    const char *name;
+    const char *endings; /**< blank-separated, with the dot */
+    int is_text;         /**< lines that may be something else when the user says what */
+    /** Find m, d, type and whatever reading needs. Collective. */
+    dkm_status (*open)(dkm_file *file);
+    /** Read rows first, first + step, ... (count of them), columns [c0, c1) of @p d, into @p objs,
+     *  which the format initialises. Local. Numbers that are NaN or infinite are refused, naming
+     *  row and column (from 0, in the whole file) or line (from 1). */
+    dkm_local (*read)(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx c0,
+                      dkm_idx c1, dkm_objs *objs);
+    void (*close)(dkm_file *file);
+} dkm_format;
+
+/** The format of a file: by its ending or, for text, by the type wanted of it (DKM_TYPE_COUNT when
+ *  none is). A file of unknown ending whose type is wanted is text. Local.
+ *  @return NULL when unknown */
+const dkm_format *dkm_format_for(const char *path, dkm_type type);
+
+/** All endings that are known, blank-separated. Local.
+ *  @return @p list */
+char *dkm_format_endings(char *list, size_t room);
+
+extern const dkm_format dkm_format_npy, dkm_format_csv, dkm_format_hdf5, dkm_format_idx,
+    dkm_format_svmlight, dkm_format_lines, dkm_format_fasta, dkm_format_sets, dkm_format_mtx,
+    dkm_format_label_sets;
+
+#endif

@@ -1,0 +1,106 @@
+#include "io/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "io/atomic_file.h"
+
+int dkm_path_ends(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+
+    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+/* The colon between an HDF5 file and its dataset, or NULL. */
+static char *find_colon(char *where)
+{
+    for (char *colon = strchr(where, ':'); colon; colon = strchr(colon + 1, ':')) {
+        int hdf5;
+        *colon = '\0';
+        hdf5 = dkm_path_ends(where, ".h5") || dkm_path_ends(where, ".hdf5");
+        *colon = ':';
+        if (hdf5)
+            return colon;
+    }
+    return NULL;
+}
+
+dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path, char **dataset)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char *colon;
+
+    *path = *dataset = NULL;
+    DKM_STEP(dkm_strdup(ctx, where, path));
+    colon = find_colon(*path);
+    if (colon) {
+        DKM_STEP(dkm_strdup(ctx, colon + 1, dataset));
+        *colon = '\0';
+    }
+out:
+    return local;
+}
+
+int dkm_path_open(const char *path, int flags, unsigned mode)
+{
+    int fd;
+
+    do
+        fd = open(path, flags, (mode_t)mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+dkm_local dkm_path_readable(dkm_ctx *ctx, const char *path, dkm_idx *bytes)
+{
+    struct stat about;
+
+    if (stat(path, &about) != 0)
+        return dkm_fail(ctx, DKM_ERR_IO, "%s: %s: check the name and that every node sees it", path,
+                        strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return dkm_fail(ctx, DKM_ERR_IO, "%s is a directory: name a file in it", path);
+    if (access(path, R_OK) != 0)
+        return dkm_fail(ctx, DKM_ERR_IO, "%s: %s: check its permissions", path, strerror(errno));
+    if (S_ISREG(about.st_mode) && about.st_size == 0)
+        return dkm_fail(ctx, DKM_ERR_FORMAT, "%s is empty: was it written to its end?", path);
+    if (bytes)
+        *bytes = (dkm_idx)about.st_size;
+    return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_path_replaceable(dkm_ctx *ctx, const char *path)
+{
+    struct stat about;
+
+    if (path[0] == '\0')
+        return dkm_fail(ctx, DKM_ERR_IO, "the name of the file to write is empty");
+    if (stat(path, &about) != 0)
+        return DKM_LOCAL_OK;
+    if (S_ISDIR(about.st_mode))
+        return dkm_fail(ctx, DKM_ERR_IO, "%s is a directory: name a file in it", path);
+    if (!S_ISREG(about.st_mode))
+        return dkm_fail(ctx, DKM_ERR_IO, "%s is no plain file: write to another name", path);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_file_check_writable(dkm_ctx *ctx, const char *where)
+{
+    dkm_status status = DKM_OK;
+    char *path = NULL, *dataset = NULL;
+    dkm_atomic_file out = {0};
+
+    DKM_AGREE(ctx, dkm_path_split(ctx, where, &path, &dataset));
+    DKM_TRY(dkm_atomic_file_open(&out, ctx, path));
+out:
+    dkm_atomic_file_close(&out);
+    DKM_FREE(dataset);
+    DKM_FREE(path);
+    return status;
+}

@@ -1,0 +1,300 @@
+#include <string.h>
+#include <unistd.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+#include "data/pack.h"
+#include "io/checkpoint/checkpointer.h"
+#include "io/formats/format.h"
+#include "io/locator.h"
+#include "io/path.h"
+
+#define ENDINGS_LENGTH 256
+
+struct dkm_source {
+    dkm_ctx *ctx;
+    dkm_locator where;
+    const dkm_format *format;
+    dkm_file file;
+    dkm_slice rows, cols;
+    dkm_idx m, d;
+};
+
+/* Rank 0 says whether a file of exactly this name exists, so that all take the name alike. */
+static int exists_for_all(dkm_ctx *ctx, const char *name)
+{
+    int there = access(name, F_OK) == 0;
+
+    MPI_Bcast(&there, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
+    return there;
+}
+
+static dkm_local find_type(dkm_ctx *ctx, const char *name, dkm_type *type)
+{
+    *type = name ? dkm_type_from_name(name) : DKM_TYPE_COUNT;
+    if (name && *type == DKM_TYPE_COUNT)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "no type '%s': it can be dense, sparse, labels, label-sets, strings, sets, "
+                        "gram, distance or graph",
+                        name);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local find_format(dkm_source *source)
+{
+    char endings[ENDINGS_LENGTH];
+
+    source->format = dkm_format_for(source->where.path, source->file.type);
+    if (source->format)
+        return DKM_LOCAL_OK;
+    return dkm_fail(source->ctx, DKM_ERR_ARG,
+                    "%s: the ending does not say what it is: known are %s; or give a type",
+                    source->where.path, dkm_format_endings(endings, sizeof endings));
+}
+
+static dkm_local source_prepare(dkm_source *source, const char *name, int literal, const char *type)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_file *file = &source->file;
+
+    DKM_STEP(dkm_locator_parse(source->ctx, name, literal, &source->where));
+    DKM_STEP(find_type(source->ctx, type, &file->type));
+    DKM_STEP(dkm_path_readable(source->ctx, source->where.path, NULL));
+    DKM_STEP(find_format(source));
+    file->ctx = source->ctx;
+    file->path = source->where.path;
+    file->dataset = source->where.dataset;
+out:
+    return local;
+}
+
+static int has_columns(dkm_type type)
+{
+    return dkm_type_storage_form(type) == DKM_STORED_VALUES || type == DKM_SPARSE ||
+           type == DKM_LABEL_SETS;
+}
+
+static dkm_local settle_cols(dkm_source *source)
+{
+    const dkm_file *file = &source->file;
+    dkm_local local = DKM_LOCAL_OK;
+
+    source->cols = (dkm_slice){.last = file->d, .step = 1};
+    source->d = file->d;
+    if (source->where.cuts_cols) {
+        if (!has_columns(file->type)) {
+            local = dkm_fail(source->ctx, DKM_ERR_ARG, "%s: %s have no columns to choose from",
+                             source->where.name, dkm_type_name(file->type));
+            goto out;
+        }
+        DKM_STEP(dkm_locator_resolve(source->ctx, &source->where, &source->where.cols, file->d,
+                                     "columns", &source->cols));
+        source->d = source->cols.last - source->cols.first;
+    }
+    if (file->type == DKM_LABELS && source->d != 1)
+        local = dkm_fail(source->ctx, DKM_ERR_ARG,
+                         "%s has %lld columns where labels have one: choose it with a slice such "
+                         "as [:, 0:1]",
+                         source->where.name, (long long)source->d);
+out:
+    return local;
+}
+
+static dkm_local source_settle(dkm_source *source)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_slice *rows = &source->rows;
+
+    DKM_STEP(dkm_locator_resolve(source->ctx, &source->where, &source->where.rows, source->file.m,
+                                 "rows", rows));
+    source->m = rows->last > rows->first ? (rows->last - rows->first - 1) / rows->step + 1 : 0;
+    DKM_STEP(settle_cols(source));
+out:
+    return local;
+}
+
+dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
+                           dkm_source **source)
+{
+    dkm_status status = DKM_OK;
+    dkm_source *made = NULL;
+    int literal = exists_for_all(ctx, where);
+
+    *source = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &made));
+    made->ctx = ctx;
+    made->file.role = role;
+    DKM_AGREE(ctx, source_prepare(made, where, literal, type));
+    DKM_TRY(made->format->open(&made->file));
+    DKM_AGREE(ctx, source_settle(made));
+    *source = made;
+    made = NULL;
+out:
+    dkm_source_close(&made);
+    return status;
+}
+
+dkm_type dkm_source_type(const dkm_source *source)
+{
+    return source->file.type;
+}
+
+dkm_idx dkm_source_rows(const dkm_source *source)
+{
+    return source->m;
+}
+
+dkm_idx dkm_source_cols(const dkm_source *source)
+{
+    return source->d;
+}
+
+const char *dkm_source_describe(const dkm_source *source)
+{
+    return source->file.about;
+}
+
+/* Objects [first, first + count) for this rank alone. */
+static dkm_local read_here(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    const dkm_slice *rows = &source->rows, *cols = &source->cols;
+
+    return source->format->read(&source->file, rows->first + first * rows->step, rows->step, count,
+                                cols->first, cols->last, objs);
+}
+
+static dkm_local read_mine(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+
+    if (first < 0 || count < 0 || count > source->m - first)
+        return dkm_fail(source->ctx, DKM_ERR_ARG, "%s: rows %lld to %lld asked for, it has %lld",
+                        source->where.name, (long long)first, (long long)(first + count),
+                        (long long)source->m);
+    return read_here(source, first + dkm_slab_first(count, rank, size),
+                     dkm_slab_count(count, rank, size), objs);
+}
+
+dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    DKM_AGREE(source->ctx, read_mine(source, first, count, &objs));
+    DKM_TRY(dkm_data_wrap(source->ctx, count, &objs, data));
+    DKM_TRY(dkm_checkpointer_note_data(*data));
+out:
+    if (status != DKM_OK)
+        dkm_data_destroy(data);
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+/* How many rows of its slab from @p first on rank r has, @p count at the most. */
+static dkm_idx share_of(const dkm_source *source, int r, dkm_idx first, dkm_idx count)
+{
+    dkm_idx left = dkm_slab_count(source->m, r, dkm_ctx_size(source->ctx)) - first;
+
+    return left < 0 ? 0 : left < count ? left : count;
+}
+
+dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+    dkm_idx all = 0;
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    for (int r = 0; r < size; r++)
+        all += share_of(source, r, first, count);
+    DKM_AGREE(source->ctx, read_here(source, dkm_slab_first(source->m, rank, size) + first,
+                                     share_of(source, rank, first, count), &objs));
+    /* slabs differ by one at the most, the longer ones first: shares are slabs of their sum */
+    DKM_TRY(dkm_data_wrap(source->ctx, all, &objs, data));
+out:
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+/* One after the other as the objects of @p objs. */
+static dkm_local source_join(dkm_source *source, dkm_idx count, const dkm_objs *single,
+                             dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx items = 0;
+
+    for (dkm_idx k = 0; k < count; k++)
+        items += single[k].start ? single[k].start[1] : 0;
+    DKM_STEP(dkm_objs_init(objs, source->ctx, source->file.type, count,
+                           count > 0 ? single[0].d : source->d, items));
+    for (dkm_idx k = 0; k < count; k++) {
+        if (objs->start)
+            objs->start[k + 1] = objs->start[k] + single[k].start[1];
+        dkm_pack_copy_object(&single[k], 0, objs, k);
+    }
+out:
+    return local;
+}
+
+static dkm_local read_listed(dkm_source *source, dkm_idx count, const dkm_idx *rows, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_objs *single = NULL;
+
+    DKM_STEP(dkm_calloc(source->ctx, count, &single));
+    for (dkm_idx k = 0; k < count; k++) {
+        if (rows[k] < 0 || rows[k] >= source->m)
+            DKM_STEP(dkm_fail(source->ctx, DKM_ERR_ARG, "%s: row %lld asked for, it has %lld",
+                              source->where.name, (long long)rows[k], (long long)source->m));
+        DKM_STEP(read_here(source, rows[k], 1, &single[k]));
+    }
+    DKM_STEP(source_join(source, count, single, objs));
+out:
+    for (dkm_idx k = 0; single && k < count; k++)
+        dkm_objs_clear(&single[k]);
+    DKM_FREE(single);
+    return local;
+}
+
+dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *rows,
+                             dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+    dkm_objs objs = {0};
+
+    *data = NULL;
+    DKM_AGREE(source->ctx, read_listed(source, dkm_slab_count(count, rank, size),
+                                       rows + dkm_slab_first(count, rank, size), &objs));
+    DKM_TRY(dkm_data_wrap(source->ctx, count, &objs, data));
+out:
+    dkm_objs_clear(&objs);
+    return status;
+}
+
+void dkm_source_close(dkm_source **source)
+{
+    if (!*source)
+        return;
+    if ((*source)->format)
+        (*source)->format->close(&(*source)->file);
+    dkm_locator_clear(&(*source)->where);
+    DKM_FREE(*source);
+}
+
+dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
+                         dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
+
+    *data = NULL;
+    DKM_TRY(dkm_source_open(ctx, where, role, type, &source));
+    DKM_TRY(dkm_source_read(source, 0, source->m, data));
+out:
+    dkm_source_close(&source);
+    return status;
+}

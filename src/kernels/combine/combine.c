@@ -1,0 +1,248 @@
+/* Kernels made from kernels, element by element:
+ *   sum(A, B, ...)      A + B + ...
+ *   product(A, B, ...)  A B ...
+ *   scale(A, by)        by A
+ *   power(A, degree)    A^degree
+ *   exp(A)              exp(A) */
+#include <math.h>
+
+#include "kernels/evaluation/derivatives.h"
+#include "kernels/evaluation/panel.h"
+
+/* Combine the tiles of all inner kernels; those after the first are evaluated beside C. */
+static dkm_local combine_combine(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C,
+                                 void (*map)(const dkm_tile *C, const dkm_tile *D))
+{
+    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_tile D = {C->precision, C->na, C->nb, C->na, job->scratch};
+    dkm_tile_task beside = *job;
+
+    beside.scratch = dkm_tile_at(&D, 0, D.nb);
+    for (dkm_idx k = 1; local.code == DKM_OK && k < node->inner_count; k++) {
+        local = dkm_node_tile(node->inner[k], &beside, &D);
+        map(C, &D);
+    }
+    return local;
+}
+
+static dkm_local sum_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    return combine_combine(node, job, C, dkm_map_add);
+}
+
+static void sum_self(const dkm_node *node, dkm_panel *panel)
+{
+    double *self = dkm_panel_diag(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++) {
+        self[i] = 0;
+        for (dkm_idx k = 0; k < node->inner_count; k++)
+            self[i] += dkm_panel_diag(panel, node->inner[k])[i];
+    }
+}
+
+static dkm_local product_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    return combine_combine(node, job, C, dkm_map_multiply);
+}
+
+static void product_self(const dkm_node *node, dkm_panel *panel)
+{
+    double *self = dkm_panel_diag(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++) {
+        self[i] = 1;
+        for (dkm_idx k = 0; k < node->inner_count; k++)
+            self[i] *= dkm_panel_diag(panel, node->inner[k])[i];
+    }
+}
+
+static dkm_local scale_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+
+    dkm_map_scale(C, node->param[0]);
+    return local;
+}
+
+static void scale_self(const dkm_node *node, dkm_panel *panel)
+{
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_diag(panel, node)[i] = node->param[0] * dkm_panel_diag(panel, node->inner[0])[i];
+}
+
+static dkm_local power_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+
+    dkm_map_power(C, 0.0, (dkm_idx)node->param[0]);
+    return local;
+}
+
+static void power_self(const dkm_node *node, dkm_panel *panel)
+{
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_diag(panel, node)[i] =
+            pow(dkm_panel_diag(panel, node->inner[0])[i], node->param[0]);
+}
+
+static dkm_local exp_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+
+    dkm_map_exp(C, 1.0);
+    return local;
+}
+
+/* exp(A) / sqrt(exp(A_aa) exp(A_bb)) = exp(-(A_aa + A_bb - 2 A) / 2) */
+static dkm_local exp_unit_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+
+    dkm_map_gauss(C, dkm_panel_diag(job->A, node->inner[0]) + job->a,
+                  dkm_panel_diag(job->B, node->inner[0]) + job->b, 0.5);
+    return local;
+}
+
+static void exp_self(const dkm_node *node, dkm_panel *panel)
+{
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_diag(panel, node)[i] = exp(dkm_panel_diag(panel, node->inner[0])[i]);
+}
+
+/* Values and derivatives of all inner kernels, joined by @p join one after the other. */
+static void combine_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out,
+                           void (*join)(dkm_idx n, const dkm_derivatives *out,
+                                        const dkm_derivatives *next))
+{
+    double k[DKM_PAIRS], dk_ds[DKM_PAIRS], dk_da[DKM_PAIRS];
+    dkm_derivatives next = {k, dk_ds, dk_da};
+
+    dkm_node_derivatives(node->inner[0], pairs, out);
+    for (dkm_idx j = 1; j < node->inner_count; j++) {
+        dkm_node_derivatives(node->inner[j], pairs, &next);
+        join(pairs->n, out, &next);
+    }
+}
+
+static void join_sum(dkm_idx n, const dkm_derivatives *out, const dkm_derivatives *next)
+{
+    for (dkm_idx i = 0; i < n; i++) {
+        out->k[i] += next->k[i];
+        out->dk_ds[i] += next->dk_ds[i];
+        out->dk_da[i] += next->dk_da[i];
+    }
+}
+
+static void sum_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    combine_slopes(node, pairs, out, join_sum);
+}
+
+static void join_product(dkm_idx n, const dkm_derivatives *out, const dkm_derivatives *next)
+{
+    for (dkm_idx i = 0; i < n; i++) {
+        out->dk_ds[i] = out->dk_ds[i] * next->k[i] + out->k[i] * next->dk_ds[i];
+        out->dk_da[i] = out->dk_da[i] * next->k[i] + out->k[i] * next->dk_da[i];
+        out->k[i] *= next->k[i];
+    }
+}
+
+static void product_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    combine_slopes(node, pairs, out, join_product);
+}
+
+/* The chain rule: with @p slope the derivative of the outer function at the inner value. */
+static void chain(const dkm_derivatives *out, dkm_idx i, double value, double slope)
+{
+    out->k[i] = value;
+    out->dk_ds[i] *= slope;
+    out->dk_da[i] *= slope;
+}
+
+static void scale_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    dkm_node_derivatives(node->inner[0], pairs, out);
+    for (dkm_idx i = 0; i < pairs->n; i++)
+        chain(out, i, node->param[0] * out->k[i], node->param[0]);
+}
+
+static double scale_inverse(const dkm_node *node, double k)
+{
+    return k / node->param[0];
+}
+
+static void power_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    double degree = node->param[0];
+
+    dkm_node_derivatives(node->inner[0], pairs, out);
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        double below = pow(out->k[i], degree - 1);
+        chain(out, i, out->k[i] * below, degree * below);
+    }
+}
+
+static double power_inverse(const dkm_node *node, double k)
+{
+    return dkm_odd_root(k, node->param[0]);
+}
+
+static void exp_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    dkm_node_derivatives(node->inner[0], pairs, out);
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        double value = exp(out->k[i]);
+        chain(out, i, value, value);
+    }
+}
+
+static double exp_inverse(const dkm_node *node, double k)
+{
+    (void)node;
+    return k > 0 ? log(k) : NAN;
+}
+
+const dkm_kernel_class dkm_kernel_class_sum = {.name = "sum",
+                                               .origin = DKM_ORIGIN_AS_OUTSIDE,
+                                               .min_inner = 1,
+                                               .max_inner = -1,
+                                               .self = sum_self,
+                                               .tile = sum_tile,
+                                               .slopes = sum_slopes};
+
+const dkm_kernel_class dkm_kernel_class_product = {.name = "product",
+                                                   .min_inner = 1,
+                                                   .max_inner = -1,
+                                                   .self = product_self,
+                                                   .tile = product_tile,
+                                                   .slopes = product_slopes};
+
+const dkm_kernel_class dkm_kernel_class_scale = {.name = "scale",
+                                                 .origin = DKM_ORIGIN_AS_OUTSIDE,
+                                                 .min_inner = 1,
+                                                 .max_inner = 1,
+                                                 .params = {{"by", DKM_POSITIVE, 2}},
+                                                 .self = scale_self,
+                                                 .tile = scale_tile,
+                                                 .slopes = scale_slopes,
+                                                 .inverse = scale_inverse};
+
+const dkm_kernel_class dkm_kernel_class_power = {.name = "power",
+                                                 .min_inner = 1,
+                                                 .max_inner = 1,
+                                                 .params = {{"degree", DKM_COUNT, 2}},
+                                                 .self = power_self,
+                                                 .tile = power_tile,
+                                                 .slopes = power_slopes,
+                                                 .inverse = power_inverse};
+
+const dkm_kernel_class dkm_kernel_class_exp = {.name = "exp",
+                                               .min_inner = 1,
+                                               .max_inner = 1,
+                                               .self = exp_self,
+                                               .tile = exp_tile,
+                                               .normalized_tile = exp_unit_tile,
+                                               .slopes = exp_slopes,
+                                               .inverse = exp_inverse};

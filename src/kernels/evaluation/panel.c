@@ -1,0 +1,240 @@
+#include "kernels/evaluation/panel.h"
+
+#include "core/alloc.h"
+#include "linalg/kernels/gemm_i16.h"
+
+#define WORTH_KEEPING 16 /* numbers of an object, and objects, below which integers gain nothing   \
+                          */
+
+static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)
+{
+    return dkm_feature_cache_data(&panel->of->slot[slot], panel->side);
+}
+
+static int uses_slot(const dkm_panel *panel, dkm_idx slot)
+{
+    for (dkm_idx i = 0; i < panel->root->size; i++)
+        if (panel->root[i].slot == slot)
+            return 1;
+    return 0;
+}
+
+static int wants_single(const dkm_panel *panel, const dkm_objs *objs)
+{
+    return panel->precision == DKM_F32 && objs->type == DKM_DENSE && objs->d > 0;
+}
+
+static int may_be_whole(const dkm_panel *panel, const dkm_objs *objs)
+{
+    return dkm_gemm_i16_available() && objs->type == DKM_DENSE && objs->d >= WORTH_KEEPING &&
+           panel->capacity >= WORTH_KEEPING;
+}
+
+/* Room for integers in every slot that may hold some. */
+static dkm_local open_whole(dkm_panel *panel)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = panel->of->ctx;
+    dkm_idx widest = 0;
+
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
+        const dkm_objs *objs = uses_slot(panel, s) ? &slot_data(panel, s)->mine : NULL;
+        dkm_idx width = objs ? dkm_gemm_i16_ld(objs->d) : 0;
+        if (!objs || !may_be_whole(panel, objs))
+            continue;
+        DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->whole[s].rows));
+        widest = width > widest ? width : widest;
+    }
+    if (panel->side == DKM_ROWS && widest > 0)
+        DKM_STEP(dkm_alloc(ctx, dkm_gemm_i16_workspace(widest), &panel->room));
+out:
+    return local;
+}
+
+/* A panel without room for values in other forms than they have. */
+static dkm_local open_plain(dkm_panel *panel)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = panel->of->ctx;
+    const dkm_kernel *k = panel->of->kernel;
+
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->objs));
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->single));
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->whole));
+    DKM_STEP(dkm_alloc(ctx, panel->capacity * k->nodes, &panel->self));
+out:
+    return local;
+}
+
+dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_node *root,
+                         dkm_side side, dkm_precision precision, dkm_idx capacity)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *panel = (dkm_panel){
+        .of = of, .root = root, .precision = precision, .side = side, .capacity = capacity};
+    DKM_STEP(open_plain(panel));
+    for (dkm_idx s = 0; s < of->kernel->slots; s++)
+        if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))
+            DKM_STEP(dkm_alloc(of->ctx, capacity * slot_data(panel, s)->mine.d, &panel->single[s]));
+    DKM_STEP(open_whole(panel));
+out:
+    return local;
+}
+
+static void panel_release(dkm_panel *panel)
+{
+    for (dkm_idx s = 0; panel->objs && s < panel->of->kernel->slots; s++) {
+        if (!panel->borrowed)
+            dkm_objs_clear(&panel->objs[s]);
+        panel->objs[s] = (dkm_objs){0};
+    }
+    panel->n = 0;
+    panel->borrowed = 0;
+}
+
+static void panel_convert(dkm_panel *panel, dkm_idx slot)
+{
+    dkm_objs *objs = &panel->objs[slot];
+    for (dkm_idx i = 0; i < objs->n; i++) {
+        float *restrict single = panel->single[slot] + i * objs->d;
+        const double *restrict values = objs->values + i * dkm_objs_step(objs);
+        for (dkm_idx k = 0; k < objs->d; k++)
+            single[k] = (float)values[k];
+    }
+    if (panel->borrowed)
+        objs->values = NULL;
+    else
+        DKM_FREE(objs->values);
+}
+
+/* Keep the values as integers, as long as they are such. */
+static void take_whole(const dkm_objs *objs, dkm_int16_rows *whole)
+{
+    dkm_idx width = dkm_gemm_i16_ld(objs->d);
+
+    whole->most = 0;
+    for (dkm_idx i = 0; i < objs->n && whole->most >= 0; i++) {
+        double most = dkm_gemm_i16_pack(1, objs->d, objs->values + i * dkm_objs_step(objs),
+                                        whole->rows + i * width);
+        whole->most = most < 0 || most > whole->most ? most : whole->most;
+    }
+}
+
+/* What tiles need beside the objects themselves. */
+static void panel_finish(dkm_panel *panel)
+{
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
+        if (panel->whole[s].rows)
+            take_whole(&panel->objs[s], &panel->whole[s]);
+        if (panel->single[s])
+            panel_convert(panel, s);
+    }
+    for (dkm_idx i = panel->root->size - 1; i >= 0; i--)
+        panel->root[i].kind->self(&panel->root[i], panel);
+}
+
+static dkm_objs view(const dkm_objs *objs, dkm_idx first, dkm_idx count)
+{
+    dkm_objs v = *objs;
+
+    v.n = count;
+    if (v.values)
+        v.values += first * dkm_objs_step(&v);
+    if (v.start)
+        v.start += first;
+    if (v.extra)
+        v.extra += first * v.extras;
+    return v;
+}
+
+void dkm_panel_view(dkm_panel *panel, dkm_idx first, dkm_idx count)
+{
+    panel_release(panel);
+    panel->borrowed = 1;
+    panel->n = count;
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
+        if (uses_slot(panel, s))
+            panel->objs[s] = view(&slot_data(panel, s)->mine, first, count);
+    panel_finish(panel);
+}
+
+dkm_local dkm_panel_open_diag(dkm_panel *panel, const dkm_prepared *of)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *panel = (dkm_panel){
+        .of = of, .root = of->kernel->node, .side = DKM_ROWS, .capacity = of->X->mine.n};
+    panel->precision = DKM_F64;
+    DKM_STEP(open_plain(panel));
+    dkm_panel_view(panel, 0, panel->capacity);
+out:
+    return local;
+}
+
+static int consecutive(dkm_idx count, const dkm_idx *wanted)
+{
+    for (dkm_idx k = 1; k < count; k++)
+        if (wanted[k] != wanted[0] + k)
+            return 0;
+    return count > 0;
+}
+
+dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted)
+{
+    dkm_status status = DKM_OK;
+
+    if (dkm_ctx_size(panel->of->ctx) == 1 && consecutive(count, wanted)) {
+        dkm_panel_view(panel, wanted[0], count);
+        return DKM_OK;
+    }
+    panel_release(panel);
+    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
+        if (uses_slot(panel, s))
+            DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, wanted, &panel->objs[s]));
+    panel->n = count;
+    panel_finish(panel);
+out:
+    return status;
+}
+
+void dkm_panel_diag_from_extra(const dkm_node *node, dkm_panel *panel)
+{
+    const dkm_objs *X = dkm_panel_objs(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        dkm_panel_diag(panel, node)[i] = X->extra[i];
+}
+
+const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_idx i)
+{
+    const dkm_objs *objs = &panel->objs[node->slot];
+
+    if (panel->single[node->slot])
+        return panel->single[node->slot] + i * objs->d;
+    return objs->values + i * dkm_objs_step(objs);
+}
+
+dkm_idx dkm_panel_step(const dkm_panel *panel, const dkm_node *node)
+{
+    const dkm_objs *objs = &panel->objs[node->slot];
+
+    return panel->single[node->slot] ? objs->d : dkm_objs_step(objs);
+}
+
+void dkm_panel_close(dkm_panel *panel)
+{
+    if (!panel->of)
+        return;
+    panel_release(panel);
+    for (dkm_idx s = 0; panel->single && s < panel->of->kernel->slots; s++)
+        DKM_FREE(panel->single[s]);
+    for (dkm_idx s = 0; panel->whole && s < panel->of->kernel->slots; s++)
+        DKM_FREE(panel->whole[s].rows);
+    DKM_FREE(panel->room);
+    DKM_FREE(panel->whole);
+    DKM_FREE(panel->objs);
+    DKM_FREE(panel->single);
+    DKM_FREE(panel->self);
+    panel->of = NULL;
+}

@@ -1,0 +1,38 @@
+#include "kernels/evaluation/kernel_impl.h"
+
+/* A new kind of kernel is a file that defines dkm_kernel_class_<name>, and its name in this list.
+ */
+#define KINDS(X)                                                                                   \
+    X(linear)                                                                                      \
+    X(poly)                                                                                        \
+    X(rbf)                                                                                         \
+    X(rbf_of)                                                                                      \
+    X(laplace)                                                                                     \
+    X(expdot)                                                                                      \
+    X(cosine)                                                                                      \
+    X(class)                                                                                       \
+    X(labels)                                                                                      \
+    X(set)                                                                                         \
+    X(spectrum)                                                                                    \
+    X(strings)                                                                                     \
+    X(mismatch)                                                                                    \
+    X(ssk)                                                                                         \
+    X(ssk_gaps)                                                                                    \
+    X(align)                                                                                       \
+    X(gram)                                                                                        \
+    X(distance)                                                                                    \
+    X(extend)                                                                                      \
+    X(diffusion)                                                                                   \
+    X(sum)                                                                                         \
+    X(product)                                                                                     \
+    X(scale)                                                                                       \
+    X(power)                                                                                       \
+    X(exp)                                                                                         \
+    X(normalize)                                                                                   \
+    X(rownorm)
+
+#define DECLARE(name) extern const dkm_kernel_class dkm_kernel_class_##name;
+KINDS(DECLARE)
+
+#define ADDRESS(name) &dkm_kernel_class_##name,
+const dkm_kernel_class *const dkm_kernel_registry[] = {KINDS(ADDRESS) NULL};

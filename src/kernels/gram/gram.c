@@ -1,0 +1,61 @@
+/* Gram matrices of objects among themselves: their lower triangles. */
+#include <dkmap/kernel.h>
+
+#include "io/checkpoint/checkpointer.h"
+#include "kernels/gram/gram.h"
+#include "matrix/dmat_impl.h"
+
+dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X)
+{
+    if (X->kernel != kernel)
+        return dkm_fail(X->ctx, DKM_ERR_ARG, "the objects were prepared for %s, not for %s",
+                        X->kernel->text, kernel->text);
+    return DKM_LOCAL_OK;
+}
+
+/* Fill the lower triangle, or take it from a run before. */
+static dkm_status fill_or_find(const dkm_prepared *X, dkm_dmat *G)
+{
+    dkm_status status = DKM_OK;
+    const char *stage = dkm_dmat_precision(G) == DKM_F64 ? "gram double" : "gram single";
+    int found = 0;
+
+    dkm_checkpointer_set_matrix(X->X, X->kernel->text);
+    DKM_TRY(dkm_checkpointer_load_lower(stage, G, &found));
+    if (found)
+        goto out;
+    DKM_TRY(dkm_gram_fill(X, X, 1, G, NULL, NULL));
+    DKM_TRY(dkm_checkpointer_save_lower(stage, G));
+out:
+    return status;
+}
+
+dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                    dkm_precision precision, dkm_dmat **K)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *G = NULL;
+
+    *K = NULL;
+    DKM_AGREE(X->ctx, dkm_gram_check(kernel, X));
+    DKM_TRY(dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, &G));
+    DKM_TRY(fill_or_find(X, G));
+    *K = G;
+    G = NULL;
+out:
+    dkm_dmat_destroy(&G);
+    return status;
+}
+
+dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                          dkm_precision precision, dkm_visitor *visitor)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *shape = NULL;
+
+    DKM_TRY(dkm_dmat_create_shape(grid, X->X->m, X->X->m, nb, nb, precision, &shape));
+    DKM_TRY(dkm_gram_fill(X, X, 1, shape, visitor, NULL));
+out:
+    dkm_dmat_destroy(&shape);
+    return status;
+}

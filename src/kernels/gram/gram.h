@@ -1,0 +1,57 @@
+/** @file gram.h  The tiles of a Gram matrix, one after the other, with or without the matrix. */
+#ifndef DKMAP_KERNELS_GRAM_GRAM_H
+#define DKMAP_KERNELS_GRAM_GRAM_H
+
+#include "kernels/evaluation/panel.h"
+
+typedef struct dkm_visitor dkm_visitor;
+
+/** Sees every tile of this rank once. */
+struct dkm_visitor {
+    /** Tile C covers local rows from il on and local columns from jl on of a matrix laid out like
+     *  @p shape; what it has above the diagonal is zero. It may be overwritten. Local. */
+    void (*visit)(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
+                  const dkm_tile *C);
+};
+
+/** Whether objects were prepared for @p kernel. Local. */
+DKM_NODISCARD
+dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X);
+
+/** Compute all tiles of k(A, B), or of its lower triangle.
+ *
+ *  Collective.
+ *
+ *  @param[in]     lower    A is B, and nothing above the diagonal is wanted
+ *  @param[in,out] K        takes the tiles; a shape alone when there is a visitor
+ *  @param[in]     visitor  sees each tile instead, which is then dropped; may be NULL
+ *  @param[in]     kept     what dkm_gram_cache_columns() filled for matrices of these columns; may
+ * be NULL
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
+                         dkm_visitor *visitor, dkm_panel *kept);
+
+/** Bring the objects of this rank's columns together, to be used by many calls.
+ *
+ *  Collective.
+ *
+ *  @param[in]  shape  has the columns that K will have; its rows do not matter
+ *  @param[out] cols   to be closed by the caller; stays empty (`of` is NULL) on all ranks when a
+ *                     panel does not hold them all
+ */
+DKM_NODISCARD
+dkm_status dkm_gram_cache_columns(const dkm_prepared *B, dkm_dmat *shape, dkm_panel *cols);
+
+/** Compute the lower triangle of the Gram matrix tile by tile and drop each after it was seen.
+ *  Collective; memory is that of the panels. */
+DKM_NODISCARD
+dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                          dkm_precision precision, dkm_visitor *visitor);
+
+/** dkm_gram_apply() with kernel values in either precision; sums are double. Collective. */
+DKM_NODISCARD
+dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_precision precision,
+                         dkm_idx d, double *rows);
+
+#endif

@@ -1,0 +1,128 @@
+/* W = K V with K never stored as a matrix: its tiles are handed to a sweep as they are computed, or
+ * as they were kept. Tiles in single precision are turned into double ones a few columns at a time,
+ * or multiplied as they are where that is near enough. */
+#include "core/alloc.h"
+#include "kernels/gram/tiles.h"
+#include "linalg/symm/symm_multivec_f32.h"
+#include "matrix/dmat_impl.h"
+
+#define ROOM 65536 /* numbers turned at a time */
+
+typedef struct product {
+    dkm_visitor visitor;
+    dkm_symm sweep;
+    dkm_symm_f32 rough; /* where single precision will do */
+    double *room;
+} product;
+
+/* Whether a tile lies below the diagonal. */
+static int is_below(const dkm_dmat *shape, dkm_idx il, dkm_idx jl, const dkm_tile *C)
+{
+    return C->na > 0 && C->nb > 0 &&
+           dkm_dmat_global_row(shape, il) > dkm_dmat_global_col(shape, jl + C->nb - 1);
+}
+
+static void use_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
+                     const dkm_tile *C)
+{
+    product *w = (product *)self;
+    dkm_idx each = ROOM / (C->na > 0 ? C->na : 1);
+
+    if (C->precision == DKM_F64) {
+        dkm_symm_accumulate_tile(&w->sweep, il, jl, C->na, C->nb, C->c, C->ld);
+        return;
+    }
+    if (w->rough.sweep && is_below(shape, il, jl, C)) {
+        const dkm_ts_tile t = {DKM_F32, C->na, C->nb, C->ld, C->c};
+        dkm_symm_f32_accumulate_tile(&w->rough, il, jl, &t);
+        return;
+    }
+    for (dkm_idx j = 0; j < C->nb; j += each) {
+        dkm_idx width = j + each < C->nb ? each : C->nb - j;
+        dkm_tile_widen(C, j, width, w->room);
+        dkm_symm_accumulate_tile(&w->sweep, il, jl + j, C->na, width, w->room, C->na);
+    }
+}
+
+/* Where tiles come from. */
+typedef struct supply {
+    const dkm_tiles *tiles; /* NULL: computed from X */
+    const dkm_prepared *X;
+    dkm_precision precision;
+    int rough; /* tiles in single precision are multiplied in it */
+} supply;
+
+/* p columns of rows of width d: V on entry, W on return. */
+static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dkm_idx p,
+                                   double *rows, dkm_idx d)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = dkm_dmat_grid(shape);
+    dkm_ctx *ctx = dkm_grid_ctx(grid);
+    product w = {.visitor = {use_tile}};
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, ROOM, &w.room));
+    DKM_TRY(dkm_symm_begin(&w.sweep, shape, p, rows, d));
+    if (from->rough)
+        DKM_AGREE(ctx, dkm_symm_f32_begin(&w.rough, &w.sweep));
+    if (from->tiles)
+        dkm_tiles_for_each(from->tiles, &w.visitor);
+    else
+        DKM_TRY(
+            dkm_gram_visit(grid, from->X, dkm_dmat_row_block(shape), from->precision, &w.visitor));
+    if (from->rough)
+        dkm_symm_f32_finish(&w.rough);
+    dkm_symm_finish(&w.sweep, rows, d);
+out:
+    dkm_symm_f32_free(&w.rough);
+    dkm_symm_free(&w.sweep);
+    DKM_FREE(w.room);
+    return status;
+}
+
+static dkm_status gram_apply_multiply(const supply *from, const dkm_dmat *shape, dkm_idx d,
+                                      double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx each = dkm_symm_max_cols(dkm_dmat_rows(shape));
+
+    for (dkm_idx c = 0; c < d; c += each)
+        DKM_TRY(multiply_columns(from, shape, c + each < d ? each : d - c, rows + c, d));
+out:
+    return status;
+}
+
+dkm_status dkm_tiles_symm(const dkm_tiles *tiles, dkm_idx d, double *rows)
+{
+    const supply from = {.tiles = tiles};
+
+    return gram_apply_multiply(&from, tiles->shape, d, rows);
+}
+
+dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, dkm_idx d, double *rows)
+{
+    const supply from = {.tiles = tiles, .rough = 1};
+
+    return gram_apply_multiply(&from, tiles->shape, d, rows);
+}
+
+dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_precision precision,
+                         dkm_idx d, double *rows)
+{
+    dkm_status status = DKM_OK;
+    const supply from = {.X = X, .precision = precision};
+    dkm_idx m = dkm_prepared_rows(X);
+    dkm_dmat *shape = NULL;
+
+    DKM_TRY(dkm_dmat_create_shape(grid, m, m, nb, nb, DKM_F64, &shape));
+    DKM_TRY(gram_apply_multiply(&from, shape, d, rows));
+out:
+    dkm_dmat_destroy(&shape);
+    return status;
+}
+
+dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_idx d,
+                          double *rows)
+{
+    return dkm_gram_symm(grid, X, nb, DKM_F64, d, rows);
+}

@@ -1,0 +1,104 @@
+/* Rows of a Gram matrix, from tiles that lie at the same places whatever the number of ranks: a
+ * product may add up in another order at the edge of a tile, and here edges do not move. */
+#include <dkmap/kernel.h>
+
+#include "core/alloc.h"
+#include "kernels/gram/gram.h"
+
+#define TILE  64
+#define WIDTH (8 * TILE) /* columns brought together at a time */
+
+typedef struct slab {
+    const dkm_prepared *X;
+    dkm_idx m, first, n; /* this rank's rows */
+    dkm_idx top, height; /* the rows of all tiles that hold one of them */
+    dkm_panel rows, cols;
+    double *tile;
+    void *scratch;
+    dkm_idx *wanted;
+    double *out;
+} slab;
+
+static dkm_idx least(dkm_idx a, dkm_idx b)
+{
+    return a < b ? a : b;
+}
+
+static dkm_local open_slab(slab *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_node *root = s->X->kernel->node;
+    dkm_ctx *ctx = s->X->ctx;
+    dkm_idx end = least(s->m, (s->first + s->n + TILE - 1) / TILE * TILE);
+
+    s->top = s->first / TILE * TILE;
+    s->height = s->n > 0 ? end - s->top : 0;
+    DKM_STEP(dkm_panel_open(&s->rows, s->X, root, DKM_ROWS, DKM_F64, s->height));
+    DKM_STEP(dkm_panel_open(&s->cols, s->X, root, DKM_COLS, DKM_F64, least(s->m, WIDTH)));
+    DKM_STEP(dkm_alloc(ctx, TILE * TILE, &s->tile));
+    DKM_STEP(dkm_alloc(ctx, TILE * TILE * dkm_node_scratch(root) * (dkm_idx)sizeof(double),
+                       (char **)&s->scratch));
+    DKM_STEP(dkm_alloc(ctx, s->height > WIDTH ? s->height : WIDTH, &s->wanted));
+    for (dkm_idx i = 0; i < s->height; i++)
+        s->wanted[i] = s->top + i;
+out:
+    return local;
+}
+
+static void close_slab(slab *s)
+{
+    dkm_panel_close(&s->rows);
+    dkm_panel_close(&s->cols);
+    DKM_FREE(s->tile);
+    DKM_FREE(s->scratch);
+    DKM_FREE(s->wanted);
+}
+
+/* Rows from the a-th of the panel on, columns from @p col on, which are those of the panel from b.
+ */
+static dkm_local gram_reproducible_fill_tile(slab *s, dkm_idx a, dkm_idx b, dkm_idx col)
+{
+    dkm_idx na = least(TILE, s->height - a), nb = least(TILE, s->m - col);
+    dkm_tile_task job = {.A = &s->rows, .B = &s->cols, .a = a, .b = b, .scratch = s->scratch};
+    dkm_tile C = {DKM_F64, na, nb, na, s->tile};
+    dkm_local local = dkm_node_tile(s->X->kernel->node, &job, &C);
+
+    for (dkm_idx i = 0; i < na; i++) {
+        dkm_idx row = s->top + a + i - s->first;
+        for (dkm_idx j = 0; j < nb && row >= 0 && row < s->n; j++)
+            s->out[row * s->m + col + j] = s->tile[j * na + i];
+    }
+    return local;
+}
+
+static dkm_local fill_width(slab *s, dkm_idx first, dkm_idx count)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (dkm_idx b = 0; b < count; b += TILE)
+        for (dkm_idx a = 0; a < s->height; a += TILE)
+            DKM_STEP(gram_reproducible_fill_tile(s, a, b, first + b));
+out:
+    return local;
+}
+
+dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows)
+{
+    dkm_status status = DKM_OK;
+    slab s = {.X = X, .m = X->X->m, .first = X->X->first, .n = X->X->mine.n, .out = rows};
+
+    dkm_phase_begin(X->ctx, "gram");
+    DKM_AGREE(X->ctx, open_slab(&s));
+    DKM_TRY(dkm_panel_fill(&s.rows, s.height, s.wanted));
+    for (dkm_idx first = 0; first < s.m; first += WIDTH) {
+        dkm_idx count = least(WIDTH, s.m - first);
+        for (dkm_idx j = 0; j < count; j++)
+            s.wanted[j] = first + j;
+        DKM_TRY(dkm_panel_fill(&s.cols, count, s.wanted));
+        DKM_AGREE(X->ctx, fill_width(&s, first, count));
+    }
+out:
+    dkm_phase_end(X->ctx);
+    close_slab(&s);
+    return status;
+}

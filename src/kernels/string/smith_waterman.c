@@ -1,0 +1,154 @@
+/* align: the score of the best local alignment of two strings (Smith and Waterman 1981, J. Mol.
+ * Biol. 147(1):195-197, doi:10.1016/0022-2836(81)90087-5) with the substitution scores of BLOSUM62
+ * and affine gaps (Gotoh 1982, J. Mol. Biol. 162(3):705-708, doi:10.1016/0022-2836(82)90398-9): a
+ * gap of l characters costs open + (l - 1) extend. Parasail (Daily 2016, BMC Bioinformatics 17:81,
+ * doi:10.1186/s12859-016-0930-z) finds it with vector instructions, in 8, 16 or 32 bits as the
+ * score needs. The Gram matrix need not be positive semidefinite: `gram --clip` makes it so.
+ *
+ * Cost: |s| |t| cells per pair; nothing is sent except the strings. */
+#include "core/alloc.h"
+#include "kernels/evaluation/panel.h"
+
+enum { OPEN, EXTEND };
+
+#ifdef DKM_HAVE_PARASAIL
+#include <limits.h>
+
+#include <parasail.h>
+
+/* One string, ready to be held against others. */
+typedef struct query {
+    const dkm_objs *X;
+    dkm_idx length;
+    int open, extend;
+    parasail_pfunction_t *find;
+    parasail_profile_t *profile; /* NULL for an empty string */
+} query;
+
+static dkm_local open_query(query *q, const dkm_node *node, const dkm_objs *X, dkm_idx i)
+{
+    const parasail_matrix_t *scores = parasail_matrix_lookup("blosum62");
+
+    *q = (query){.X = X,
+                 .length = X->start[i + 1] - X->start[i],
+                 .open = (int)node->param[OPEN],
+                 .extend = (int)node->param[EXTEND]};
+    /* the striped search, the faster one, misses alignments where both costs are the same */
+    q->find = q->open > q->extend ? parasail_sw_striped_profile_sat : parasail_sw_scan_profile_sat;
+    if (q->length == 0)
+        return DKM_LOCAL_OK;
+    if (q->length > INT_MAX / 16) /* the score, at most 11 a character, is an int */
+        return dkm_fail(X->ctx, DKM_ERR_SIZE, "a string of %lld letters is too long to align",
+                        (long long)q->length);
+    q->profile = parasail_profile_create_sat(X->bytes + X->start[i], (int)q->length, scores);
+    if (!q->profile)
+        return dkm_fail(X->ctx, DKM_ERR_MEMORY, "no memory to align %lld letters",
+                        (long long)q->length);
+    return DKM_LOCAL_OK;
+}
+
+static void close_query(query *q)
+{
+    if (q->profile)
+        parasail_profile_free(q->profile);
+    q->profile = NULL;
+}
+
+static dkm_local smith_waterman_score(const query *q, const dkm_objs *Y, dkm_idx j, double *value)
+{
+    dkm_idx length = Y->start[j + 1] - Y->start[j];
+    parasail_result_t *result;
+
+    *value = 0;
+    if (q->length == 0 || length == 0)
+        return DKM_LOCAL_OK;
+    if (length > INT_MAX / 16)
+        return dkm_fail(q->X->ctx, DKM_ERR_SIZE, "a string of %lld letters is too long to align",
+                        (long long)length);
+    result = q->find(q->profile, Y->bytes + Y->start[j], (int)length, q->open, q->extend);
+    if (!result)
+        return dkm_fail(q->X->ctx, DKM_ERR_MEMORY, "no memory to align %lld letters with %lld",
+                        (long long)q->length, (long long)length);
+    *value = parasail_result_get_score(result);
+    parasail_result_free(result);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_local smith_waterman_fill_selves(const dkm_node *node, dkm_objs *X)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    query q = {0};
+
+    for (dkm_idx i = 0; i < X->n; i++) {
+        DKM_STEP(open_query(&q, node, X, i));
+        DKM_STEP(smith_waterman_score(&q, X, i, &X->extra[i]));
+        close_query(&q);
+    }
+out:
+    close_query(&q);
+    return local;
+}
+
+static dkm_local align_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    double value = 0;
+    query q = {0};
+
+    for (dkm_idx j = 0; j < C->nb; j++) {
+        DKM_STEP(open_query(&q, node, B, job->b + j));
+        for (dkm_idx i = 0; i < C->na; i++) {
+            if (job->first && i < job->first[j])
+                value = 0;
+            else
+                DKM_STEP(smith_waterman_score(&q, A, job->a + i, &value));
+            dkm_tile_put(C, i, j, value);
+        }
+        close_query(&q);
+    }
+out:
+    close_query(&q);
+    return local;
+}
+
+static const char *smith_waterman_align_refuse(const dkm_node *node)
+{
+    return node->param[OPEN] < node->param[EXTEND] ? "open must be at least extend" : NULL;
+}
+
+static dkm_local align_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *out = *X;
+    out->extra = NULL;
+    DKM_STEP(dkm_objs_add_extra(out, 1));
+    DKM_STEP(smith_waterman_fill_selves(node, out));
+out:
+    return local;
+}
+
+#define WITH_PARASAIL(f) f
+
+#else
+
+static const char *smith_waterman_align_refuse(const dkm_node *node)
+{
+    (void)node;
+    return "align needs parasail (Debian: libparasail-dev), and dkmap was built without it";
+}
+
+#define WITH_PARASAIL(f) NULL
+
+#endif
+
+const dkm_kernel_class dkm_kernel_class_align = {
+    .name = "align",
+    .types = DKM_TYPE_BIT(DKM_STRINGS),
+    .params = {{"open", DKM_COUNT_OR_ZERO, 10}, {"extend", DKM_COUNT_OR_ZERO, 1}},
+    .precompute_params = 2,
+    .refuse = smith_waterman_align_refuse,
+    .precompute = WITH_PARASAIL(align_digest),
+    .self = WITH_PARASAIL(dkm_panel_diag_from_extra),
+    .tile = WITH_PARASAIL(align_tile)};

@@ -1,0 +1,59 @@
+/* expdot: k(x, x') = exp(<x, x'> / sigma^2). Normalised, it is exp(-||x - x'||^2 / (2 sigma^2)). */
+#include <math.h>
+
+#include "kernels/vector/vectors.h"
+
+static double exponential_rate(const dkm_node *node)
+{
+    return 1.0 / (node->param[0] * node->param[0]);
+}
+
+static void expdot_self(const dkm_node *node, dkm_panel *panel)
+{
+    const double *squares = dkm_panel_objs(panel, node)->extra;
+    double *self = dkm_panel_diag(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        self[i] = exp(squares[i] * exponential_rate(node));
+}
+
+static dkm_local expdot_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_vectors_dot(node, job, C);
+
+    dkm_map_exp(C, exponential_rate(node));
+    return local;
+}
+
+static dkm_local expdot_unit_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_vectors_dot(node, job, C);
+
+    dkm_map_gauss(C, dkm_panel_objs(job->A, node)->extra + job->a,
+                  dkm_panel_objs(job->B, node)->extra + job->b, exponential_rate(node) / 2);
+    return local;
+}
+
+static void expdot_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        out->k[i] = exp(pairs->s[i] * exponential_rate(node));
+        out->dk_ds[i] = exponential_rate(node) * out->k[i];
+        out->dk_da[i] = 0.0;
+    }
+}
+
+static double expdot_inverse(const dkm_node *node, double k)
+{
+    return k > 0 ? log(k) / exponential_rate(node) : NAN;
+}
+
+const dkm_kernel_class dkm_kernel_class_expdot = {.name = "expdot",
+                                                  .types = DKM_VECTOR_TYPES,
+                                                  .params = {{"sigma", DKM_POSITIVE, 1}},
+                                                  .precompute = dkm_vectors_precompute,
+                                                  .self = expdot_self,
+                                                  .tile = expdot_tile,
+                                                  .normalized_tile = expdot_unit_tile,
+                                                  .slopes = expdot_slopes,
+                                                  .inverse = expdot_inverse};

@@ -1,0 +1,110 @@
+/* laplace: k(x, x') = exp(-||x - x'||_1 / sigma). */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "kernels/evaluation/sparse_dot.h"
+#include "kernels/vector/vectors.h"
+
+#define LANES 32
+#define DEPTH 4
+
+#define REAL    double
+#define NAME(x) x##_f64
+#define ABS(x)  fabs(x)
+#include "kernels/vector/laplace.inc"
+#undef REAL
+#undef NAME
+#undef ABS
+
+#define REAL    float
+#define NAME(x) x##_f32
+#define ABS(x)  fabsf(x)
+#include "kernels/vector/laplace.inc"
+
+static double size(const double *x, dkm_idx n)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < n; k++)
+        sum += fabs(x[k]);
+    return sum;
+}
+
+/* The rows as they are, with ||x||_1 as extra. */
+static dkm_local laplace_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    (void)node;
+    *out = *X;
+    out->extra = NULL;
+    DKM_STEP(dkm_objs_add_extra(out, 1));
+    for (dkm_idx i = 0; i < X->n; i++)
+        out->extra[i] = X->type == DKM_DENSE
+                            ? size(X->values + i * X->d, X->d)
+                            : size(X->val + X->start[i], X->start[i + 1] - X->start[i]);
+out:
+    return local;
+}
+
+static dkm_local dense_distances(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx d = dkm_panel_objs(job->A, node)->d;
+    const void *A = dkm_panel_values(job->A, node, job->a);
+    const void *B = dkm_panel_values(job->B, node, job->b);
+    double *turned = NULL;
+
+    DKM_STEP(dkm_alloc(job->A->of->ctx, d * LANES, &turned));
+    if (C->precision == DKM_F64)
+        distances_f64(d, A, B, turned, C);
+    else
+        distances_f32(d, A, B, (float *)(void *)turned, C);
+    dkm_phase_flops(job->A->of->ctx, 3.0 * (double)C->na * (double)C->nb * (double)d);
+out:
+    DKM_FREE(turned);
+    return local;
+}
+
+static dkm_local sparse_distances(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    dkm_local local = dkm_sparse_dot_tile(DKM_SPARSE_L1_GAP, A, job->a, B, job->b, C);
+
+    for (dkm_idx j = 0; j < C->nb; j++)
+        for (dkm_idx i = 0; i < C->na; i++) {
+            double norms = A->extra[job->a + i] + B->extra[job->b + j];
+            double gap = norms + dkm_tile_get(C, i, j);
+            dkm_tile_put(C, i, j, gap > 0 ? gap : 0.0);
+        }
+    return local;
+}
+
+static dkm_local laplace_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    dkm_local local = dkm_panel_objs(job->A, node)->type == DKM_DENSE
+                          ? dense_distances(node, job, C)
+                          : sparse_distances(node, job, C);
+
+    dkm_map_exp(C, -1.0 / node->param[0]);
+    return local;
+}
+
+static double laplace_loss(const dkm_node *node, const dkm_panel *panel)
+{
+    double most = 0;
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        most = fmax(most, dkm_panel_objs(panel, node)->extra[i]);
+    return most / node->param[0];
+}
+
+const dkm_kernel_class dkm_kernel_class_laplace = {.name = "laplace",
+                                                   .origin = DKM_ORIGIN_FREE,
+                                                   .types = DKM_VECTOR_TYPES,
+                                                   .params = {{"sigma", DKM_POSITIVE, 1}},
+                                                   .precompute = laplace_digest,
+                                                   .self = dkm_self_one,
+                                                   .loss = laplace_loss,
+                                                   .tile = laplace_tile};

@@ -1,0 +1,36 @@
+/* linear: k(x, x') = <x, x'>. */
+#include "kernels/vector/vectors.h"
+
+static void linear_self(const dkm_node *node, dkm_panel *panel)
+{
+    const double *squares = dkm_panel_objs(panel, node)->extra;
+    double *self = dkm_panel_diag(panel, node);
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        self[i] = squares[i];
+}
+
+static void linear_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    (void)node;
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        out->k[i] = pairs->s[i];
+        out->dk_ds[i] = 1.0;
+        out->dk_da[i] = 0.0;
+    }
+}
+
+static double linear_inverse(const dkm_node *node, double k)
+{
+    (void)node;
+    return k;
+}
+
+const dkm_kernel_class dkm_kernel_class_linear = {.name = "linear",
+                                                  .origin = DKM_ORIGIN_AS_OUTSIDE,
+                                                  .types = DKM_VECTOR_TYPES,
+                                                  .precompute = dkm_vectors_precompute,
+                                                  .self = linear_self,
+                                                  .tile = dkm_vectors_dot,
+                                                  .slopes = linear_slopes,
+                                                  .inverse = linear_inverse};

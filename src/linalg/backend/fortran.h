@@ -1,0 +1,83 @@
+/** @file fortran.h  The Fortran and BLACS symbols dkmap calls. Included in src/linalg only. */
+#ifndef DKMAP_LINALG_BACKEND_FORTRAN_H
+#define DKMAP_LINALG_BACKEND_FORTRAN_H
+
+#include <mpi.h>
+
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridinit(int *context, const char *order, int P, int Q);
+void Cblacs_gridexit(int context);
+
+/* One declaration for each of the two precisions. */
+#define DKM_FORTRAN(REAL, b, p)                                                                    \
+    void b##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
+                  const REAL *alpha, const REAL *A, const int *lda, const REAL *B, const int *ldb, \
+                  const REAL *beta, REAL *C, const int *ldc);                                      \
+    void b##gemv_(const char *trans, const int *m, const int *n, const REAL *alpha, const REAL *A, \
+                  const int *lda, const REAL *x, const int *incx, const REAL *beta, REAL *y,       \
+                  const int *incy);                                                                \
+    void b##syrk_(const char *uplo, const char *trans, const int *n, const int *k,                 \
+                  const REAL *alpha, const REAL *A, const int *lda, const REAL *beta, REAL *C,     \
+                  const int *ldc);                                                                 \
+    void b##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,         \
+                  const int *m, const int *n, const REAL *alpha, const REAL *A, const int *lda,    \
+                  REAL *B, const int *ldb);                                                        \
+    void b##potrf_(const char *uplo, const int *n, REAL *A, const int *lda, int *info);            \
+    void p##gemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,        \
+                  const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
+                  const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \
+                  const REAL *beta, REAL *C, const int *ic, const int *jc, const int *descC);      \
+    void p##symm_(const char *side, const char *uplo, const int *m, const int *n,                  \
+                  const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
+                  const int *descA, const REAL *B, const int *ib, const int *jb, const int *descB, \
+                  const REAL *beta, REAL *C, const int *ic, const int *jc, const int *descC);      \
+    void p##tran_(const int *m, const int *n, const REAL *alpha, const REAL *A, const int *ia,     \
+                  const int *ja, const int *descA, const REAL *beta, REAL *C, const int *ic,       \
+                  const int *jc, const int *descC);                                                \
+    void p##geadd_(const char *trans, const int *m, const int *n, const REAL *alpha,               \
+                   const REAL *A, const int *ia, const int *ja, const int *descA,                  \
+                   const REAL *beta, REAL *C, const int *ic, const int *jc, const int *descC);     \
+    void p##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,         \
+                  const int *m, const int *n, const REAL *alpha, const REAL *A, const int *ia,     \
+                  const int *ja, const int *descA, REAL *B, const int *ib, const int *jb,          \
+                  const int *descB);                                                               \
+    void p##syrk_(const char *uplo, const char *trans, const int *n, const int *k,                 \
+                  const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
+                  const int *descA, const REAL *beta, REAL *C, const int *ic, const int *jc,       \
+                  const int *descC);                                                               \
+    void p##trtri_(const char *uplo, const char *diag, const int *n, REAL *A, const int *ia,       \
+                   const int *ja, const int *descA, int *info);                                    \
+    void p##lauum_(const char *uplo, const int *n, REAL *A, const int *ia, const int *ja,          \
+                   const int *descA);
+
+DKM_FORTRAN(double, d, pd)
+DKM_FORTRAN(float, s, ps)
+
+void pdsyevd_(const char *job, const char *uplo, const int *n, double *A, const int *ia,
+              const int *ja, const int *descA, double *values, double *Z, const int *iz,
+              const int *jz, const int *descZ, double *work, const int *lwork, int *integers,
+              const int *liwork, int *info);
+void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
+             double *values, double *work, const int *lwork, int *integers, const int *liwork,
+             int *info);
+void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
+void dlarft_(const char *direct, const char *store, const int *n, const int *k, const double *v,
+             const int *ldv, const double *tau, double *t, const int *ldt);
+void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
+            const int *n, const double *alpha, const double *a, const int *lda, double *b,
+            const int *ldb);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda,
+             int *info);
+void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+void dpbtrf_(const char *uplo, const int *n, const int *kd, double *ab, const int *ldab, int *info);
+void dpbtrs_(const char *uplo, const int *n, const int *kd, const int *nrhs, const double *ab,
+             const int *ldab, double *b, const int *ldb, int *info);
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,
+             int *integers, int *info);
+
+#endif

@@ -1,0 +1,73 @@
+/* Tall-skinny GEMM micro-kernel: W += op(T) V for a tile T and 1 to DKM_NRHS_MAX right-hand sides.
+ *
+ * BLAS packs both factors before it multiplies, which for few right-hand sides takes as long as the
+ * product (Goto and van de Geijn 2008, ACM TOMS 34(3):12, doi:10.1145/1356052.1356053); here T is
+ * read in place. V and W are row-major with nrhs_pad = 8, 16 or 24 numbers per row. Sums for a few
+ * rows of W stay in registers, ACCUMULATORS = 12 of them, while V_BLOCK rows of V pass by: two
+ * vectors of right-hand sides at a time, so that enough registers remain.
+ *
+ * Cost: 2 na nb nrhs_pad flops, T read once; local, no workspace. Compiled with
+ * -ffp-contract=fast, so that products and sums fuse. */
+#include "linalg/kernels/gemm_tallskinny.h"
+#include "core/minmax.h"
+
+#define VECTOR_BYTES 32 /* of a vector */
+#define ACCUMULATORS 12 /* vectors of sums at a time */
+#define V_BLOCK      64 /* objects of V at a time: they stay in the first cache */
+
+/* How many vectors and objects there are is a constant in each copy of the loops. */
+#define INLINE static inline __attribute__((always_inline))
+
+typedef struct strides {
+    dkm_idx nrhs_pad;
+    dkm_idx outs, ins; /* objects of W and of V */
+    dkm_idx by_out, by_in;
+} strides;
+
+#define REAL    double
+#define NAME(x) x##_f64
+#include "linalg/kernels/gemm_tallskinny.inc"
+#undef REAL
+#undef NAME
+
+#define REAL    float
+#define NAME(x) x##_f32
+#include "linalg/kernels/gemm_tallskinny.inc"
+
+static const void *tile_element(const dkm_ts_tile *t, dkm_idx i, dkm_idx j)
+{
+    dkm_idx k = i + j * t->ld;
+
+    return t->precision == DKM_F64 ? (const void *)((const double *)t->T + k)
+                                   : (const void *)((const float *)t->T + k);
+}
+
+static const void *rhs_row(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, dkm_idx k)
+{
+    return t->precision == DKM_F64 ? (const void *)((const double *)V + k * nrhs_pad)
+                                   : (const void *)((const float *)V + k * nrhs_pad);
+}
+
+static void add(const dkm_ts_tile *t, const strides *s, const void *T, const void *V, void *W)
+{
+    if (t->precision == DKM_F64)
+        add_f64(s, T, V, W);
+    else
+        add_f32(s, T, V, W);
+}
+
+void dkm_ts_gemm_n(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *W)
+{
+    for (dkm_idx j = 0; j < t->nb; j += V_BLOCK) {
+        strides s = {nrhs_pad, t->na, dkm_idx_min(V_BLOCK, t->nb - j), 1, t->ld};
+        add(t, &s, tile_element(t, 0, j), rhs_row(t, nrhs_pad, V, j), W);
+    }
+}
+
+void dkm_ts_gemm_t(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *W)
+{
+    for (dkm_idx i = 0; i < t->na; i += V_BLOCK) {
+        strides s = {nrhs_pad, t->nb, dkm_idx_min(V_BLOCK, t->na - i), t->ld, 1};
+        add(t, &s, tile_element(t, i, 0), rhs_row(t, nrhs_pad, V, i), W);
+    }
+}

@@ -1,0 +1,294 @@
+/* Distributed symmetric product W = K V with a multivector, K stationary (SLATE: hemmA).
+ *
+ * Every tile T of one triangle, in rows I and columns J, is used twice where it is stored, W_I += T
+ * V_J and W_J += T'V_I, so K never moves. This is the stationary-A variant of Schatz, van de Geijn
+ * and Poulson 2016, SIAM J. Sci. Comput. 38(6):C748-C781, doi:10.1137/140993478. V and W are kept
+ * transposed, p numbers per row of K, in the order of the rank's own rows and columns of K, so that
+ * a tile uses consecutive parts of them.
+ *
+ * Cost per rank: 2 m^2 p / ranks flops, half of K read once. V is replicated: an allgather of m p
+ * numbers in and an allreduce of m p numbers out over all ranks, m p + 2 (m_loc + n_loc) p numbers
+ * held; p is bounded by dkm_symm_max_cols(). */
+#include "linalg/symm/symm_multivec.h"
+#include "core/minmax.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/mpi_calls.h"
+#include "linalg/backend/blas.h"
+#include "linalg/kernels/gemm_tallskinny.h"
+#include "matrix/dmat_impl.h"
+
+#define COLUMN_BYTES (128 << 20) /* of V at a time, on every rank */
+#define TILE         1024        /* rows and columns of a tile of a matrix that is held */
+#define CACHE_ROWS   256         /* of a part of it that stays in cache for its second use */
+#define CACHE_COLS   128
+
+static size_t symm_element_size(const dkm_symm *s)
+{
+    return s->shape->precision == DKM_F64 ? sizeof(double) : sizeof(float);
+}
+
+/* Address of what a buffer holds for local row or column k. */
+static void *symm_numbers_of(const dkm_symm *s, void *buffer, dkm_idx k)
+{
+    return (char *)buffer + (size_t)(k * s->width) * symm_element_size(s);
+}
+
+dkm_idx dkm_symm_max_cols(dkm_idx m)
+{
+    dkm_idx most = COLUMN_BYTES / ((m > 0 ? m : 1) * (dkm_idx)sizeof(double));
+
+    return most > 0 ? most : 1;
+}
+
+/* A few columns, but not one, which gemv does well. */
+static int symm_is_skinny(const dkm_symm *s)
+{
+    return s->p > 1 && s->p <= DKM_NRHS_MAX;
+}
+
+static dkm_local symm_alloc(dkm_symm *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_dmat *K = s->shape;
+    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    dkm_idx p = s->width;
+    size_t size = symm_element_size(s);
+
+    DKM_STEP(dkm_alloc(ctx, K->m * s->p, &s->all));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->W_rows));
+    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->W_cols));
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->nb * K->nb, size, &s->corner));
+    DKM_STEP(dkm_alloc(ctx, dkm_ctx_size(ctx), &s->counts));
+    DKM_STEP(dkm_alloc(ctx, dkm_ctx_size(ctx), &s->starts));
+out:
+    return local;
+}
+
+void dkm_symm_free(dkm_symm *s)
+{
+    DKM_FREE(s->starts);
+    DKM_FREE(s->counts);
+    DKM_FREE(s->corner);
+    DKM_FREE(s->W_cols);
+    DKM_FREE(s->W_rows);
+    DKM_FREE(s->V_cols);
+    DKM_FREE(s->V_rows);
+    DKM_FREE(s->all);
+}
+
+/* p numbers from double to the precision of the buffers, and added the other way. */
+static void symm_load_rhs(const dkm_symm *s, const double *from, void *buffer, dkm_idx k)
+{
+    void *to = symm_numbers_of(s, buffer, k);
+
+    for (dkm_idx j = 0; j < s->p; j++) {
+        if (s->shape->precision == DKM_F64)
+            ((double *)to)[j] = from[j];
+        else
+            ((float *)to)[j] = (float)from[j];
+    }
+}
+
+static void symm_add_block(const dkm_symm *s, void *buffer, dkm_idx k, double *to)
+{
+    const void *from = symm_numbers_of(s, buffer, k);
+
+    for (dkm_idx j = 0; j < s->p; j++)
+        to[j] += s->shape->precision == DKM_F64 ? ((const double *)from)[j]
+                                                : (double)((const float *)from)[j];
+}
+
+static dkm_status symm_distribute_rhs(dkm_symm *s, const double *rows, dkm_idx ld)
+{
+    dkm_status status = DKM_OK;
+    const dkm_dmat *K = s->shape;
+    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
+    dkm_idx p = s->p;
+
+    for (int r = 0; r < size; r++) {
+        s->counts[r] = dkm_slab_count(K->m, r, size) * p;
+        s->starts[r] = dkm_slab_first(K->m, r, size) * p;
+    }
+    for (dkm_idx i = 0; i < s->counts[rank] / p; i++)
+        memcpy(s->all + s->starts[rank] + i * p, rows + i * ld, (size_t)p * sizeof *rows);
+    DKM_TRY(dkm_mpi_allgatherv(ctx, NULL, s->all, s->counts, s->starts, MPI_DOUBLE));
+    for (dkm_idx il = 0; il < K->m_loc; il++)
+        symm_load_rhs(s, s->all + dkm_dmat_global_row(K, il) * p, s->V_rows, il);
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
+        symm_load_rhs(s, s->all + dkm_dmat_global_col(K, jl) * p, s->V_cols, jl);
+out:
+    return status;
+}
+
+dkm_status dkm_symm_begin(dkm_symm *s, const dkm_dmat *shape, dkm_idx p, const double *rows,
+                          dkm_idx ld)
+{
+    dkm_status status = DKM_OK;
+
+    *s = (dkm_symm){.shape = shape, .p = p, .width = p};
+    if (symm_is_skinny(s))
+        s->width = dkm_ts_nrhs_pad(p);
+    DKM_AGREE(dkm_grid_ctx(shape->grid), symm_alloc(s));
+    DKM_TRY(symm_distribute_rhs(s, rows, ld));
+out:
+    return status;
+}
+
+void dkm_symm_finish(dkm_symm *s, double *rows, dkm_idx ld)
+{
+    const dkm_dmat *K = s->shape;
+    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    int rank = dkm_ctx_rank(ctx);
+    dkm_idx p = s->p;
+
+    memset(s->all, 0, (size_t)(K->m * p) * sizeof *s->all);
+    for (dkm_idx il = 0; il < K->m_loc; il++)
+        symm_add_block(s, s->W_rows, il, s->all + dkm_dmat_global_row(K, il) * p);
+    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
+        symm_add_block(s, s->W_cols, jl, s->all + dkm_dmat_global_col(K, jl) * p);
+    dkm_mpi_allreduce(s->all, K->m * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    for (dkm_idx i = 0; i < s->counts[rank] / p; i++)
+        memcpy(rows + i * ld, s->all + s->starts[rank] + i * p, (size_t)p * sizeof *rows);
+}
+
+/* W_I += T V_J, and W_J += T'V_I, for the tile T from local place (il, jl) on. */
+static void symm_tile_n(dkm_symm *s, dkm_idx il, dkm_idx jl, const dkm_ts_tile *t)
+{
+    const void *V = symm_numbers_of(s, s->V_cols, jl);
+    void *W = symm_numbers_of(s, s->W_rows, il);
+
+    if (symm_is_skinny(s))
+        dkm_ts_gemm_n(t, s->width, V, W);
+    else
+        dkm_blas_gemm(t->precision, 'N', 'T', s->p, t->na, t->nb, 1.0, V, s->p, t->T, t->ld, 1.0, W,
+                      s->p);
+}
+
+static void symm_tile_t(dkm_symm *s, dkm_idx il, dkm_idx jl, const dkm_ts_tile *t)
+{
+    const void *V = symm_numbers_of(s, s->V_rows, il);
+    void *W = symm_numbers_of(s, s->W_cols, jl);
+
+    if (symm_is_skinny(s))
+        dkm_ts_gemm_t(t, s->width, V, W);
+    else
+        dkm_blas_gemm(t->precision, 'N', 'N', s->p, t->nb, t->na, 1.0, V, s->p, t->T, t->ld, 1.0, W,
+                      s->p);
+}
+
+static void symm_clear_diagonal(const dkm_symm *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb,
+                                void *T, dkm_idx ld)
+{
+    const dkm_dmat *K = s->shape;
+    int P = dkm_grid_rows(K->grid);
+
+    for (dkm_idx j = 0; j < nb; j++) {
+        dkm_idx jg = dkm_dmat_global_col(K, jl + j), i = dkm_cyclic_local(jg, K->mb, P) - il;
+        if (dkm_cyclic_owner(jg, K->mb, P) == dkm_grid_row(K->grid) && i >= 0 && i < na)
+            memset((char *)T + (size_t)(i + j * ld) * symm_element_size(s), 0,
+                   symm_element_size(s));
+    }
+}
+
+void dkm_symm_accumulate_tile(dkm_symm *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb,
+                              void *tile, dkm_idx ld)
+{
+    dkm_ts_tile t = {s->shape->precision, na, nb, ld, tile};
+
+    symm_tile_n(s, il, jl, &t);
+    symm_clear_diagonal(s, il, jl, na, nb, tile, ld);
+    symm_tile_t(s, il, jl, &t);
+}
+
+static const void *symm_scatter_result(const dkm_dmat *K, dkm_idx il, dkm_idx jl)
+{
+    dkm_idx k = il + jl * K->ld;
+
+    return K->precision == DKM_F64 ? (const void *)(K->a.f64 + k) : (const void *)(K->a.f32 + k);
+}
+
+/* Local rows [from, to) of local columns [jl, jl + nb): all on one side of the diagonal. */
+static void symm_add_rectangle(dkm_symm *s, const dkm_dmat *K, dkm_idx from, dkm_idx to, dkm_idx jl,
+                               dkm_idx nb)
+{
+    dkm_idx tall = symm_is_skinny(s) ? CACHE_ROWS : TILE,
+            wide = symm_is_skinny(s) ? CACHE_COLS : TILE;
+
+    for (dkm_idx j = jl; j < jl + nb; j += wide)
+        for (dkm_idx il = from; il < to; il += tall) {
+            dkm_ts_tile t = {K->precision, dkm_idx_min(tall, to - il),
+                             dkm_idx_min(wide, jl + nb - j), K->ld, symm_scatter_result(K, il, j)};
+            symm_tile_t(s, il, j, &t);
+            symm_tile_n(s, il, j, &t);
+        }
+}
+
+/* The block on the diagonal in local columns from jl on, n x n at local row il. */
+static void symm_add_diagonal_tile(dkm_symm *s, char uplo, const dkm_dmat *K, dkm_idx il,
+                                   dkm_idx jl, dkm_idx n)
+{
+    size_t size = symm_element_size(s);
+
+    memset(s->corner, 0, (size_t)(n * n) * size);
+    for (dkm_idx j = 0; j < n; j++) {
+        dkm_idx from = uplo == 'L' ? j : 0, to = uplo == 'L' ? n : j + 1;
+        memcpy((char *)s->corner + (size_t)(from + j * n) * size,
+               symm_scatter_result(K, il + from, jl + j), (size_t)(to - from) * size);
+    }
+    dkm_symm_accumulate_tile(s, il, jl, n, n, s->corner, n);
+}
+
+/* Local blocks of columns [b, end), from the diagonal to local row @p edge: what lies beyond the
+ * diagonal blocks of all of them is a rectangle, the rest is two halves of the same kind. */
+static void symm_add_columns(dkm_symm *s, char uplo, const dkm_dmat *K, dkm_idx b, dkm_idx end,
+                             dkm_idx edge)
+{
+    int p = dkm_grid_row(K->grid), P = dkm_grid_rows(K->grid);
+    dkm_idx jl = b * K->nb, n = dkm_idx_min(end * K->nb, K->n_loc) - jl;
+    dkm_idx first = dkm_dmat_global_col(K, jl), last = dkm_dmat_global_col(K, jl + n - 1);
+    dkm_idx above = dkm_cyclic_count(first, K->mb, p, P);
+    dkm_idx below = dkm_cyclic_count(last + 1, K->mb, p, P);
+
+    if (uplo == 'L')
+        symm_add_rectangle(s, K, below, edge, jl, n);
+    else
+        symm_add_rectangle(s, K, edge, above, jl, n);
+    if (end - b > 1) {
+        dkm_idx middle = b + (end - b) / 2;
+        symm_add_columns(s, uplo, K, b, middle, uplo == 'L' ? below : above);
+        symm_add_columns(s, uplo, K, middle, end, uplo == 'L' ? below : above);
+    } else if (below > above) {
+        symm_add_diagonal_tile(s, uplo, K, above, jl, n);
+    }
+}
+
+void dkm_symm_accumulate(dkm_symm *s, char uplo, const dkm_dmat *K)
+{
+    dkm_idx blocks = (K->n_loc + K->nb - 1) / K->nb, each = K->nb < TILE ? TILE / K->nb : 1;
+
+    for (dkm_idx b = 0; b < blocks; b += each)
+        symm_add_columns(s, uplo, K, b, dkm_idx_min(b + each, blocks), uplo == 'L' ? K->m_loc : 0);
+}
+
+dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx each = dkm_symm_max_cols(K->m);
+    dkm_symm s = {0};
+
+    for (dkm_idx c = 0; c < p; c += each) {
+        DKM_TRY(dkm_symm_begin(&s, K, dkm_idx_min(each, p - c), rows + c, p));
+        dkm_symm_accumulate(&s, uplo, K);
+        dkm_symm_finish(&s, rows + c, p);
+        dkm_symm_free(&s);
+    }
+out:
+    dkm_symm_free(&s);
+    return status;
+}

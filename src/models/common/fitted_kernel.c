@@ -1,0 +1,196 @@
+#include "models/common/fitted_kernel.h"
+
+#include "kernels/gram/column_block.h"
+
+#define STRETCH_BYTES                                                                              \
+    25165824.0 /* of cross-Gram a rank: little enough for the heap to give again */
+#define STRETCH_MOST 65536.0
+
+const dkm_fitted_kernel_names dkm_input_names = {"kernel", "inputs"};
+const dkm_fitted_kernel_names dkm_output_names = {"output_kernel", "outputs"};
+
+static dkm_status fitted_kernel_prepare(dkm_fitted_kernel *fitted, const char *kernel)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_kernel_parse(fitted->ctx, kernel, &fitted->kernel));
+    DKM_TRY(dkm_kernel_prepare(fitted->kernel, fitted->X, &fitted->prepared));
+out:
+    return status;
+}
+
+dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx, dkm_data **X,
+                                  const char *kernel, const dkm_layout *layout)
+{
+    dkm_status status = DKM_OK;
+
+    *fitted = (dkm_fitted_kernel){.ctx = ctx, .X = *X};
+    *X = NULL;
+    DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &fitted->grid));
+    fitted->nb =
+        layout->block ? layout->block : dkm_grid_block(fitted->grid, dkm_data_rows(fitted->X));
+    DKM_TRY(fitted_kernel_prepare(fitted, kernel));
+out:
+    return status;
+}
+
+dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *fitted,
+                                               const dkm_fitted_kernel *other, dkm_data **X,
+                                               const char *kernel)
+{
+    *fitted = (dkm_fitted_kernel){
+        .ctx = other->ctx, .grid = other->grid, .shares_grid = 1, .nb = other->nb};
+    fitted->X = *X;
+    *X = NULL;
+    return fitted_kernel_prepare(fitted, kernel);
+}
+
+dkm_status dkm_fitted_kernel_use_distances(dkm_fitted_kernel *fitted)
+{
+    if (!dkm_kernel_has_better_distances(fitted->kernel))
+        return DKM_OK;
+    dkm_prepared_destroy(&fitted->prepared);
+    dkm_kernel_use_distances(fitted->kernel);
+    return dkm_kernel_prepare(fitted->kernel, fitted->X, &fitted->prepared);
+}
+
+void dkm_fitted_kernel_close(dkm_fitted_kernel *fitted)
+{
+    dkm_cross_gram_destroy(&fitted->cross);
+    dkm_prepared_destroy(&fitted->prepared);
+    dkm_data_destroy(&fitted->X);
+    dkm_kernel_destroy(&fitted->kernel);
+    if (!fitted->shares_grid)
+        dkm_grid_destroy(&fitted->grid);
+}
+
+static dkm_local fitted_kernel_check_inputs(const dkm_fitted_kernel *fitted, const dkm_data *X)
+{
+    dkm_type type = dkm_data_type(X);
+
+    if (type != dkm_data_type(fitted->X))
+        return dkm_fail(fitted->ctx, DKM_ERR_ARG,
+                        "the model was trained on %s inputs, these are %s",
+                        dkm_type_name(dkm_data_type(fitted->X)), dkm_type_name(type));
+    if (type == DKM_DENSE && dkm_data_cols(X) != dkm_data_cols(fitted->X))
+        return dkm_fail(fitted->ctx, DKM_ERR_ARG,
+                        "the model was trained on inputs of %lld columns, these have %lld",
+                        (long long)dkm_data_cols(fitted->X), (long long)dkm_data_cols(X));
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X, dkm_dmat **K)
+{
+    dkm_status status = DKM_OK;
+    dkm_prepared *prepared = NULL;
+
+    *K = NULL;
+    DKM_AGREE(fitted->ctx, fitted_kernel_check_inputs(fitted, X));
+    DKM_TRY(dkm_kernel_prepare_new(fitted->prepared, X, &prepared));
+    if (dkm_column_block_wanted(
+            fitted->prepared)) { /* kept, they would take more than their own share */
+        DKM_TRY(dkm_gram_cross(fitted->grid, fitted->kernel, prepared, fitted->prepared, fitted->nb,
+                               fitted->nb, DKM_F64, K));
+        goto out;
+    }
+    if (!fitted->cross)
+        DKM_TRY(dkm_cross_gram_create(fitted->grid, fitted->kernel, fitted->prepared, fitted->nb,
+                                      DKM_F64, &fitted->cross));
+    DKM_TRY(dkm_cross_gram_eval(fitted->cross, prepared, fitted->nb, K));
+out:
+    dkm_prepared_destroy(&prepared);
+    return status;
+}
+
+dkm_status dkm_fitted_kernel_objects(const dkm_fitted_kernel *fitted, dkm_dmat **X)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_dmat_create(fitted->grid, dkm_data_rows(fitted->X), dkm_data_cols(fitted->X),
+                            fitted->nb, fitted->nb, DKM_F64, X));
+    DKM_TRY(dkm_dmat_from_rows(*X, dkm_data_values_const(fitted->X)));
+out:
+    if (status != DKM_OK)
+        dkm_dmat_destroy(X);
+    return status;
+}
+
+dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs)
+{
+    double width = (double)(dkm_data_rows(fitted->X) + outputs) * sizeof(double);
+    double rows = STRETCH_BYTES * dkm_grid_rows(fitted->grid) * dkm_grid_cols(fitted->grid) / width;
+
+    return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
+}
+
+dkm_local dkm_fitted_kernel_to_archive(const dkm_fitted_kernel *fitted,
+                                       dkm_fitted_kernel_names names, dkm_archive *archive)
+{
+    dkm_local local = dkm_archive_put_text(archive, names.kernel, dkm_kernel_text(fitted->kernel));
+
+    return local.code == DKM_OK ? dkm_archive_borrow_data(archive, names.objects, fitted->X)
+                                : local;
+}
+
+dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted, const dkm_fitted_kernel *other,
+                                          dkm_fitted_kernel_names names, dkm_archive *archive,
+                                          const dkm_layout *layout)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = archive->ctx;
+    const char *kernel = NULL;
+    dkm_data *X = NULL;
+
+    *fitted = (dkm_fitted_kernel){.ctx = ctx};
+    DKM_AGREE(ctx, dkm_archive_text(archive, names.kernel, &kernel));
+    DKM_AGREE(ctx, dkm_archive_take_data(archive, names.objects, &X));
+    if (other)
+        DKM_TRY(dkm_fitted_kernel_open_sharing_grid(fitted, other, &X, kernel));
+    else
+        DKM_TRY(dkm_fitted_kernel_open(fitted, ctx, &X, kernel, layout));
+out:
+    dkm_data_destroy(&X);
+    return status;
+}
+
+dkm_status dkm_fitted_kernel_put_matrix(const dkm_fitted_kernel *fitted, dkm_archive *archive,
+                                        const char *name, const dkm_dmat *A)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *rows = NULL;
+
+    DKM_TRY(dkm_data_create_dense(fitted->ctx, dkm_dmat_rows(A), dkm_dmat_cols(A), &rows));
+    DKM_TRY(dkm_dmat_to_rows(A, dkm_data_values(rows)));
+    DKM_AGREE(fitted->ctx, dkm_archive_put_data(archive, name, &rows));
+out:
+    dkm_data_destroy(&rows);
+    return status;
+}
+
+static dkm_local fitted_kernel_check_shape(dkm_ctx *ctx, const char *name, const dkm_data *data,
+                                           dkm_idx rows, dkm_idx cols)
+{
+    if (dkm_data_rows(data) == rows && dkm_data_cols(data) == cols)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_FORMAT, "the model's part '%s' is %lld x %lld, not %lld x %lld",
+                    name, (long long)dkm_data_rows(data), (long long)dkm_data_cols(data),
+                    (long long)rows, (long long)cols);
+}
+
+dkm_status dkm_fitted_kernel_take_matrix(const dkm_fitted_kernel *fitted, dkm_archive *archive,
+                                         const char *name, dkm_idx rows, dkm_idx cols, dkm_dmat **A)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *data = NULL;
+
+    *A = NULL;
+    DKM_AGREE(fitted->ctx, dkm_archive_take_rows(archive, name, &data));
+    DKM_AGREE(fitted->ctx, fitted_kernel_check_shape(fitted->ctx, name, data, rows, cols));
+    DKM_TRY(dkm_dmat_create(fitted->grid, rows, cols, fitted->nb, fitted->nb, DKM_F64, A));
+    DKM_TRY(dkm_dmat_from_rows(*A, dkm_data_values_const(data)));
+out:
+    if (status != DKM_OK)
+        dkm_dmat_destroy(A);
+    dkm_data_destroy(&data);
+    return status;
+}

@@ -1,0 +1,175 @@
+#include "models/common/target_encoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static dkm_idx sort_distinct(dkm_idx n, double *values)
+{
+    dkm_idx kept = 0;
+
+    qsort(values, (size_t)n, sizeof *values, ascending);
+    for (dkm_idx i = 0; i < n; i++)
+        if (kept == 0 || values[i] != values[kept - 1])
+            values[kept++] = values[i];
+    return kept;
+}
+
+/* The distinct labels of this rank. */
+static dkm_local own_classes(const dkm_data *Y, double **classes, int *count)
+{
+    dkm_idx n = dkm_data_local_rows(Y);
+    dkm_local local = dkm_alloc(dkm_data_ctx(Y), n, classes);
+
+    *count = 0;
+    if (local.code == DKM_OK) {
+        memcpy(*classes, dkm_data_values_const(Y), (size_t)n * sizeof **classes);
+        *count = (int)sort_distinct(n, *classes);
+    }
+    return local;
+}
+
+static dkm_local target_encoder_room_for_all(dkm_ctx *ctx, const int *counts, int *starts,
+                                             double **all)
+{
+    dkm_idx total = 0;
+
+    for (int r = 0; r < dkm_ctx_size(ctx); r++) {
+        starts[r] = (int)total;
+        total += counts[r];
+    }
+    return dkm_alloc(ctx, total, all);
+}
+
+static dkm_status learn_classes(dkm_target_encoder *t, const dkm_data *Y)
+{
+    dkm_status status = DKM_OK;
+    int *counts = NULL, *starts = NULL, size = dkm_ctx_size(t->ctx), mine = 0;
+    double *own = NULL, *all = NULL;
+
+    DKM_AGREE(t->ctx, dkm_alloc(t->ctx, size, &counts));
+    DKM_AGREE(t->ctx, dkm_alloc(t->ctx, size, &starts));
+    DKM_AGREE(t->ctx, own_classes(Y, &own, &mine));
+    MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, dkm_ctx_comm(t->ctx));
+    DKM_AGREE(t->ctx, target_encoder_room_for_all(t->ctx, counts, starts, &all));
+    MPI_Allgatherv(own, mine, MPI_DOUBLE, all, counts, starts, MPI_DOUBLE, dkm_ctx_comm(t->ctx));
+    t->cols = sort_distinct(starts[size - 1] + counts[size - 1], all);
+    t->classes = all;
+    all = NULL;
+out:
+    DKM_FREE(all);
+    DKM_FREE(own);
+    DKM_FREE(starts);
+    DKM_FREE(counts);
+    return status;
+}
+
+dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, const dkm_data *Y)
+{
+    dkm_ctx *ctx = dkm_data_ctx(Y);
+    dkm_type type = dkm_data_type(Y);
+
+    *encoder = (dkm_target_encoder){.ctx = ctx, .type = type, .cols = dkm_data_cols(Y)};
+    if (type == DKM_LABELS)
+        return learn_classes(encoder, Y);
+    if (type == DKM_DENSE)
+        return DKM_OK;
+    return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                                   "ridge regression takes dense outputs or labels, not %s",
+                                   dkm_type_name(type)));
+}
+
+void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data *Y, double *rows)
+{
+    dkm_idx n = dkm_data_local_rows(Y), cols = encoder->cols;
+    const double *y = dkm_data_values_const(Y);
+
+    if (!encoder->classes) {
+        memcpy(rows, y, (size_t)(n * cols) * sizeof *rows);
+        return;
+    }
+    for (dkm_idx i = 0; i < n; i++)
+        for (dkm_idx j = 0; j < cols; j++)
+            rows[i * cols + j] = y[i] == encoder->classes[j];
+}
+
+static dkm_idx target_encoder_largest(const double *row, dkm_idx n)
+{
+    dkm_idx best = 0;
+
+    for (dkm_idx j = 1; j < n; j++)
+        if (row[j] > row[best])
+            best = j;
+    return best;
+}
+
+dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder, dkm_data **numbers,
+                                     dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    const double *rows = dkm_data_values_const(*numbers);
+    double *labels;
+
+    *Y = NULL;
+    if (!encoder->classes) {
+        *Y = *numbers;
+        *numbers = NULL;
+        return DKM_OK;
+    }
+    DKM_TRY(dkm_data_create_labels(encoder->ctx, dkm_data_rows(*numbers), Y));
+    labels = dkm_data_values(*Y);
+    for (dkm_idx i = 0; i < dkm_data_local_rows(*numbers); i++)
+        labels[i] =
+            encoder->classes[target_encoder_largest(rows + i * encoder->cols, encoder->cols)];
+out:
+    dkm_data_destroy(numbers);
+    return status;
+}
+
+dkm_local dkm_target_encoder_to_archive(const dkm_target_encoder *encoder, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_archive_put_text(archive, "target_type", dkm_type_name(encoder->type)));
+    DKM_STEP(dkm_archive_put_real(archive, "target_cols", (double)encoder->cols));
+    if (encoder->classes)
+        DKM_STEP(dkm_archive_put_reals(archive, "classes", encoder->cols, encoder->classes));
+out:
+    return local;
+}
+
+dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder, const dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *type;
+    const double *classes;
+    dkm_idx count = 0;
+
+    *encoder = (dkm_target_encoder){.ctx = archive->ctx};
+    DKM_STEP(dkm_archive_text(archive, "target_type", &type));
+    DKM_STEP(dkm_archive_count(archive, "target_cols", 0, INT64_MAX, &encoder->cols));
+    encoder->type = dkm_type_from_name(type);
+    if (encoder->type == DKM_DENSE)
+        goto out;
+    DKM_STEP(dkm_archive_reals(archive, "classes", &count, &classes));
+    if (encoder->type != DKM_LABELS || count < 1 || count != encoder->cols)
+        DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT, "targets that are %s, of %lld classes",
+                          type, (long long)count));
+    DKM_STEP(dkm_alloc(archive->ctx, count, &encoder->classes));
+    memcpy(encoder->classes, classes, (size_t)count * sizeof *classes);
+out:
+    return local;
+}
+
+void dkm_target_encoder_clear(dkm_target_encoder *encoder)
+{
+    DKM_FREE(encoder->classes);
+}

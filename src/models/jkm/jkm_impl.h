@@ -1,0 +1,30 @@
+/** @file jkm_impl.h  A joint kernel map after training: what fit, predict and model files share. */
+#ifndef DKMAP_MODELS_JKM_JKM_IMPL_H
+#define DKMAP_MODELS_JKM_JKM_IMPL_H
+
+#include "models/jkm/joint_map/joint_map.h"
+#include "models/jkm/output_space/output_space.h"
+#include "models/registry/model_impl.h"
+
+typedef struct dkm_jkm {
+    dkm_ctx *ctx;
+    dkm_joint_map map;
+    dkm_output_space space;
+    dkm_data *U; /* the weight vector: one row for each of the joint map's inputs */
+    char *joint, *kx, *ky;
+    double epsilon, C, threshold;
+    dkm_idx top;
+} dkm_jkm;
+
+/** Remember the expressions of kernels. Local. */
+DKM_NODISCARD
+dkm_local dkm_jkm_store_texts(dkm_jkm *s, const char *joint, const char *kx, const char *ky);
+
+/** What the outputs of a model are. Local. */
+void dkm_jkm_describe(const dkm_jkm *s, dkm_type *type, dkm_idx *cols);
+
+/** Free the map and all it has. Local.
+ *  @param[in] state  a dkm_jkm */
+void dkm_jkm_destroy(void *state);
+
+#endif

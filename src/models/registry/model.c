@@ -1,0 +1,235 @@
+#include "models/registry/model_impl.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+
+#define SVM_BASE "svm_base"
+
+static const dkm_method *const methods[] = {
+    &dkm_method_krr, &dkm_method_krr_primal, &dkm_method_kpca, &dkm_method_kde,
+    &dkm_method_knn, &dkm_method_hopfield,   &dkm_method_svm,  &dkm_method_extend,
+    &dkm_method_lle, &dkm_method_jkm};
+
+static const dkm_method *find_method(const char *name)
+{
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        if (strcmp(methods[k]->name, name) == 0)
+            return methods[k];
+    return NULL;
+}
+
+dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
+                          dkm_idx output_cols, dkm_model **model)
+{
+    dkm_status status = DKM_OK;
+    dkm_preimage_settings standard = {0};
+    dkm_model *M = NULL;
+
+    *model = NULL;
+    DKM_AGREE(ctx, dkm_calloc(ctx, 1, &M));
+    *M = (dkm_model){.ctx = ctx,
+                     .method = method,
+                     .state = state,
+                     .output_type = output_type,
+                     .output_cols = output_cols,
+                     .svm_base = dkm_ctx_svm_base(ctx)};
+    state = NULL;
+    if (method->decode)
+        DKM_TRY(dkm_model_configure(M, &standard));
+    *model = M;
+    M = NULL;
+out:
+    dkm_model_destroy(&M);
+    if (state)
+        method->destroy(state);
+    return status;
+}
+
+const char *dkm_model_method(const dkm_model *model)
+{
+    return model->method->name;
+}
+
+dkm_type dkm_model_output_type(const dkm_model *model)
+{
+    return model->output_type;
+}
+
+dkm_idx dkm_model_output_cols(const dkm_model *model)
+{
+    return model->output_cols;
+}
+
+int dkm_model_svm_base(const dkm_model *model)
+{
+    return model->svm_base;
+}
+
+dkm_idx dkm_model_batch_rows(const dkm_model *model)
+{
+    return model->method->stretch(model->state);
+}
+
+/* A model file may promise outputs of another kind than its method makes. */
+static dkm_local model_check_outputs(const dkm_model *model, const dkm_data *Y)
+{
+    dkm_type type = dkm_data_type(Y);
+    int rows = dkm_type_storage_form(type) == DKM_STORED_VALUES;
+
+    if (type == model->output_type && (!rows || dkm_data_cols(Y) == model->output_cols))
+        return DKM_LOCAL_OK;
+    return dkm_fail(model->ctx, DKM_ERR_FORMAT,
+                    "damaged model file: outputs are %s of %lld columns, and it says %s of %lld",
+                    dkm_type_name(type), (long long)dkm_data_cols(Y),
+                    dkm_type_name(model->output_type), (long long)model->output_cols);
+}
+
+dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(model->method->predict(model->state, X, Y));
+    DKM_AGREE(model->ctx, model_check_outputs(model, *Y));
+out:
+    if (status != DKM_OK)
+        dkm_data_destroy(Y);
+    return status;
+}
+
+/* Whether the method can do what is asked of it. */
+static dkm_local check_able(const dkm_model *model, int able)
+{
+    if (able)
+        return DKM_LOCAL_OK;
+    return dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
+                    "a model of %s has no coordinates to turn into objects, and so no pre-images",
+                    model->method->name);
+}
+
+dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(model->ctx, check_able(model, model->method->configure != NULL));
+    DKM_TRY(model->method->configure(model->state, settings, &model->decoded_type,
+                                     &model->decoded_cols));
+    if (!model->method->predicts_coordinates) {
+        model->output_type = model->decoded_type;
+        model->output_cols = model->decoded_cols;
+    }
+out:
+    dkm_preimage_settings_clear(settings);
+    return status;
+}
+
+dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    *Y = NULL;
+    DKM_AGREE(model->ctx, check_able(model, model->method->decode != NULL));
+    DKM_TRY(model->method->decode(model->state, Z, Y));
+out:
+    return status;
+}
+
+dkm_type dkm_model_decoded_type(const dkm_model *model)
+{
+    return model->decoded_type;
+}
+
+dkm_idx dkm_model_decoded_cols(const dkm_model *model)
+{
+    return model->decoded_cols;
+}
+
+dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(model->ctx,
+              dkm_archive_put_text(archive, "output_type", dkm_type_name(model->output_type)));
+    DKM_AGREE(model->ctx, dkm_archive_put_real(archive, "output_cols", (double)model->output_cols));
+    if (model->svm_base != DKM_SVM_BASE_AUTO)
+        DKM_AGREE(model->ctx, dkm_archive_put_real(archive, SVM_BASE, model->svm_base));
+    DKM_TRY(model->method->to_archive(model->state, archive));
+out:
+    return status;
+}
+
+static dkm_local read_outputs(const dkm_archive *archive, dkm_type *type, dkm_idx *cols)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *name;
+
+    DKM_STEP(dkm_archive_check_finite(archive));
+    DKM_STEP(dkm_archive_text(archive, "output_type", &name));
+    DKM_STEP(dkm_archive_count(archive, "output_cols", 0, INT64_MAX, cols));
+    *type = dkm_type_from_name(name);
+    if (*type == DKM_TYPE_COUNT)
+        local = dkm_fail(archive->ctx, DKM_ERR_FORMAT,
+                         "the model's outputs are of unknown type '%s'", name);
+out:
+    return local;
+}
+
+/* Models without the part are of another time, or their inputs were no svmlight file. */
+static dkm_local read_svm_base(const dkm_archive *archive, int *fitted)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double value = 0;
+
+    *fitted = DKM_SVM_BASE_AUTO;
+    if (!dkm_archive_find(archive, SVM_BASE))
+        return local;
+    DKM_STEP(dkm_archive_real(archive, SVM_BASE, &value));
+    if (value != 0 && value != 1)
+        DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT,
+                          "the model's svmlight indices count from %g, not from 0 or 1", value));
+    *fitted = value == 1;
+out:
+    return local;
+}
+
+static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_method *method)
+{
+    if (!method)
+        return dkm_fail(ctx, DKM_ERR_FORMAT,
+                        "a model of the method '%s', which this program has not", name);
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive *archive,
+                                  const dkm_layout *layout, dkm_model **model)
+{
+    dkm_status status = DKM_OK;
+    const dkm_method *found = find_method(method);
+    dkm_type type = DKM_DENSE;
+    dkm_idx cols = 0;
+    int svm_base = DKM_SVM_BASE_AUTO;
+    void *state = NULL;
+
+    *model = NULL;
+    DKM_AGREE(ctx, known(ctx, method, found));
+    DKM_AGREE(ctx, read_outputs(archive, &type, &cols));
+    DKM_AGREE(ctx, read_svm_base(archive, &svm_base));
+    DKM_TRY(found->from_archive(ctx, archive, layout, &state));
+    DKM_TRY(dkm_model_wrap(ctx, found, state, type, cols, model));
+    (*model)->svm_base = svm_base;
+out:
+    return status;
+}
+
+void dkm_model_destroy(dkm_model **model)
+{
+    dkm_model *M = *model;
+
+    if (!M)
+        return;
+    if (M->state)
+        M->method->destroy(M->state);
+    dkm_free_block(M);
+    *model = NULL;
+}

@@ -1,0 +1,58 @@
+/** @file model_impl.h  What a method provides to be a model: one row of the table in model.c. */
+#ifndef DKMAP_MODELS_REGISTRY_MODEL_IMPL_H
+#define DKMAP_MODELS_REGISTRY_MODEL_IMPL_H
+
+#include <dkmap/model.h>
+
+#include "io/archive/archive.h"
+
+typedef struct dkm_method {
+    const char *name;
+    dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
+    /** Rows to predict at a time. Local. */
+    dkm_idx (*stretch)(const void *state);
+    /** Choose how coordinates become objects, and say what those are; takes over what the settings
+     *  hold. NULL for methods without coordinates. Collective. */
+    dkm_status (*configure)(void *state, dkm_preimage_settings *settings, dkm_type *type,
+                            dkm_idx *cols);
+    /** Objects from coordinates, as configured; NULL for methods without them. Collective. */
+    dkm_status (*decode)(void *state, const dkm_data *Z, dkm_data **Y);
+    int predicts_coordinates; /**< predict gives coordinates, and decode the objects; else predict
+                                   decodes by itself */
+    /** Name every part of the model. Collective. */
+    dkm_status (*to_archive)(void *state, dkm_archive *archive);
+    /** Make the state again from its parts, taking their data. Collective. */
+    dkm_status (*from_archive)(dkm_ctx *ctx, dkm_archive *archive, const dkm_layout *layout,
+                               void **state);
+    void (*destroy)(void *state);
+} dkm_method;
+
+struct dkm_model {
+    dkm_ctx *ctx;
+    const dkm_method *method;
+    void *state;
+    dkm_type output_type;
+    dkm_idx output_cols;
+    dkm_type decoded_type;
+    dkm_idx decoded_cols;
+    int svm_base; /**< of inputs from svmlight files; DKM_SVM_BASE_AUTO: none were, or not known */
+};
+
+/** Wrap a method's state, with the pre-images that suit it; takes it over, also on failure.
+ *  Collective. */
+DKM_NODISCARD
+dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
+                          dkm_idx output_cols, dkm_model **model);
+
+/** All parts of a model, and a model from them. Collective. */
+DKM_NODISCARD
+dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive);
+DKM_NODISCARD
+dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive *archive,
+                                  const dkm_layout *layout, dkm_model **model);
+
+extern const dkm_method dkm_method_krr, dkm_method_krr_primal, dkm_method_kpca, dkm_method_kde,
+    dkm_method_knn, dkm_method_hopfield, dkm_method_svm, dkm_method_extend, dkm_method_lle,
+    dkm_method_jkm;
+
+#endif

@@ -1,0 +1,48 @@
+/** @file descent.h  Many small minimisations at once: min over x of ||Psi - phi(x)||^2.
+ *
+ *  All points take their steps together, so that each round is a few matrix products. A point that
+ *  a step does not bring nearer tries half of it; a point whose direction cannot be told begins
+ *  anew from the next of its starts, the training objects nearest to Psi. Once half of the points
+ *  have settled the others go on among themselves.
+ */
+#ifndef DKMAP_PREIMAGE_DESCENT_H
+#define DKMAP_PREIMAGE_DESCENT_H
+
+#include "preimage/preimage.h"
+
+/** What is known of one point t. */
+typedef struct dkm_descent_point {
+    dkm_idx d;
+    const double *t;
+    const double *dk_ds; /**< the gradient of <Psi, phi(t)> is by_s + 2 by_a t */
+    double inner, dk_da; /**< inner is <Psi, phi(t)> */
+    double self, slope;  /**< k(t, t), and its gradient is 2 slope t */
+} dkm_descent_point;
+
+typedef struct dkm_descent_rule {
+    const char *name;
+    int whole_steps; /**< begin with the whole direction; else step lengths are learned */
+    /** Where to go from t. Local.
+     *  @return nonzero when that cannot be told */
+    int (*direction)(const dkm_descent_point *point, double *direction);
+} dkm_descent_rule;
+
+/** Solve for all rows of coordinates. Collective.
+ *
+ *  A point that no start brings anywhere gets the nearest training object; how many there were, and
+ *  how many had not settled when the rounds were over, is reported as a warning.
+ *
+ *  @param[in] pre  with its expansion open and the training objects as candidates
+ */
+DKM_NODISCARD
+dkm_status dkm_descent_solve(dkm_preimage *pre, const dkm_descent_rule *rule, const dkm_data *Z,
+                             dkm_data **Y);
+
+/** Numbers a point takes. Local. */
+dkm_idx dkm_descent_width(const dkm_preimage *pre);
+
+/** Expansion and starts. Collective. */
+DKM_NODISCARD
+dkm_status dkm_descent_prepare(dkm_preimage *pre);
+
+#endif

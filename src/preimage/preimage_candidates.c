@@ -1,0 +1,234 @@
+/* Candidates are compared by their whole distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
+ * also counts what of phi(c) lies outside the span. Those of a file of any length are streamed: of
+ * a block coordinates and norms are computed. Where memory allows they are kept, and searched as
+ * those in memory are; else a first pass over the file finds the range of the norms, and one pass
+ * for each batch of points searches. The objects that were chosen are read once more. */
+#include <string.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+#include "preimage/preimage.h"
+
+#define SHARE 4.0 /* coordinates are kept where so many times their bytes are free */
+
+static int preimage_candidates_accepts(const dkm_embedding *e)
+{
+    (void)e;
+    return 1;
+}
+
+/* Coordinates and norms of the objects given. */
+static dkm_status use_given(dkm_preimage *pre)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    const dkm_data *C = pre->settings.candidates;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(C), &pre->candidates.norms));
+    DKM_TRY(dkm_embedding_encode(pre->e, C, &pre->candidates.Z, pre->candidates.norms));
+out:
+    return status;
+}
+
+static dkm_status preimage_candidates_prepare(dkm_preimage *pre)
+{
+    if (pre->settings.stream)
+        return DKM_OK;
+    return pre->settings.candidates ? use_given(pre) : dkm_preimage_use_training(pre);
+}
+
+/* Room for what is kept of a file, or none. */
+static dkm_status open_kept(dkm_preimage *pre, dkm_candidates *kept)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_idx m = dkm_source_rows(pre->settings.stream), longest = m / dkm_ctx_size(ctx) + 1;
+
+    if (!dkm_memory_fits(ctx, SHARE * (double)longest * (double)(pre->e->p + 1) * sizeof(double)))
+        return DKM_OK;
+    DKM_TRY(dkm_data_create_dense(ctx, m, pre->e->p, &kept->Z));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(kept->Z), &kept->norms));
+out:
+    return status;
+}
+
+/* What becomes of the coordinates and norms of a block; @p first counts from the first of this
+ * rank's candidates, of which a block may hold none. Local. */
+typedef struct visitor {
+    void (*visit)(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms);
+    void *user;
+} visitor;
+
+/* Rows of every rank's share of the file from its own @p first on. */
+static dkm_status visit_block(dkm_preimage *pre, dkm_idx first, dkm_idx each, const visitor *v)
+{
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_status status = DKM_OK;
+    dkm_candidates block = {0};
+    dkm_data *objects = NULL;
+
+    DKM_TRY(dkm_source_read_share(pre->settings.stream, first, each, &objects));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(objects), &block.norms));
+    DKM_TRY(dkm_embedding_encode(pre->e, objects, &block.Z, block.norms));
+    v->visit(v->user, first, dkm_data_local_rows(objects), dkm_data_values_const(block.Z),
+             block.norms);
+out:
+    dkm_candidates_clear(&block);
+    dkm_data_destroy(&objects);
+    return status;
+}
+
+/* One pass over the file. */
+static dkm_status visit_all(dkm_preimage *pre, const visitor *v)
+{
+    dkm_status status = DKM_OK;
+    int size = dkm_ctx_size(pre->e->fitted.ctx);
+    dkm_idx longest = dkm_slab_count(dkm_source_rows(pre->settings.stream), 0, size);
+    dkm_idx width = dkm_source_cols(pre->settings.stream) + pre->e->p;
+    dkm_idx each = dkm_fitted_kernel_batch_rows(&pre->e->fitted, width) / size + 1;
+
+    for (dkm_idx first = 0; first < longest; first += each)
+        DKM_TRY(visit_block(pre, first, each, v));
+out:
+    return status;
+}
+
+static void keep_block(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
+{
+    dkm_candidates *kept = user;
+    dkm_idx p = dkm_data_cols(kept->Z);
+
+    if (n == 0)
+        return;
+    memcpy(dkm_data_values(kept->Z) + first * p, Z, (size_t)(n * p) * sizeof *Z);
+    memcpy(kept->norms + first, norms, (size_t)n * sizeof *norms);
+}
+
+static void add_range(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
+{
+    (void)first;
+    (void)Z;
+    dkm_norm_range_add(user, n, norms);
+}
+
+typedef struct looker {
+    dkm_topk_search *search;
+    dkm_idx start; /* index of this rank's first candidate */
+} looker;
+
+static void look_at_block(void *user, dkm_idx first, dkm_idx n, const double *Z,
+                          const double *norms)
+{
+    looker *l = user;
+
+    dkm_topk_search_scan(l->search, l->start + first, n, Z, norms);
+}
+
+/* Coordinates of all candidates, kept where memory allows; else the range of their norms. Once. */
+static dkm_status read_candidates(dkm_preimage *pre)
+{
+    dkm_status status = DKM_OK;
+    dkm_candidates kept = {0};
+    dkm_norm_range range = dkm_norm_range_empty();
+
+    DKM_TRY(open_kept(pre, &kept));
+    DKM_TRY(visit_all(pre, kept.Z ? &(visitor){keep_block, &kept} : &(visitor){add_range, &range}));
+    if (!kept.Z)
+        dkm_norm_range_combine(pre->e->fitted.ctx, &range);
+    pre->range = range;
+    pre->ranged = !kept.Z;
+    pre->candidates = kept;
+    kept = (dkm_candidates){0};
+out:
+    dkm_candidates_clear(&kept);
+    return status;
+}
+
+static dkm_status search_stream(dkm_preimage *pre, const dkm_data *Z, dkm_idx top, dkm_idx *index,
+                                double *distance)
+{
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_idx m = dkm_source_rows(pre->settings.stream);
+    looker l = {.start = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx))};
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_topk_search_open(Z, top, pre->range, &l.search));
+    DKM_TRY(visit_all(pre, &(visitor){look_at_block, &l}));
+    DKM_TRY(dkm_topk_search_finish(l.search, index, distance));
+out:
+    dkm_topk_search_close(&l.search);
+    return status;
+}
+
+/* The objects chosen, of all ranks' points, from their file. */
+static dkm_status read_chosen(dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
+                              dkm_data **Y)
+{
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    int size = dkm_ctx_size(ctx), *counts = NULL, *starts = NULL;
+    dkm_status status = DKM_OK;
+    dkm_idx *all = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &all));
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &counts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &starts));
+    for (int r = 0; r < size; r++) {
+        counts[r] = (int)dkm_slab_count(n, r, size);
+        starts[r] = (int)dkm_slab_first(n, r, size);
+    }
+    MPI_Allgatherv(index, (int)own, MPI_INT64_T, all, counts, starts, MPI_INT64_T,
+                   dkm_ctx_comm(ctx));
+    DKM_TRY(dkm_source_select(pre->settings.stream, n, all, Y));
+out:
+    DKM_FREE(starts);
+    DKM_FREE(counts);
+    DKM_FREE(all);
+    return status;
+}
+
+static dkm_status fetch_chosen(dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
+                               dkm_data **Y)
+{
+    const dkm_data *objects =
+        pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X;
+    dkm_status status = DKM_OK;
+    dkm_objs got = {0};
+
+    DKM_TRY(dkm_data_fetch(objects, own, index, &got));
+    DKM_TRY(dkm_data_wrap(pre->e->fitted.ctx, n, &got, Y));
+out:
+    dkm_objs_clear(&got);
+    return status;
+}
+
+static dkm_status preimage_candidates_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_idx top = pre->settings.top > 0 ? pre->settings.top : 1;
+    dkm_idx n = dkm_data_rows(Z), own = dkm_data_local_rows(Z), *index = NULL;
+    double *distance = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
+    DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
+    if (!pre->candidates.Z && !pre->ranged)
+        DKM_TRY(read_candidates(pre));
+    if (pre->candidates.Z)
+        DKM_TRY(dkm_topk(Z, &pre->candidates, top, index, distance));
+    else
+        DKM_TRY(search_stream(pre, Z, top, index, distance));
+    if (pre->settings.top > 0)
+        DKM_TRY(dkm_candidates_list(ctx, n, top, index, distance, Y));
+    else
+        DKM_TRY((pre->settings.stream ? read_chosen : fetch_chosen)(pre, n, own, index, Y));
+out:
+    DKM_FREE(distance);
+    DKM_FREE(index);
+    return status;
+}
+
+const dkm_preimage_kind dkm_preimage_candidates = {.method = DKM_PREIMAGE_CANDIDATES,
+                                                   .suits = preimage_candidates_accepts,
+                                                   .prepare = preimage_candidates_prepare,
+                                                   .solve = preimage_candidates_solve};

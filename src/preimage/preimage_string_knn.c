@@ -1,0 +1,353 @@
+/* A string is found character by character. Every character of a training output is an example: the
+ * coordinates of the whole output and the window on the input around the character go with it. The
+ * k nearest of them vote, by the distance
+ *   ||z - z_i||^2 + 2 (characters of the windows that differ),
+ * in which ties are nearly universal: they are broken at random, by the seed. The length is that of
+ * the input and what the outputs of the k nearest strings have more than their inputs.
+ *
+ * Training strings pass by in chunks on every rank; points stay where they are. */
+#include <math.h>
+#include <string.h>
+
+#include <dkmap/random.h>
+
+#include "core/alloc.h"
+#include "kernels/evaluation/object_hash.h"
+#include "linalg/backend/blas.h"
+#include "preimage/context_windows.h"
+#include "preimage/preimage.h"
+#include "preimage/preimage_char_classifier.h"
+
+#define CHUNK       512
+#define VOTERS      5
+#define WIDTH       3
+#define STREAM_TIES 41
+#define GRAIN       0x1.0p-30 /* of distances, relative to their size: what is nearer is a tie */
+
+/* One of the nearest characters so far. */
+typedef struct voter {
+    double distance;
+    uint64_t tie;
+    char letter;
+} voter;
+
+/* What is known of this rank's points. */
+typedef struct decoding {
+    dkm_preimage *pre;
+    const dkm_data *Z;
+    dkm_context_windows windows;
+    uint64_t *id;  /* of each string, by which its ties are broken */
+    voter *voters; /* k for each character, nearest first */
+    dkm_idx k;
+    double grain;
+} decoding;
+
+/* A chunk of training strings, the same on every rank. */
+typedef struct examples {
+    dkm_idx first;
+    dkm_objs z, x, y;
+    dkm_context_windows windows;
+    double *distance; /* strings of the chunk for each point */
+} examples;
+
+static int preimage_string_knn_accepts(const dkm_embedding *e)
+{
+    return dkm_data_type(e->fitted.X) == DKM_STRINGS && e->inputs &&
+           dkm_data_type(e->inputs) == DKM_STRINGS;
+}
+
+static dkm_idx voters_of(const dkm_preimage *pre)
+{
+    return pre->settings.neighbours > 0 ? pre->settings.neighbours : VOTERS;
+}
+
+static dkm_idx window_of(const dkm_preimage *pre)
+{
+    return pre->settings.window > 0 ? pre->settings.window : WIDTH;
+}
+
+/* How much longer each training output is than its input, on every rank. */
+static dkm_status find_gaps(dkm_preimage *pre)
+{
+    dkm_status status = DKM_OK;
+    const dkm_data *X = pre->e->inputs, *Y = pre->e->fitted.X;
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_idx m = dkm_data_rows(X), first = dkm_data_local_first(X), *own = NULL;
+    dkm_objs y = {0};
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, m, &pre->mean));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &own));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++)
+        own[i] = first + i;
+    DKM_TRY(dkm_data_fetch(Y, dkm_data_local_rows(X), own, &y));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++) {
+        dkm_idx input, output;
+        dkm_data_string_const(X, i, &input);
+        dkm_context_windows_output(y.bytes + y.start[i], y.start[i + 1] - y.start[i], &output);
+        pre->mean[first + i] = (double)(output - input);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, pre->mean, (int)m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+out:
+    dkm_objs_clear(&y);
+    DKM_FREE(own);
+    return status;
+}
+
+static double preimage_string_knn_square(const double *z, dkm_idx p)
+{
+    double sum = 0;
+
+    for (dkm_idx j = 0; j < p; j++)
+        sum += z[j] * z[j];
+    return sum;
+}
+
+/* Distances are between coordinates alone: what an output has outside of them is not known. */
+static dkm_status preimage_string_knn_prepare(dkm_preimage *pre)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_preimage_use_training(pre));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(pre->candidates.Z); i++)
+        pre->candidates.norms[i] = preimage_string_knn_square(
+            dkm_data_values_const(pre->candidates.Z) + i * pre->e->p, pre->e->p);
+    DKM_TRY(find_gaps(pre));
+    if (pre->settings.kz)
+        DKM_TRY(dkm_char_classifier_learn(pre, window_of(pre)));
+out:
+    return status;
+}
+
+/* Lengths of the outputs of this rank's points. */
+static dkm_status find_lengths(dkm_preimage *pre, const dkm_data *Z, dkm_idx *lengths)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(Z);
+    dkm_idx m = dkm_data_rows(pre->e->inputs), n = dkm_data_local_rows(Z), *index = NULL;
+    dkm_idx k = voters_of(pre) < m ? voters_of(pre) : m;
+    double *distance = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * k, &index));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * k, &distance));
+    DKM_TRY(dkm_topk(Z, &pre->candidates, k, index, distance));
+    for (dkm_idx i = 0; i < n; i++) {
+        dkm_idx input;
+        double more = 0;
+        dkm_data_string_const(pre->X, i, &input);
+        for (dkm_idx j = 0; j < k; j++)
+            more += index[i * k + j] < m ? pre->mean[index[i * k + j]] / (double)k : 0.0;
+        lengths[i] = (dkm_idx)fmax(0.0, rint((double)input + more));
+    }
+out:
+    DKM_FREE(distance);
+    DKM_FREE(index);
+    return status;
+}
+
+static dkm_local open_decoding(decoding *s, dkm_preimage *pre, const dkm_data *Z,
+                               const dkm_idx *lengths)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = dkm_data_ctx(Z);
+    const dkm_objs *X = &pre->X->mine;
+    dkm_idx letters;
+
+    s->pre = pre;
+    s->Z = Z;
+    s->k = voters_of(pre);
+    DKM_STEP(dkm_context_windows_open(&s->windows, X, NULL, lengths, window_of(pre)));
+    letters = s->windows.start[s->windows.n];
+    DKM_STEP(dkm_alloc(ctx, X->n, &s->id));
+    DKM_STEP(dkm_alloc(ctx, letters * s->k, &s->voters));
+    for (dkm_idx i = 0; i < X->n; i++)
+        s->id[i] = dkm_hash_bytes(X->bytes + X->start[i], X->start[i + 1] - X->start[i]);
+    for (dkm_idx v = 0; v < letters * s->k; v++)
+        s->voters[v] = (voter){INFINITY, UINT64_MAX, ' '};
+out:
+    return local;
+}
+
+static void close_decoding(decoding *s)
+{
+    dkm_context_windows_close(&s->windows);
+    DKM_FREE(s->id);
+    DKM_FREE(s->voters);
+}
+
+/* The grain of distances, the same on every rank. */
+static double find_grain(const dkm_preimage *pre)
+{
+    double size[2] = {0, 0};
+
+    for (dkm_idx i = 0; i < dkm_data_local_rows(pre->candidates.Z); i++)
+        size[0] += pre->candidates.norms[i];
+    size[1] = (double)dkm_data_local_rows(pre->candidates.Z);
+    MPI_Allreduce(MPI_IN_PLACE, size, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(pre->e->fitted.ctx));
+    return exp2(floor(log2(size[0] / size[1]))) * GRAIN;
+}
+
+static int nearer(const voter *a, const voter *b)
+{
+    return a->distance < b->distance || (a->distance == b->distance && a->tie < b->tie);
+}
+
+/* Put a character among the k nearest of a place, if it belongs there. */
+static void preimage_string_knn_insert(voter *list, dkm_idx k, voter v)
+{
+    dkm_idx at = k - 1;
+
+    if (!nearer(&v, &list[at]))
+        return;
+    for (; at > 0 && nearer(&v, &list[at - 1]); at--)
+        list[at] = list[at - 1];
+    list[at] = v;
+}
+
+/* All characters of training string i, at @p far from point t, want to be among the voters of t's.
+ */
+static void preimage_string_knn_inner(decoding *s, dkm_idx t, const examples *c, dkm_idx i,
+                                      double far)
+{
+    const dkm_context_windows *a = &s->windows, *b = &c->windows;
+    uint64_t seed = dkm_ctx_seed(s->pre->e->fitted.ctx);
+
+    for (dkm_idx p = a->start[t]; p < a->start[t + 1]; p++) {
+        voter *list = s->voters + p * s->k;
+        for (dkm_idx q = b->start[i]; far <= list[s->k - 1].distance && q < b->start[i + 1]; q++) {
+            voter v = {far, 0, b->letter[q]};
+            v.distance += 2.0 * dkm_context_windows_differ(a->window + p * a->words,
+                                                           b->window + q * b->words, a->words);
+            if (v.distance > list[s->k - 1].distance)
+                continue;
+            v.tie = dkm_random_bits(seed, STREAM_TIES, s->id[t] + (uint64_t)(p - a->start[t]),
+                                    (uint64_t)(c->first + i) << 24 ^ (uint64_t)(q - b->start[i]));
+            preimage_string_knn_insert(list, s->k, v);
+        }
+    }
+}
+
+static dkm_status fetch_examples(decoding *s, dkm_idx first, dkm_idx count, examples *c)
+{
+    dkm_status status = DKM_OK;
+    const dkm_preimage *pre = s->pre;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_idx wanted[CHUNK];
+
+    *c = (examples){.first = first};
+    for (dkm_idx i = 0; i < count; i++)
+        wanted[i] = first + i;
+    DKM_TRY(dkm_data_fetch(pre->candidates.Z, count, wanted, &c->z));
+    DKM_TRY(dkm_data_fetch(pre->e->inputs, count, wanted, &c->x));
+    DKM_TRY(dkm_data_fetch(pre->e->fitted.X, count, wanted, &c->y));
+    DKM_AGREE(ctx, dkm_context_windows_open(&c->windows, &c->x, &c->y, NULL, window_of(pre)));
+    DKM_AGREE(ctx, dkm_alloc(ctx, count * dkm_data_local_rows(s->Z), &c->distance));
+out:
+    return status;
+}
+
+static void clear_examples(examples *c)
+{
+    DKM_FREE(c->distance);
+    dkm_context_windows_close(&c->windows);
+    dkm_objs_clear(&c->y);
+    dkm_objs_clear(&c->x);
+    dkm_objs_clear(&c->z);
+}
+
+/* All points of this rank against a chunk. */
+static void preimage_string_knn_meet_all(decoding *s, examples *c)
+{
+    dkm_idx n = dkm_data_local_rows(s->Z), count = c->z.n, p = s->pre->e->p;
+    const double *Z = dkm_data_values_const(s->Z);
+
+    dkm_blas_gemm(DKM_F64, 'T', 'N', count, n, p, -2.0, c->z.values, p, Z, p, 0.0, c->distance,
+                  count);
+    for (dkm_idx t = 0; t < n; t++) {
+        double own = preimage_string_knn_square(Z + t * p, p);
+        for (dkm_idx i = 0; i < count; i++) {
+            double far = c->distance[t * count + i] + own +
+                         preimage_string_knn_square(c->z.values + i * p, p);
+            preimage_string_knn_inner(s, t, c, i, s->grain * rint(fmax(0.0, far) / s->grain));
+        }
+    }
+}
+
+/* The character with most votes; of several the one whose first voter is nearest. */
+static char elect(const voter *list, dkm_idx k)
+{
+    dkm_idx most = 0, best = 0;
+
+    for (dkm_idx a = 0; a < k && isfinite(list[a].distance); a++) {
+        dkm_idx votes = 0;
+        for (dkm_idx b = 0; b < k; b++)
+            votes += isfinite(list[b].distance) && list[b].letter == list[a].letter;
+        if (votes > most) {
+            most = votes;
+            best = a;
+        }
+    }
+    return list[best].letter;
+}
+
+static dkm_status decode_all(decoding *s, dkm_data *Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx m = dkm_data_rows(s->pre->e->inputs);
+    examples c = {0};
+
+    s->grain = find_grain(s->pre);
+    for (dkm_idx first = 0; first < m; first += CHUNK) {
+        DKM_TRY(fetch_examples(s, first, m - first < CHUNK ? m - first : CHUNK, &c));
+        preimage_string_knn_meet_all(s, &c);
+        clear_examples(&c);
+    }
+    for (dkm_idx t = 0; t < s->windows.n; t++) {
+        dkm_idx length;
+        char *letters = dkm_data_string(Y, t, &length);
+        for (dkm_idx p = 0; p < length; p++)
+            letters[p] = elect(s->voters + (s->windows.start[t] + p) * s->k, s->k);
+    }
+out:
+    clear_examples(&c);
+    return status;
+}
+
+static dkm_local preimage_string_knn_check_inputs(const dkm_preimage *pre)
+{
+    if (pre->X)
+        return DKM_LOCAL_OK;
+    return dkm_fail(pre->e->fitted.ctx, DKM_ERR_UNSUPPORTED,
+                    "the pre-image method strings looks at the inputs: use predict, not decode");
+}
+
+static dkm_status preimage_string_knn_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_idx *lengths = NULL;
+    dkm_data *found = NULL;
+    decoding s = {0};
+
+    DKM_AGREE(ctx, preimage_string_knn_check_inputs(pre));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(Z), &lengths));
+    DKM_TRY(find_lengths(pre, Z, lengths));
+    DKM_TRY(dkm_data_create_strings(ctx, dkm_data_rows(Z), lengths, &found));
+    if (pre->settings.kz) {
+        DKM_TRY(dkm_char_classifier_fill(pre, window_of(pre), Z, found));
+    } else {
+        DKM_AGREE(ctx, open_decoding(&s, pre, Z, lengths));
+        DKM_TRY(decode_all(&s, found));
+    }
+    *Y = found;
+    found = NULL;
+out:
+    close_decoding(&s);
+    dkm_data_destroy(&found);
+    DKM_FREE(lengths);
+    return status;
+}
+
+const dkm_preimage_kind dkm_preimage_strings = {.method = DKM_PREIMAGE_STRINGS,
+                                                .suits = preimage_string_knn_accepts,
+                                                .prepare = preimage_string_knn_prepare,
+                                                .solve = preimage_string_knn_solve};

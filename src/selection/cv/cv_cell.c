@@ -1,0 +1,228 @@
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "data/objects.h"
+#include "matrix/dmat_impl.h"
+#include "selection/cv/cv_impl.h"
+
+static void cv_cell_close_split(dkm_cv_split *s, const dkm_cv_method *method)
+{
+    if (s->state)
+        method->release(&s->state);
+    dkm_data_destroy(&s->truth);
+    dkm_data_destroy(&s->Y);
+    DKM_FREE(s->test.rows);
+    DKM_FREE(s->train.rows);
+}
+
+/* Examples that are in neither part: those of the outer fold while inner folds are tried. */
+static dkm_local cv_cell_list_parts(const dkm_cv_cell *cell, const dkm_idx *fold, dkm_cv_split *s)
+{
+    dkm_idx m = cell->group->Y->m;
+    const dkm_idx *inner = fold + (1 + s->outer) * m;
+    dkm_local local = DKM_LOCAL_OK;
+
+    s->train.count = s->test.count = 0;
+    DKM_STEP(dkm_alloc(cell->group->ctx, m, &s->train.rows));
+    DKM_STEP(dkm_alloc(cell->group->ctx, m, &s->test.rows));
+    for (dkm_idx i = 0; i < m; i++) {
+        int outside = dkm_cv_held_out(cell->problem, fold[i], s->outer);
+        int tests = s->inner < 0 ? outside : !outside && inner[i] == s->inner;
+        dkm_cv_part *part = tests ? &s->test : outside ? NULL : &s->train;
+        if (part)
+            part->rows[part->count++] = i;
+    }
+out:
+    return local;
+}
+
+static dkm_status cv_cell_open_split(const dkm_cv_cell *cell, const dkm_idx *fold, dkm_cv_split *s)
+{
+    dkm_status status = DKM_OK;
+    const dkm_cv_group *group = cell->group;
+    dkm_idx block = cell->problem->layout.block;
+
+    DKM_AGREE(group->ctx, cv_cell_list_parts(cell, fold, s));
+    s->nb = block ? block : dkm_grid_block(group->grid, s->train.count);
+    DKM_TRY(dkm_data_select(group->Y, s->train.count, s->train.rows, &s->Y));
+    DKM_TRY(dkm_data_select(group->Y, s->test.count, s->test.rows, &s->truth));
+out:
+    return status;
+}
+
+dkm_local dkm_cv_worker_open(dkm_cv_worker *w, dkm_ctx *ctx, dkm_idx splits)
+{
+    w->splits = splits;
+    return dkm_calloc(ctx, splits, &w->split);
+}
+
+void dkm_cv_worker_close(dkm_cv_worker *w)
+{
+    for (dkm_idx k = 0; w->split && k < w->splits; k++)
+        cv_cell_close_split(&w->split[k], w->cell.problem->method);
+    DKM_FREE(w->split);
+    DKM_FREE(w->lowrank.E);
+}
+
+static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx place)
+{
+    return place < 0 ? NULL : w->cell.group->gram[place];
+}
+
+/* Where a split is kept. */
+static dkm_cv_split *split_of(const dkm_cv_worker *w, dkm_cv_cell_id place)
+{
+    dkm_idx inner = w->cell.problem->inner;
+
+    return &w->split[(place.inner < 0 ? place.outer : place.outer * inner + place.inner) %
+                     w->splits];
+}
+
+static void take_split(dkm_cv_cell *cell, const dkm_cv_split *s)
+{
+    cell->train = s->train;
+    cell->test = s->test;
+    cell->nb = s->nb;
+    cell->Y = s->Y;
+    cell->truth = s->truth;
+}
+
+/* Make the worker's base that of the outputs the cell looks at. */
+static dkm_status cv_cell_find_base(dkm_cv_worker *w, dkm_idx output_place)
+{
+    const dkm_cv_method *method = w->cell.problem->method;
+    dkm_status status = DKM_OK;
+
+    if (!method->find_base || dkm_ctx_size(w->cell.group->ctx) > 1 ||
+        (w->base_known && w->base_place == output_place))
+        return DKM_OK;
+    DKM_FREE(w->lowrank.E);
+    w->lowrank = (dkm_cv_lowrank){0};
+    w->base_place = output_place;
+    w->base_known = 1;
+    DKM_TRY(method->find_base(&w->cell, &w->lowrank));
+    w->cell.lowrank = w->lowrank.q > 0 ? &w->lowrank : NULL;
+out:
+    return status;
+}
+
+/* Make the worker's split and what was learned of the outputs fit the cell. */
+static dkm_status get_ready(dkm_cv_worker *w, dkm_cv_cell_id place, const dkm_idx *fold)
+{
+    const dkm_cv_method *method = w->cell.problem->method;
+    dkm_idx output_place = w->grams->place[2 * place.kernel + 1];
+    dkm_cv_split *s = split_of(w, place);
+    int same = s->Y && s->outer == place.outer && s->inner == place.inner &&
+               s->output_place == output_place;
+    dkm_status status = DKM_OK;
+
+    w->cell.place = place;
+    w->cell.inner = place.inner < 0 ? NULL : fold + (1 + place.outer) * w->cell.group->Y->m;
+    w->cell.K = gram_at(w, w->grams->place[2 * place.kernel]);
+    w->cell.L = gram_at(w, output_place);
+    DKM_TRY(cv_cell_find_base(w, output_place));
+    if (!same) {
+        cv_cell_close_split(s, method);
+        *s = (dkm_cv_split){
+            .outer = place.outer, .inner = place.inner, .output_place = output_place};
+        DKM_TRY(cv_cell_open_split(&w->cell, fold, s));
+    }
+    take_split(&w->cell, s);
+    if (!same && method->learn_outputs)
+        DKM_TRY(method->learn_outputs(&w->cell, &s->state));
+out:
+    return status;
+}
+
+dkm_status dkm_cv_work(dkm_cv_worker *w, dkm_cv_cell_id place, const dkm_idx *fold, double *sums)
+{
+    dkm_status status = DKM_OK;
+
+    w->cell.sums = sums;
+    DKM_TRY(get_ready(w, place, fold));
+    if (w->slot && !*w->slot)
+        DKM_TRY(w->cell.problem->method->share(&w->cell, w->slot));
+    w->cell.shared = w->slot ? *w->slot : NULL;
+    DKM_TRY(w->cell.problem->method->run(&w->cell, split_of(w, place)->state));
+out:
+    return status;
+}
+
+dkm_status dkm_cv_score_predictions(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred)
+{
+    dkm_status status = DKM_OK;
+    const dkm_cv_group *group = cell->group;
+    const dkm_score_settings settings = {cell->problem->loss, group->loss_kernel, group->labels};
+    dkm_idx n = cell->truth->mine.n;
+    double *losses = NULL, mine[2] = {0, 0}, all[2];
+
+    DKM_AGREE(group->ctx, dkm_alloc(group->ctx, n, &losses));
+    DKM_TRY(dkm_score_rows_by(cell->truth, pred, &settings, losses));
+    for (dkm_idx i = 0; i < n; i++) {
+        mine[0] += losses[i];
+        mine[1] += sqrt(losses[i]);
+    }
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(group->ctx));
+    if (dkm_ctx_rank(group->ctx) == 0) {
+        cell->sums[2 * setting] += all[0];
+        cell->sums[2 * setting + 1] += all[1];
+    }
+out:
+    DKM_FREE(losses);
+    return status;
+}
+
+dkm_status dkm_cv_extract(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
+                          dkm_type type, dkm_data **cut)
+{
+    dkm_status status = dkm_data_select(G, rows->count, rows->rows, cut);
+    dkm_idx n = cols->count, m = G->mine.d;
+    dkm_objs *objs;
+
+    if (status != DKM_OK)
+        return status;
+    objs = &(*cut)->mine;
+    for (dkm_idx i = 0; i < objs->n; i++) /* columns ascend, so that none is overwritten early */
+        for (dkm_idx j = 0; j < n; j++)
+            objs->values[i * n + j] = objs->values[i * m + cols->rows[j]];
+    objs->d = n;
+    objs->type = type;
+    return DKM_OK;
+}
+
+/* All of G and A is here: columns of a symmetric matrix are its rows. */
+static void cv_cell_gather(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
+                           dkm_dmat *A)
+{
+    for (dkm_idx j = 0; j < cols->count; j++) {
+        const double *from = G->mine.values + cols->rows[j] * G->mine.d;
+        double *to = dkm_dmat_f64(A) + j * dkm_dmat_ld(A);
+        for (dkm_idx i = 0; i < rows->count; i++)
+            to[i] = from[rows->rows[i]];
+    }
+}
+
+dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G, const dkm_cv_part *rows,
+                            const dkm_cv_part *cols, dkm_dmat **A)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *cut = NULL;
+    dkm_dmat *made = NULL;
+
+    *A = NULL;
+    DKM_TRY(dkm_dmat_create(cell->group->grid, rows->count, cols->count, cell->nb, cell->nb,
+                            DKM_F64, &made));
+    if (dkm_ctx_size(cell->group->ctx) == 1) {
+        cv_cell_gather(G, rows, cols, made);
+    } else {
+        DKM_TRY(dkm_cv_extract(G, rows, cols, DKM_DENSE, &cut));
+        DKM_TRY(dkm_dmat_from_rows(made, cut->mine.values));
+    }
+    *A = made;
+    made = NULL;
+out:
+    dkm_dmat_destroy(&made);
+    dkm_data_destroy(&cut);
+    return status;
+}

@@ -1,0 +1,189 @@
+#include "selection/cv/cv_checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "io/checkpoint/checkpointer.h"
+
+#define PORTIONS 16 /* safe points of a batch of cells, at the most */
+
+enum { DONE, LOSS, ROOT, WIDTH };
+
+static void cv_checkpoint_checkpoint_key(const dkm_cv_checkpoint *k, char stage[DKM_STAGE_LENGTH])
+{
+    const dkm_cv_problem *p = k->problem;
+
+    snprintf(stage, DKM_STAGE_LENGTH, "cells kernels=%lld settings=%lld folds=%lld inner=%lld",
+             (long long)p->kernels, (long long)p->settings, (long long)p->folds,
+             (long long)p->inner);
+}
+
+/* The numbers of a setting in a cell. */
+static double *cv_checkpoint_entry(const dkm_cv_checkpoint *k, dkm_cv_cell_id place,
+                                   dkm_idx setting)
+{
+    const dkm_cv_problem *p = k->problem;
+    dkm_idx each = p->inner ? p->inner : 1, split = place.outer;
+    dkm_idx row = place.kernel * dkm_cv_splits(p) + split * each + (p->inner ? place.inner : 0);
+
+    if (p->inner && place.inner < 0) /* the outer fold itself, with what its inner folds chose */
+        row = p->kernels * dkm_cv_splits(p) + place.outer;
+    return k->table + (row * p->settings + setting) * WIDTH;
+}
+
+static int is_done(const dkm_cv_checkpoint *k, dkm_cv_cell_id place)
+{
+    for (dkm_idx s = 0; s < k->problem->settings; s++)
+        if (dkm_cv_wants(k->problem, place, s) && cv_checkpoint_entry(k, place, s)[DONE] == 0)
+            return 0;
+    return 1;
+}
+
+static void cv_checkpoint_take(const dkm_cv_checkpoint *k, dkm_cv_cell_id place, double *sums)
+{
+    for (dkm_idx s = 0; s < k->problem->settings; s++) {
+        const double *e = cv_checkpoint_entry(k, place, s);
+        if (!dkm_cv_wants(k->problem, place, s))
+            continue;
+        sums[2 * s] = e[LOSS];
+        sums[2 * s + 1] = e[ROOT];
+    }
+}
+
+static void cv_checkpoint_put(const dkm_cv_checkpoint *k, dkm_cv_cell_id place, const double *sums)
+{
+    for (dkm_idx s = 0; s < k->problem->settings; s++) {
+        double *e = cv_checkpoint_entry(k, place, s);
+        if (!dkm_cv_wants(k->problem, place, s))
+            continue;
+        e[DONE] = 1;
+        e[LOSS] = sums[2 * s];
+        e[ROOT] = sums[2 * s + 1];
+    }
+}
+
+static dkm_idx cv_checkpoint_numbers(const dkm_cv_checkpoint *k)
+{
+    return k->rows * k->problem->settings * WIDTH;
+}
+
+static dkm_local read_table(dkm_cv_checkpoint *k, const dkm_archive *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *table = NULL;
+    dkm_idx count = 0;
+
+    DKM_STEP(dkm_archive_reals(state, "table", &count, &table));
+    if (count != cv_checkpoint_numbers(k))
+        DKM_STEP(dkm_fail(k->ctx, DKM_ERR_FORMAT, "a checkpoint of cells with %lld numbers",
+                          (long long)count));
+    memcpy(k->table, table, (size_t)count * sizeof *table);
+out:
+    return local;
+}
+
+dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *k, dkm_ctx *ctx, const dkm_cv_problem *problem,
+                                  int groups)
+{
+    dkm_status status = DKM_OK;
+    dkm_archive state = dkm_archive_empty(ctx);
+    char stage[DKM_STAGE_LENGTH];
+    int found = 0;
+
+    *k = (dkm_cv_checkpoint){.ctx = ctx, .problem = problem, .groups = groups};
+    k->rows = problem->kernels * dkm_cv_splits(problem) + (problem->inner ? problem->folds : 0);
+    if (!dkm_checkpointer_enabled(ctx))
+        return DKM_OK;
+    DKM_AGREE(ctx, dkm_calloc(ctx, cv_checkpoint_numbers(k), &k->table));
+    cv_checkpoint_checkpoint_key(k, stage);
+    dkm_checkpointer_set_matrix(problem->Y, "cells");
+    DKM_TRY(dkm_checkpointer_load(ctx, stage, &state, &found));
+    if (found)
+        DKM_AGREE(ctx, read_table(k, &state));
+out:
+    dkm_archive_clear(&state);
+    return status;
+}
+
+void dkm_cv_checkpoint_close(dkm_cv_checkpoint *k)
+{
+    DKM_FREE(k->table);
+}
+
+static dkm_status cv_checkpoint_save_state(const dkm_cv_checkpoint *k)
+{
+    dkm_status status = DKM_OK;
+    dkm_archive state = dkm_archive_empty(k->ctx);
+    char stage[DKM_STAGE_LENGTH];
+
+    dkm_checkpointer_set_matrix(k->problem->Y,
+                                "cells"); /* Gram matrices have said that they are at hand */
+    if (!dkm_checkpointer_due(k->ctx, 8.0 * (double)cv_checkpoint_numbers(k), 1))
+        return DKM_OK;
+    cv_checkpoint_checkpoint_key(k, stage);
+    DKM_AGREE(k->ctx, dkm_archive_put_reals(&state, "table", cv_checkpoint_numbers(k), k->table));
+    DKM_TRY(dkm_checkpointer_save(k->ctx, stage, &state));
+out:
+    dkm_archive_clear(&state);
+    return status;
+}
+
+/* Units of which a cell is not done, without gaps; returns how many cells they have. */
+static dkm_idx list_rest(const dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx unit,
+                         const dkm_cv_cell_id *place, dkm_cv_cell_id *rest)
+{
+    dkm_idx count = 0;
+
+    for (dkm_idx first = 0; first < cells; first += unit) {
+        int whole = 1;
+        for (dkm_idx c = first; c < first + unit; c++)
+            whole = whole && is_done(k, place[c]);
+        for (dkm_idx c = first; !whole && c < first + unit; c++)
+            rest[count++] = place[c];
+    }
+    return count;
+}
+
+/* One portion of the rest. */
+static dkm_status do_portion(dkm_cv_checkpoint *k, dkm_idx cells, const dkm_cv_cell_id *place,
+                             dkm_cv_do work, void *user)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx width = 2 * k->problem->settings;
+    double *sums = NULL;
+
+    DKM_AGREE(k->ctx, dkm_calloc(k->ctx, cells * width, &sums));
+    DKM_TRY(work(user, cells, place, sums));
+    for (dkm_idx c = 0; c < cells; c++)
+        cv_checkpoint_put(k, place[c], sums + c * width);
+    DKM_TRY(cv_checkpoint_save_state(k));
+out:
+    DKM_FREE(sums);
+    return status;
+}
+
+dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx unit,
+                                 const dkm_cv_cell_id *place, double *sums, dkm_cv_do work,
+                                 void *user)
+{
+    dkm_status status = DKM_OK;
+    dkm_cv_cell_id *rest = NULL;
+    dkm_idx count, units, portion;
+
+    if (!k->table)
+        return work(user, cells, place, sums);
+    DKM_AGREE(k->ctx, dkm_alloc(k->ctx, cells, &rest));
+    count = list_rest(k, cells, unit, place, rest);
+    units = count / unit;
+    portion = (units + PORTIONS - 1) / PORTIONS;
+    portion = unit * (portion > k->groups ? portion : k->groups);
+    for (dkm_idx first = 0; first < count; first += portion)
+        DKM_TRY(do_portion(k, first + portion < count ? portion : count - first, rest + first, work,
+                           user));
+    for (dkm_idx c = 0; c < cells; c++)
+        cv_checkpoint_take(k, place[c], sums + c * 2 * k->problem->settings);
+out:
+    DKM_FREE(rest);
+    return status;
+}

@@ -1,0 +1,60 @@
+/** @file block_lanczos.h  Leading eigenpairs of a symmetric operator by thick-restarted block
+ *  Lanczos. */
+#ifndef DKMAP_SOLVERS_KRYLOV_BLOCK_LANCZOS_H
+#define DKMAP_SOLVERS_KRYLOV_BLOCK_LANCZOS_H
+
+#include "solvers/operators/multivec.h"
+
+/** Y = A Q for a block of vectors; Q and Y have the same columns. Collective. */
+typedef dkm_status (*dkm_operator_fn)(void *user, const dkm_multivec *Q, dkm_multivec *Y);
+
+typedef struct dkm_block_lanczos_settings {
+    dkm_idx m, components;
+    dkm_idx block;    /**< columns multiplied at a time, at least 1 */
+    double tolerance; /**< on ||A v - lambda v|| / lambda_1 */
+    int max_rounds;
+    const char *name; /**< of the operator and all it depends on: the states of two operators are
+                           distinguished by it; NULL: none are kept */
+} dkm_block_lanczos_settings;
+
+typedef struct dkm_block_lanczos_outcome {
+    int converged;
+    int clustered; /**< pairs converged, and among them a multiple eigenvalue of as many copies as
+                        the block has columns: there may be more of it */
+    int rounds;
+    dkm_idx products, found; /**< columns multiplied; pairs handed over */
+    double residual;         /**< the largest among them, relative */
+} dkm_block_lanczos_outcome;
+
+/** Columns of a block that make the most of each product: few, as then a basis of the same size
+ *  reaches higher powers of A, and enough for gemm. Local. */
+dkm_idx dkm_block_lanczos_small_block(dkm_idx components);
+/** Columns of a block that finds an eigenvalue of any multiplicity whole: more than components.
+ *  Local. */
+dkm_idx dkm_block_lanczos_large_block(dkm_idx components);
+/** Columns the basis may grow to before it is cut back to the leading pairs. Local. */
+dkm_idx dkm_block_lanczos_max_basis(dkm_idx components, dkm_idx block);
+
+/** Bytes a rank of @p size needs for dkm_block_lanczos(): its rows of the basis and of the
+ * products, and the projected problem, which every rank holds whole. Local. */
+double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block);
+
+/** Find the leading pairs.
+ *
+ *  Collective. Starts from @p start when it holds columns, else from random ones. A block of b
+ *  columns finds b copies of a multiple eigenvalue; the outcome tells when there may be more.
+ *  Between two rounds the basis, its products and the next block are all there is to keep: a safe
+ *  point to stop and go on from.
+ *
+ *  @param[out] values   room for @p components numbers, largest first
+ *  @param[out] vectors  initialized with room for as many columns
+ *  @return DKM_OK, also when not converged (see @p outcome); DKM_ERR_MEMORY, also when a node
+ *          cannot hold dkm_krylov_bytes(); what the operator returns
+ */
+DKM_NODISCARD
+dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *settings,
+                             dkm_operator_fn apply, void *user, const dkm_multivec *start,
+                             double *values, dkm_multivec *vectors,
+                             dkm_block_lanczos_outcome *outcome);
+
+#endif

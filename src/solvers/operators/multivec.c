@@ -1,0 +1,156 @@
+#include "solvers/operators/multivec.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/mpi_calls.h"
+#include "linalg/backend/blas.h"
+
+dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity)
+{
+    dkm_idx n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+
+    *slab = (dkm_multivec){.ctx = ctx, .n = n, .ld = capacity};
+    return dkm_alloc(ctx, n * capacity, &slab->a);
+}
+
+void dkm_multivec_free(dkm_multivec *slab)
+{
+    DKM_FREE(slab->a);
+}
+
+void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G)
+{
+    assert(A->n == B->n);
+    /* row-major n x cols is column-major cols x n */
+    dkm_blas_gemm(DKM_F64, 'N', 'T', A->cols, B->cols, A->n, 1.0, A->a, A->ld, B->a, B->ld, 0.0, G,
+                  A->cols);
+    dkm_mpi_allreduce(G, A->cols * B->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+}
+
+void dkm_multivec_combine(const dkm_multivec *A, dkm_idx k, const double *S, dkm_idx lds,
+                          double scale, double beta, dkm_multivec *C)
+{
+    assert(k <= C->ld && A->n == C->n);
+    C->cols = k;
+    dkm_blas_gemm(DKM_F64, 'T', 'N', k, A->n, A->cols, scale, S, lds, A->a, A->ld, beta, C->a,
+                  C->ld);
+}
+
+void dkm_multivec_append(dkm_multivec *A, const dkm_multivec *B)
+{
+    assert(A->cols + B->cols <= A->ld && A->n == B->n);
+    for (dkm_idx i = 0; i < A->n; i++)
+        memcpy(A->a + i * A->ld + A->cols, B->a + i * B->ld, (size_t)B->cols * sizeof *A->a);
+    A->cols += B->cols;
+}
+
+void dkm_multivec_pack(const dkm_multivec *A, double *rows)
+{
+    for (dkm_idx i = 0; i < A->n; i++)
+        memcpy(rows + i * A->cols, A->a + i * A->ld, (size_t)A->cols * sizeof *rows);
+}
+
+void dkm_multivec_unpack(const double *rows, dkm_multivec *A)
+{
+    for (dkm_idx i = 0; i < A->n; i++)
+        memcpy(A->a + i * A->ld, rows + i * A->cols, (size_t)A->cols * sizeof *rows);
+}
+
+void dkm_multivec_center(dkm_multivec *A, dkm_idx m, double *means)
+{
+    memset(means, 0, (size_t)A->cols * sizeof *means);
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            means[j] += A->a[i * A->ld + j] / (double)m;
+    dkm_mpi_allreduce(means, A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            A->a[i * A->ld + j] -= means[j];
+}
+
+/* How many numbers of m rows each rank has, and where they begin among all. */
+static dkm_local multivec_counts(dkm_ctx *ctx, dkm_idx m, dkm_idx cols, dkm_idx **counts,
+                                 dkm_idx **starts)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int size = dkm_ctx_size(ctx);
+
+    DKM_STEP(dkm_alloc(ctx, 2 * (dkm_idx)size, counts));
+    *starts = *counts + size;
+    for (int r = 0; r < size; r++) {
+        (*counts)[r] = dkm_slab_count(m, r, size) * cols;
+        (*starts)[r] = dkm_slab_first(m, r, size) * cols;
+    }
+out:
+    return local;
+}
+
+dkm_status dkm_multivec_allgather(const dkm_multivec *A, dkm_idx m, double *all)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx *counts = NULL, *starts = NULL;
+    double *mine;
+
+    DKM_AGREE(A->ctx, multivec_counts(A->ctx, m, A->cols, &counts, &starts));
+    mine = all + starts[dkm_ctx_rank(A->ctx)];
+    dkm_multivec_pack(A, mine);
+    DKM_TRY(dkm_mpi_allgatherv(A->ctx, NULL, all, counts, starts, MPI_DOUBLE));
+out:
+    DKM_FREE(counts);
+    return status;
+}
+
+dkm_status dkm_multivec_reduce_scatter(double *all, dkm_idx m, dkm_multivec *A)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx *counts = NULL, *starts = NULL;
+    double *mine = NULL;
+
+    DKM_AGREE(A->ctx, multivec_counts(A->ctx, m, A->cols, &counts, &starts));
+    DKM_AGREE(A->ctx, dkm_alloc(A->ctx, A->n * A->cols, &mine));
+    DKM_TRY(dkm_mpi_reduce_scatter(A->ctx, all, mine, counts, starts, MPI_DOUBLE, MPI_SUM));
+    dkm_multivec_unpack(mine, A);
+out:
+    DKM_FREE(mine);
+    DKM_FREE(counts);
+    return status;
+}
+
+double dkm_multivec_norm(const dkm_multivec *A)
+{
+    double sum = 0;
+
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            sum += A->a[i * A->ld + j] * A->a[i * A->ld + j];
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+    return sqrt(sum);
+}
+
+dkm_local dkm_multivec_save(dkm_archive *state, const char *name, dkm_idx m,
+                            const dkm_multivec *slab)
+{
+    dkm_matrix_entry rows = {.m = m, .n = slab->cols, .slab = slab->a, .ld = slab->ld};
+
+    return dkm_archive_put_rows(state, name, &rows);
+}
+
+dkm_local dkm_multivec_restore(const dkm_archive *state, const char *name, dkm_multivec *slab)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_matrix_entry *rows = NULL;
+
+    DKM_STEP(dkm_archive_rows(state, name, &rows));
+    if (rows->n > slab->ld ||
+        dkm_slab_count(rows->m, dkm_ctx_rank(slab->ctx), dkm_ctx_size(slab->ctx)) != slab->n)
+        DKM_STEP(dkm_fail(slab->ctx, DKM_ERR_FORMAT,
+                          "%s: %lld rows and %lld columns of '%s' where %lld have room", rows->path,
+                          (long long)rows->m, (long long)rows->n, name, (long long)slab->ld));
+    DKM_STEP(dkm_matrix_entry_read_slab(slab->ctx, rows, rows->n, slab->ld, slab->a));
+    slab->cols = rows->n;
+out:
+    return local;
+}

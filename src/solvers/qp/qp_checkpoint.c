@@ -1,0 +1,197 @@
+/* G and, below it, the rows of the factor L make one matrix of n columns in slabs: its rows travel
+ * between those and the ranks that have them. */
+#include "solvers/qp/qp_checkpoint.h"
+
+#include <string.h>
+
+#include <dkmap/grid.h>
+
+#include "core/alloc.h"
+
+typedef struct qp_redistribution {
+    dkm_ctx *ctx;
+    const dkm_qp_distributed *spread; /* NULL where G is on rank 0 */
+    dkm_idx n, active, mine;
+} qp_redistribution;
+
+static qp_redistribution qp_redistribution_open(dkm_ctx *ctx, const dkm_qp_distributed *spread,
+                                                dkm_idx n, dkm_idx active)
+{
+    return (qp_redistribution){
+        .ctx = ctx,
+        .spread = spread,
+        .n = n,
+        .active = active,
+        .mine = dkm_slab_count(n + active, dkm_ctx_rank(ctx), dkm_ctx_size(ctx))};
+}
+
+static void qp_redistribute_row(const qp_redistribution *d, int from, int to, const double *source,
+                                double *target)
+{
+    MPI_Comm comm = dkm_ctx_comm(d->ctx);
+    int rank = dkm_ctx_rank(d->ctx);
+
+    if (rank == from && rank == to)
+        memcpy(target, source, (size_t)d->n * sizeof *target);
+    else if (rank == from)
+        MPI_Send(source, (int)d->n, MPI_DOUBLE, to, 0, comm);
+    else if (rank == to)
+        MPI_Recv(target, (int)d->n, MPI_DOUBLE, from, 0, comm, MPI_STATUS_IGNORE);
+}
+
+/* Where a row of the matrix is in the slab of the rank that has it. */
+static double *qp_in_slab(const qp_redistribution *d, dkm_idx row, double *slab, int *rank)
+{
+    dkm_idx all = d->n + d->active;
+
+    *rank = dkm_slab_owner(all, row, dkm_ctx_size(d->ctx));
+    return slab + (*rank == dkm_ctx_rank(d->ctx)
+                       ? (row - dkm_slab_first(all, *rank, dkm_ctx_size(d->ctx))) * d->n
+                       : 0);
+}
+
+/* Rows of G to the slabs, or from them. */
+static void qp_redistribute_matrix(const qp_redistribution *d, const dkm_qp *qp, double *slab,
+                                   int out)
+{
+    int rank = dkm_ctx_rank(d->ctx), there = 0;
+    dkm_idx own = 0;
+
+    for (dkm_idx c = 0; c < d->n; c++) {
+        int here = d->spread ? d->spread->owner[c] : 0;
+        double *row = d->spread ? d->spread->G + own * d->spread->room : qp->G + c * qp->room;
+        double *kept = qp_in_slab(d, c, slab, &there);
+        if (out)
+            qp_redistribute_row(d, here, there, row, kept);
+        else
+            qp_redistribute_row(d, there, here, kept, row);
+        own += here == rank;
+    }
+}
+
+/* Rows of the factor likewise, through one of n numbers. */
+static void qp_redistribute_factor(const qp_redistribution *d, const dkm_qp *qp, double *slab,
+                                   int out, double *row)
+{
+    int rank = dkm_ctx_rank(d->ctx), there = 0;
+
+    for (dkm_idx i = 0; i < d->active; i++) {
+        size_t bytes = (size_t)(i + 1) * sizeof *row;
+        double *kept = qp_in_slab(d, d->n + i, slab, &there);
+        if (out) {
+            memset(row, 0, (size_t)d->n * sizeof *row);
+            if (rank == 0)
+                memcpy(row, dkm_qp_factor_row(qp, i), bytes);
+            qp_redistribute_row(d, 0, there, row, kept);
+        } else {
+            qp_redistribute_row(d, there, 0, kept, row);
+            if (rank == 0)
+                memcpy(dkm_qp_factor_row(qp, i), row, bytes);
+        }
+    }
+}
+
+static dkm_local qp_save_parts(const qp_redistribution *d, const dkm_idx *member,
+                               const double *slab, dkm_archive *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_matrix_entry part = {.m = d->n + d->active, .n = d->n, .slab = slab, .ld = d->n};
+    double *list = NULL;
+
+    DKM_STEP(dkm_alloc(d->ctx, d->active, &list));
+    for (dkm_idx k = 0; k < d->active; k++)
+        list[k] = (double)member[k];
+    DKM_STEP(dkm_archive_put_reals(state, "active", d->active, list));
+    DKM_STEP(dkm_archive_put_rows(state, "program", &part));
+out:
+    DKM_FREE(list);
+    return local;
+}
+
+dkm_status dkm_qp_save(const dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
+                       dkm_archive *state, double **rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = state->ctx;
+    dkm_idx active = qp->active, *member = NULL;
+    double *row = NULL;
+    qp_redistribution d;
+
+    *rows = NULL;
+    MPI_Bcast(&active, 1, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
+    d = qp_redistribution_open(ctx, spread, n, active);
+    DKM_AGREE(ctx, dkm_calloc(ctx, d.mine * n, rows));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &row));
+    DKM_AGREE(ctx, dkm_alloc(ctx, active, &member));
+    for (dkm_idx k = 0; dkm_ctx_rank(ctx) == 0 && k < active; k++)
+        member[k] = qp->member[k];
+    MPI_Bcast(member, (int)active, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
+    qp_redistribute_matrix(&d, qp, *rows, 1);
+    qp_redistribute_factor(&d, qp, *rows, 1, row);
+    DKM_AGREE(ctx, qp_save_parts(&d, member, *rows, state));
+out:
+    DKM_FREE(member);
+    DKM_FREE(row);
+    return status;
+}
+
+/* The members of the active set, and room for them. */
+static dkm_local qp_restore_active(dkm_qp *qp, const dkm_archive *state, dkm_idx n, dkm_idx *active)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *list = NULL;
+    int here = dkm_ctx_rank(state->ctx) == 0;
+
+    DKM_STEP(dkm_archive_reals(state, "active", active, &list));
+    if (here)
+        DKM_STEP(dkm_qp_grow(qp, n));
+    for (dkm_idx k = 0; k < *active; k++) {
+        if (!(list[k] >= 0 && list[k] < (double)n) || *active > n)
+            DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT,
+                              "a checkpoint of a program of %lld constraints with one numbered %g",
+                              (long long)n, list[k]));
+        if (here)
+            qp->member[k] = (dkm_idx)list[k];
+    }
+    qp->active = here ? *active : 0;
+    if (here)
+        DKM_STEP(dkm_qp_widen_factor(qp));
+out:
+    return local;
+}
+
+static dkm_local qp_read_rows(const qp_redistribution *d, const dkm_archive *state, double *slab)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_matrix_entry *part = NULL;
+
+    DKM_STEP(dkm_archive_rows(state, "program", &part));
+    if (part->m != d->n + d->active)
+        DKM_STEP(dkm_fail(d->ctx, DKM_ERR_FORMAT, "%s: a program of %lld rows, not %lld",
+                          part->path, (long long)part->m, (long long)(d->n + d->active)));
+    DKM_STEP(dkm_matrix_entry_read_slab(d->ctx, part, d->n, d->n, slab));
+out:
+    return local;
+}
+
+dkm_status dkm_qp_restore(dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
+                          const dkm_archive *state)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = state->ctx;
+    dkm_idx active = 0;
+    double *slab = NULL, *row = NULL;
+    qp_redistribution d;
+
+    DKM_AGREE(ctx, qp_restore_active(qp, state, n, &active));
+    d = qp_redistribution_open(ctx, spread, n, active);
+    DKM_AGREE(ctx, dkm_alloc(ctx, d.mine * n, &slab));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &row));
+    DKM_AGREE(ctx, qp_read_rows(&d, state, slab));
+    qp_redistribute_matrix(&d, qp, slab, 0);
+    qp_redistribute_factor(&d, qp, slab, 0, row);
+out:
+    DKM_FREE(row);
+    DKM_FREE(slab);
+    return status;
+}

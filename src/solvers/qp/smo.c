@@ -1,0 +1,195 @@
+/* Sequential minimal optimization on a product of simplices: maximize b'a - 1/2 a'G a subject to
+ * a >= 0 and sum of a over a group <= C.
+ *
+ * Platt 1998, MSR-TR-98-14, with the maximal violating pair of Keerthi, Shevade, Bhattacharyya and
+ * Murthy 2001, Neural Comput. 13(3):637-649, doi:10.1162/089976601300014493, within each group: the
+ * dual of a structural SVM has one simplex per example (Tsochantaridis, Joachims, Hofmann and Altun
+ * 2005, JMLR 6:1453-1484). The slack C - sum a of a group is one more variable of gradient zero
+ * (SLACK_VAR), so that each group is a simplex. Groups are visited in turn; those with little to
+ * gain are skipped until the others are done.
+ *
+ * Cost per step: 2 rows of G and 2 n flops. Runs on one rank; no communication except through
+ * dkm_qp_row_provider. */
+#include "solvers/qp/qp.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+
+#define TURNS 4 /* trades in a group before the next one has its turn */
+
+typedef struct solver {
+    dkm_qp *qp;
+    double budget, tolerance;
+    double *grad;
+    dkm_idx groups, *first, *next; /* members of each group, as lists */
+    double *unspent;
+    dkm_idx steps;
+} solver;
+
+static const dkm_idx SLACK_VAR = -1; /* what is not spent */
+
+static dkm_local smo_open(solver *v)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_qp *qp = v->qp;
+
+    for (dkm_idx c = 0; c < qp->n; c++)
+        if (qp->group[c] >= v->groups)
+            v->groups = qp->group[c] + 1;
+    DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v->grad));
+    DKM_STEP(dkm_alloc(qp->ctx, qp->n, &v->next));
+    DKM_STEP(dkm_alloc(qp->ctx, v->groups, &v->first));
+    DKM_STEP(dkm_alloc(qp->ctx, v->groups, &v->unspent));
+    for (dkm_idx g = 0; g < v->groups; g++) {
+        v->first[g] = -1;
+        v->unspent[g] = v->budget;
+    }
+    for (dkm_idx c = qp->n - 1; c >= 0; c--) {
+        v->next[c] = v->first[qp->group[c]];
+        v->first[qp->group[c]] = c;
+        v->unspent[qp->group[c]] -= qp->a[c];
+    }
+out:
+    return local;
+}
+
+static void smo_close(solver *v)
+{
+    DKM_FREE(v->grad);
+    DKM_FREE(v->next);
+    DKM_FREE(v->first);
+    DKM_FREE(v->unspent);
+}
+
+/* A start that spent more than there is is scaled down. */
+static void smo_clip_to_budget(solver *v)
+{
+    dkm_qp *qp = v->qp;
+
+    for (dkm_idx g = 0; g < v->groups; g++) {
+        double spent = v->budget - v->unspent[g];
+        if (spent <= v->budget)
+            continue;
+        for (dkm_idx c = v->first[g]; c >= 0; c = v->next[c])
+            qp->a[c] *= v->budget / spent;
+        v->unspent[g] = 0;
+    }
+}
+
+static void smo_gradients(solver *v)
+{
+    dkm_qp *qp = v->qp;
+
+    dkm_qp_matvec(qp, qp->a, NULL, v->grad);
+    for (dkm_idx c = 0; c < qp->n; c++)
+        v->grad[c] = qp->b[c] - v->grad[c];
+}
+
+/* The best pair to trade in a group: @p to gains, @p from gives. Returns how far apart their
+ * gradients are. */
+static double smo_select_pair(const solver *v, dkm_idx g, dkm_idx *to, dkm_idx *from)
+{
+    double most = 0, least = v->unspent[g] > 0 ? 0 : INFINITY;
+
+    *to = *from = SLACK_VAR;
+    for (dkm_idx c = v->first[g]; c >= 0; c = v->next[c]) {
+        if (v->grad[c] > most) {
+            most = v->grad[c];
+            *to = c;
+        }
+        if (v->qp->a[c] > 0 && v->grad[c] < least) {
+            least = v->grad[c];
+            *from = c;
+        }
+    }
+    return isinf(least) ? 0 : most - least;
+}
+
+static void smo_shift_gradients(solver *v, dkm_idx c, double t)
+{
+    const double *g = dkm_qp_row(v->qp, c);
+
+    for (dkm_idx d = 0; d < v->qp->n; d++)
+        v->grad[d] -= t * g[d];
+}
+
+/* Trade as much as gains, or as there is. */
+static void smo_update_pair(solver *v, dkm_idx g, dkm_idx to, dkm_idx from, double apart)
+{
+    dkm_qp *qp = v->qp;
+    double curve = 0, have = from >= 0 ? qp->a[from] : v->unspent[g], t;
+
+    if (to >= 0)
+        curve += dkm_qp_diagonal(qp, to);
+    if (from >= 0)
+        curve += dkm_qp_diagonal(qp, from);
+    if (to >= 0 && from >= 0)
+        curve -= 2 * dkm_qp_row(qp, to)[from];
+    t = curve * have > apart ? apart / curve : have;
+    if (to >= 0) {
+        qp->a[to] += t;
+        smo_shift_gradients(v, to, t);
+    } else {
+        v->unspent[g] += t;
+    }
+    if (from >= 0) {
+        qp->a[from] = t < have ? qp->a[from] - t : 0;
+        smo_shift_gradients(v, from, -t);
+    } else {
+        v->unspent[g] = t < have ? v->unspent[g] - t : 0;
+    }
+    v->steps++;
+}
+
+/* One turn for every group. Returns the largest gap that was met. */
+static double smo_pass(solver *v, double threshold)
+{
+    double largest = 0;
+
+    for (dkm_idx g = 0; g < v->groups; g++)
+        for (int k = 0; k < TURNS; k++) {
+            dkm_idx to, from;
+            double apart = smo_select_pair(v, g, &to, &from);
+            if (k == 0)
+                largest = fmax(largest, apart);
+            if (apart <= threshold)
+                break;
+            smo_update_pair(v, g, to, from, apart);
+        }
+    return largest;
+}
+
+/* Trades that gain little wait until those that gain more are done. */
+static void smo_solve(solver *v, dkm_qp_info *info)
+{
+    dkm_idx limit = 100000 + 400 * v->qp->n;
+    double threshold = v->tolerance, seen = 0;
+
+    smo_gradients(v);
+    do {
+        seen = smo_pass(v, threshold);
+        threshold = fmax(v->tolerance, 0.2 * seen);
+        if (v->steps > limit)
+            break;
+    } while (seen > v->tolerance);
+    info->violation = seen;
+}
+
+dkm_local dkm_qp_smo(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    solver v = {.qp = qp, .budget = budget, .tolerance = tolerance};
+
+    *info = (dkm_qp_info){0};
+    DKM_STEP(dkm_qp_row_cache_open(qp));
+    DKM_STEP(smo_open(&v));
+    smo_clip_to_budget(&v);
+    smo_solve(&v, info);
+    info->steps = v.steps;
+    info->objective = dkm_qp_objective(qp, v.grad);
+out:
+    smo_close(&v);
+    dkm_qp_row_cache_close(qp);
+    return local;
+}

@@ -1,0 +1,123 @@
+/* Which precision, and what is held in memory for it. */
+#include <dkmap/ridge.h>
+
+#include <math.h>
+
+#include "solvers/ridge/posv_mixed.h"
+
+#define MIXED_MIN_ORDER   1500  /* rows below which double is as fast */
+#define RESIDUAL_ACCEPTED 1e-10 /* residual above which mixed precision may count as stalled */
+#define RESIDUAL_ROUNDED  1e-14 /* backward error that double precision does not better by much */
+#define MEMORY_MARGIN     1.1   /* of the matrices' bytes: panels, buffers, vectors */
+
+dkm_ridge_settings dkm_ridge_settings_default(void)
+{
+    return (dkm_ridge_settings){.gamma = 1e-3, .tolerance = 1e-12};
+}
+
+/* Elements of an m x m matrix on this rank. */
+static double ridge_local_elements(const dkm_dmat *Y, dkm_idx nb)
+{
+    const dkm_grid *grid = dkm_dmat_grid(Y);
+    dkm_idx m = dkm_dmat_rows(Y);
+
+    return (double)dkm_cyclic_count(m, nb, dkm_grid_row(grid), dkm_grid_rows(grid)) *
+           (double)dkm_cyclic_count(m, nb, dkm_grid_col(grid), dkm_grid_cols(grid));
+}
+
+static dkm_status ridge_solve_f64(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                                  double gamma, const dkm_dmat *Y, dkm_dmat **B,
+                                  dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = dkm_dmat_grid(Y);
+    dkm_dmat *K = NULL;
+
+    DKM_TRY(dkm_memory_check(dkm_grid_ctx(grid), MEMORY_MARGIN * 8.0 * ridge_local_elements(Y, nb),
+                             "the kernel matrix in double precision (mixed takes half)"));
+    DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, &K));
+    DKM_TRY(dkm_ridge_solve(K, gamma, Y, B, info));
+out:
+    dkm_dmat_destroy(&K);
+    return status;
+}
+
+/* Keep the double matrix beside the single factor where both fit. */
+static int ridge_decide_storage(dkm_ctx *ctx, const dkm_ridge_settings *s, double elements)
+{
+    int fits;
+
+    if (s->keep != DKM_STORAGE_AUTO)
+        return s->keep == DKM_STORE;
+    fits = dkm_memory_fits(ctx, MEMORY_MARGIN * 12.0 * elements);
+    if (!fits)
+        dkm_log(ctx, DKM_INFO,
+                "the double kernel matrix does not fit beside its single factor: "
+                "it is computed anew for each step of refinement");
+    return fits;
+}
+
+static int ridge_takes_mixed(const dkm_ridge_settings *s, dkm_idx m)
+{
+    return s->precision == DKM_RIDGE_MIXED ||
+           (s->precision == DKM_RIDGE_AUTO && m >= MIXED_MIN_ORDER);
+}
+
+static dkm_status ridge_solve_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                                    const dkm_ridge_settings *s, const dkm_dmat *Y, dkm_dmat **B,
+                                    dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(Y));
+    double elements = ridge_local_elements(Y, nb);
+    int refine = s->precision != DKM_RIDGE_SINGLE, keep = 0;
+
+    if (refine)
+        keep = ridge_decide_storage(ctx, s, elements);
+    DKM_TRY(dkm_memory_check(ctx, MEMORY_MARGIN * (keep ? 12.0 : 4.0) * elements,
+                             "the kernel matrix in single precision"));
+    DKM_TRY(dkm_posv_mixed(kernel, X, nb, s, keep, refine, Y, B, info));
+out:
+    return status;
+}
+
+static int ridge_stalled(dkm_status status, const dkm_ridge_info *info)
+{
+    if (status != DKM_OK)
+        return status == DKM_ERR_NUMERIC;
+    return !(info->residual <= RESIDUAL_ACCEPTED) && !(info->backward <= RESIDUAL_ROUNDED);
+}
+
+dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                            const dkm_ridge_settings *settings, const dkm_dmat *Y, dkm_dmat **B,
+                            dkm_ridge_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(Y));
+    dkm_ridge_info own = {0};
+
+    *B = NULL;
+    DKM_REQUIRE(ctx, settings->gamma > 0 && isfinite(settings->gamma), DKM_ERR_ARG,
+                "gamma = %g: the ridge must be a number above 0", settings->gamma);
+    if (settings->precision == DKM_RIDGE_SINGLE) {
+        DKM_TRY(ridge_solve_mixed(kernel, X, nb, settings, Y, B, &own));
+    } else if (ridge_takes_mixed(settings, dkm_dmat_rows(Y))) {
+        status = ridge_solve_mixed(kernel, X, nb, settings, Y, B, &own);
+        if (ridge_stalled(status, &own)) {
+            dkm_log(ctx, DKM_WARN,
+                    "mixed precision stalled at a residual of %.1e after %d steps: going on in "
+                    "double precision",
+                    own.residual, own.steps);
+            dkm_dmat_destroy(B);
+            DKM_TRY(ridge_solve_f64(kernel, X, nb, settings->gamma, Y, B, &own));
+            own.fell_back = 1;
+        }
+        DKM_TRY(status);
+    } else {
+        DKM_TRY(ridge_solve_f64(kernel, X, nb, settings->gamma, Y, B, &own));
+    }
+    if (info)
+        *info = own;
+out:
+    return status;
+}
