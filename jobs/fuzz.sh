@@ -31,7 +31,7 @@ command -v clang >/dev/null || fail "clang is needed: apt-get install clang"
 
 cmake -S "$root" -B "$folder" -DCMAKE_C_COMPILER=clang -DDKMAP_FUZZ=ON -DDKMAP_ELPA=OFF >"$folder.log" 2>&1 ||
     fail "cmake: see $folder.log"
-cmake --build "$folder" -j "${DKMAP_JOBS:-$(cores)}" --target "${targets[@]/#/fuzz_}" >>"$folder.log" 2>&1 ||
+cmake --build "$folder" -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(cores)}" --target "${targets[@]/#/fuzz_}" >>"$folder.log" 2>&1 ||
     fail "the build failed: see $folder.log"
 
 # fuzz_one NAME: one line of the table; 1 when something was found

@@ -7,6 +7,7 @@
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+case ${1:-} in -h | --help) explain && exit ;; esac
 
 strings=${1:-400}
 length=${2:-100}

@@ -22,6 +22,7 @@ set -euo pipefail
 data=${DKMAP_DATA:-} out=extrapolation ranks=2 C=10 only=
 while [ $# -gt 0 ]; do
     case $1 in
+    -h | --help) explain && exit ;;
     --data) data=$2 ;;
     --out) out=$2 ;;
     --ranks) ranks=$2 ;;

@@ -5,7 +5,7 @@
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
-data=${DKMAP_DATA:-} seeds=20 ranks=1 out=$root/out/${0##*/} only=
+data=${DKMAP_DATA:-} seeds=20 ranks=1 out=$root/out/reproduce_${0##*/} only=
 out=${out%.sh}
 jobs=$(cores)
 

@@ -8,6 +8,10 @@
 # DKMAP_SBATCH has options for sbatch, such as "--ntasks=16 --partition=long".
 set -euo pipefail
 jobs=$(cd "$(dirname "$0")" && pwd)
+explain() {
+    sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"
+}
+case ${1:-} in -h | --help) explain && exit ;; esac
 
 fit=() model=
 while [ $# -gt 0 ] && [ "$1" != --then ]; do
@@ -16,15 +20,15 @@ while [ $# -gt 0 ] && [ "$1" != --then ]; do
     shift
 done
 if [ $# -lt 2 ] || [ -z "$model" ]; then
-    sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0" >&2
+    explain >&2
     exit 2
 fi
 shift
 export DKMAP_JOBS=$jobs
 # shellcheck disable=SC2086
-first=$(sbatch --parsable ${DKMAP_SBATCH:-} "$jobs/slurm/fit.sbatch" "${fit[@]}")
+first=$(sbatch --parsable ${DKMAP_SBATCH:-} "$jobs/fit.sbatch" "${fit[@]}")
 # shellcheck disable=SC2086
 second=$(sbatch --parsable ${DKMAP_SBATCH:-} --dependency="afterok:$first" --kill-on-invalid-dep=yes \
-    "$jobs/slurm/predict.sbatch" "$model" "$@")
+    "$jobs/predict.sbatch" "$model" "$@")
 echo "fit $first"
 echo "predict $second"

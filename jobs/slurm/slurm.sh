@@ -1,7 +1,7 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # What the sbatch files of this folder share. Sourced inside a job, after `jobs` is set to this folder.
 # shellcheck source=jobs/slurm/site.env
-. "$jobs/slurm/site.env"
+. "$jobs/site.env"
 
 # ranks ARGUMENTS...: dkmap on all ranks of the job, in the background; its launcher is $step.
 ranks() {

@@ -11,14 +11,20 @@ set -euo pipefail
 jobs=$(cd "$(dirname "$0")" && pwd)
 SLURM_SUBMIT_DIR=${SLURM_SUBMIT_DIR:-$PWD}
 # shellcheck source=jobs/slurm/site.env
-. "$jobs/slurm/site.env"
-[ $# -gt 1 ] || { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
+. "$jobs/site.env"
+explain() {
+    sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"
+}
+case ${1:-} in -h | --help) explain && exit ;; esac
+[ $# -gt 1 ] || { explain >&2; exit 2; }
 
 # The smallest node tells what all of them have.
 MEMORY=${MEMORY:-$(sinfo -h -N -o %m 2>/dev/null | sort -n | head -1)M}
 RANKS_PER_NODE=${RANKS_PER_NODE:-$(sinfo -h -N -o %c 2>/dev/null | sort -n | head -1)}
-[ "$MEMORY" != M ] && [ -n "$RANKS_PER_NODE" ] ||
-    { echo "submit.sh: no sinfo to ask: set MEMORY and RANKS_PER_NODE" >&2; exit 1; }
+if [ "$MEMORY" = M ] || [ -z "$RANKS_PER_NODE" ]; then
+    echo "submit.sh: no sinfo to ask: set MEMORY and RANKS_PER_NODE" >&2
+    exit 1
+fi
 
 # What plan has no use for: where the model goes.
 method=$1 planned=("$1")

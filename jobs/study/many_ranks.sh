@@ -6,6 +6,7 @@
 #
 # Needs a build with tests (jobs/test.sh). Heeds: DKMAP_BUILD, DKMAP_LAUNCH, TESTS (names of tests).
 set -euo pipefail
+# shellcheck source=jobs/common.sh
 . "$(dirname "$0")/../common.sh"
 case "${1:-}" in -h | --help) explain && exit ;; esac
 ranks=${1:-32}

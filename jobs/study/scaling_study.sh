@@ -15,7 +15,9 @@
 # are in the folder of the first, and the model of the last section is fitted to all.
 # Heeds: DKMAP_LAUNCH (launcher for `run`), SBATCH_OPTIONS (for `submit`), and jobs/slurm/site.env.
 set -euo pipefail
+# shellcheck source=jobs/common.sh
 . "$(dirname "$0")/../common.sh"
+case ${1:-} in -h | --help) explain && exit ;; esac
 
 usage() {
     explain >&2
@@ -39,7 +41,7 @@ scaled() {
 }
 
 make_study() {
-    local counts= repeats=3 n k dir words
+    local counts="" repeats=3 n k dir words
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         case $1 in
         --ranks) counts=$2 && shift ;;
@@ -49,7 +51,7 @@ make_study() {
         esac
         shift
     done
-    [ -n "$counts" ] && [ $# -gt 1 ] || usage
+    if [ -z "$counts" ] || [ $# -le 1 ]; then usage; fi
     shift
     mkdir -p "$study"
     printf '%s\n' "$([ "$weak" = 1 ] && echo weak || echo strong)" "$*" >"$study/about"

@@ -55,8 +55,8 @@ same() { # MODEL WHAT
 # Ranks on two nodes by either launcher, and predictions that wait for their model.
 for launcher in srun mpirun; do
     export DKMAP_LAUNCHER=$launcher
-    job=$(submit --nodes=2 --ntasks=3 "$jobs/slurm/fit.sbatch" krr "${data[@]}" -o "$launcher.h5")
-    after=$(submit --nodes=2 --ntasks=2 --dependency="afterok:$job" "$jobs/slurm/predict.sbatch" \
+    job=$(submit --nodes=2 --ntasks=3 "$jobs/fit.sbatch" krr "${data[@]}" -o "$launcher.h5")
+    after=$(submit --nodes=2 --ntasks=2 --dependency="afterok:$job" "$jobs/predict.sbatch" \
         "$launcher.h5" --x 'x.csv[0:100]' -o "$launcher.npy")
     becomes "$job" COMPLETED && becomes "$after" COMPLETED && same "$launcher.h5" "a fit by $launcher"
     [ -e "$launcher.npy" ] || fail "no predictions by $launcher"
@@ -65,7 +65,7 @@ done
 # A rank with a node for itself takes more threads than two that share one, and rounds otherwise: the
 # eigensolver's ranks go on together for all that. From a folder without the scripts, too.
 mkdir -p elsewhere
-job=$(cd elsewhere && DKMAP_JOBS='' submit --nodes=2 --ntasks=3 "$jobs/slurm/fit.sbatch" kpca --x ../x.csv \
+job=$(cd elsewhere && DKMAP_JOBS='' submit --nodes=2 --ntasks=3 "$jobs/fit.sbatch" kpca --x ../x.csv \
     --kx 'rbf(sigma=1.5)' --components 8 -o kpca.h5)
 becomes "$job" COMPLETED
 says "elsewhere/job-$job.log" "eigensolver              block" "kernel PCA on two nodes and three ranks"
@@ -81,7 +81,7 @@ done
 printf '%s\n' '--gamma 0.01' '--gamma 1' >grid.txt
 for launcher in srun mpirun; do
     export DKMAP_LAUNCHER=$launcher
-    job=$(submit --array=1-2 --ntasks=2 "$jobs/slurm/cv.sbatch" grid.txt krr --x 'x.csv[0:200]' \
+    job=$(submit --array=1-2 --ntasks=2 "$jobs/cv.sbatch" grid.txt krr --x 'x.csv[0:200]' \
         --y 'y.csv[0:200]' --kx 'rbf(sigma=1.5)' --folds 3 --record "cv_$launcher.jsonl")
     becomes "$job" COMPLETED
     [ "$(grep -c '"loss"' "cv_$launcher.jsonl")" = 2 ] ||
@@ -127,7 +127,7 @@ long_job() {
     shift 2
     normal "$rows" 4 2 >x2.csv
     awk -F, '{ print $1 * $2 "," $3 - $4 * $4 }' x2.csv >y2.csv
-    job=$(DKMAP=$scratch/long.sh submit "$@" "$jobs/slurm/fit.sbatch" krr --x x2.csv --y y2.csv "${data[@]:4}" \
+    job=$(DKMAP=$scratch/long.sh submit "$@" "$jobs/fit.sbatch" krr --x x2.csv --y y2.csv "${data[@]:4}" \
         --checkpoint-every 0 -o "$name.h5")
     for ((k = 0; k < 600; k++)); do
         [ "$(compgen -G "$HELD.$job.*" | wc -l)" = 2 ] && return 0
@@ -167,14 +167,14 @@ went_on crashed "a job that lost a node"
 
 # Too large for any node: refused by the plan, and not queued; what fits gets its file.
 before=$(on_cluster squeue -h | wc -l)
-on_cluster env RANKS=2 "$jobs/slurm/submit.sh" krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' \
+on_cluster env RANKS=2 "$jobs/submit.sh" krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' \
     --gamma 0.001 -o big.h5 >out 2>err && fail "a job too large was accepted: $(cat out)"
 says err "need" "a job too large"
 [ "$(on_cluster squeue -h | wc -l)" = "$before" ] || fail "a job too large was queued"
-on_cluster "$jobs/slurm/submit.sh" krr --x 600000x784 --y 600000x10 --kx 'rbf(sigma=8)' --gamma 0.001 \
+on_cluster "$jobs/submit.sh" krr --x 600000x784 --y 600000x10 --kx 'rbf(sigma=8)' --gamma 0.001 \
     --output=big.h5 >out 2>err && fail "a job for more nodes than there are was accepted: $(cat out)"
 says err "the cluster has 3" "a job for more nodes than there are"
-on_cluster "$jobs/slurm/submit.sh" krr "${data[@]}" -o small.h5 >out 2>err || fail "submit.sh: $(cat out err)"
+on_cluster "$jobs/submit.sh" krr "${data[@]}" -o small.h5 >out 2>err || fail "submit.sh: $(cat out err)"
 job=$(sed -n 's/^Submitted batch job //p' out)
 becomes "${job:-0}" COMPLETED && same small.h5 "a job that was planned"
 finish

@@ -7,7 +7,7 @@
 # FAULT_FUNCTIONS choose among them; a run longer than FAULT_LIMIT seconds counts as hung. Prints
 # how many runs met their fault, and how they ended.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/../common.sh"
+. "${BASH_SOURCE%/*}/../cli/common.sh"
 limit=${FAULT_LIMIT:-60}
 all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)
 parts=${FAULT_PARTS:-files mpi kill delay memory}
