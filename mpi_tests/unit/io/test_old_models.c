@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "kernels/expression/old_text.h"
+#include "reference/reference_seal.h"
 #include "support/check.h"
 #include "support/fixture_objects.h"
 #include "support/scratch.h"
@@ -57,10 +58,13 @@ static void make_file(dkm_ctx *ctx, const char *path, const char *kernel, const 
         attribute = H5Aopen(file, "format_version", H5P_DEFAULT);
         CHECK(H5Awrite(attribute, H5T_NATIVE_INT64, &version) >= 0);
         H5Aclose(attribute);
+        if (version == 1) /* had no checksum */
+            CHECK(H5Adelete(file, "sealed") >= 0);
         H5Dclose(set);
         H5Sclose(scalar);
         H5Tclose(type);
         CHECK(H5Fclose(file) >= 0);
+        CHECK(version == 1 || reference_seal(path) == 0);
     }
     MPI_Barrier(dkm_ctx_comm(ctx));
     dkm_krr_info_free(&info);
