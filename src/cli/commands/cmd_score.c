@@ -119,13 +119,13 @@ static dkm_status cmd_score_check_labels(run *r, const dkm_data *truth, const dk
     if (!args_text(r->args, "labels"))
         return DKM_OK;
     given = args_whole(r->args, "labels");
-    if (dkm_data_type(truth) != DKM_LABEL_SETS || dkm_data_type(pred) != DKM_LABEL_SETS)
-        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG, "--labels is for label sets"));
+    DKM_REQUIRE(r->ctx,
+                dkm_data_type(truth) == DKM_LABEL_SETS && dkm_data_type(pred) == DKM_LABEL_SETS,
+                DKM_ERR_ARG, "--labels is for label sets");
     DKM_TRY(dkm_score_count_labels(truth, pred, &count));
-    if (given < count)
-        DKM_AGREE(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG,
-                                   "--labels %lld: there are %lld labels in truth and predictions",
-                                   (long long)given, (long long)count));
+    DKM_REQUIRE(r->ctx, given >= count, DKM_ERR_ARG,
+                "--labels %lld: there are %lld labels in truth and predictions", (long long)given,
+                (long long)count);
 out:
     return status;
 }

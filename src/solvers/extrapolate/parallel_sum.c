@@ -89,8 +89,7 @@ dkm_status dkm_parallel_sum(dkm_ctx *ctx, dkm_idx n, dkm_idx count, const dkm_we
         so_far = next;
         next = NULL;
     }
-    if (!any)
-        DKM_AGREE(ctx, dkm_fail(ctx, DKM_ERR_ARG, "no root to join has a weight above 0"));
+    DKM_REQUIRE(ctx, any, DKM_ERR_ARG, "no root to join has a weight above 0");
     *root = so_far;
     so_far = NULL;
 out:
