@@ -32,6 +32,7 @@ typedef struct run_states {
 
 static run_states runs[RUN_LINES], *filling;
 static char stem[256], folder[300], model[300];
+static char marker[1000], marker_name[256]; /* says that the folder is one of checkpoints */
 static int made;
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
@@ -48,12 +49,23 @@ static void remove_folder(void)
     unlink(model);
 }
 
+static void take_marker(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+
+    if (!in || fread(marker, 1, sizeof marker - 1, in) == 0)
+        fuzz_broken("cannot read", path);
+    fclose(in);
+    snprintf(marker_name, sizeof marker_name, "%s", path + strlen(folder));
+}
+
 static int take_one(const char *path, const struct stat *about, int kind, struct FTW *place)
 {
     size_t length = strlen(path);
 
     (void)about;
-    (void)place;
+    if (kind == FTW_F && strcmp(path + place->base, "about-this-folder") == 0)
+        take_marker(path);
     if (kind != FTW_F || filling->count == STATES || length < 3 ||
         strcmp(path + length - 3, ".h5") != 0)
         return 0;
@@ -104,6 +116,18 @@ static void make_folders(char *path)
     }
 }
 
+static void put_marker(void)
+{
+    char path[600];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s%s", folder, marker_name);
+    make_folders(path);
+    out = fopen(path, "wb");
+    if (!out || fputs(marker, out) < 0 || fclose(out) != 0)
+        fuzz_broken("cannot write", path);
+}
+
 static void put_state(const run_states *s, int k, edit_recipe *r)
 {
     const edit_file *f = &s->state[k];
@@ -135,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make_states();
     which = (int)(edit_next(&r) % RUN_LINES);
     state = (int)(edit_next(&r) % (unsigned)runs[which].count);
+    put_marker();
     for (int k = 0; k < runs[which].count; k++)
         put_state(&runs[which], k, k == state && r.at < r.end ? &r : NULL);
     status = run_again(which, 1);
