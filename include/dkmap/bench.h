@@ -5,6 +5,8 @@
 
 #include <dkmap/dmat.h>
 
+DKM_API_BEGIN
+
 /** Rate at which the ranks multiply matrices when each works on its own.
  *
  *  Collective. All ranks multiply two n x n matrices at once, a few times; the best time counts.
@@ -32,5 +34,7 @@ int dkm_eigen_built_in(const char *library);
  */
 DKM_NODISCARD
 dkm_status dkm_eigen_direct(dkm_dmat *K, const char *library, double *values, double *seconds);
+
+DKM_API_END
 
 #endif

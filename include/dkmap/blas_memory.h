@@ -4,6 +4,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 /** Let the BLAS library take its buffers now, for as many threads as dkm_ctx_set_threads() says.
  *
  *  OpenBLAS takes a buffer of 128 MiB for each thread when it is first needed, and tries for ever
@@ -15,5 +17,7 @@
  */
 DKM_NODISCARD
 dkm_status dkm_blas_reserve(dkm_ctx *ctx);
+
+DKM_API_END
 
 #endif

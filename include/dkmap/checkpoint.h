@@ -13,6 +13,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_checkpoint dkm_checkpoint;
 
 typedef struct dkm_checkpoint_settings {
@@ -46,5 +48,7 @@ double dkm_checkpoint_seconds(const dkm_checkpoint *checkpoint);
 
 /** Take it out of the context and free it; files stay. Local; takes NULL and nulls. */
 void dkm_checkpoint_close(dkm_checkpoint **checkpoint);
+
+DKM_API_END
 
 #endif

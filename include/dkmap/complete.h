@@ -10,6 +10,8 @@
 #include <dkmap/extrapolate.h>
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_completion dkm_completion;
 
 typedef struct dkm_complete_settings {
@@ -49,5 +51,7 @@ dkm_status dkm_completion_join(const dkm_completion *completion, double lambda, 
 
 /** Free. Collective; takes NULL and nulls. */
 void dkm_completion_close(dkm_completion **completion);
+
+DKM_API_END
 
 #endif

@@ -10,8 +10,9 @@
 #include <mpi.h>
 
 #include <dkmap/status.h>
+#include <dkmap/version.h>
 
-#define DKMAP_VERSION "0.1.0"
+DKM_API_BEGIN
 
 typedef enum dkm_level { DKM_WARN, DKM_INFO, DKM_DEBUG } dkm_level;
 
@@ -27,6 +28,11 @@ typedef struct dkm_listener {
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_MPI */
 DKM_NODISCARD
 dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx);
+
+/** The same for the Fortran handle of a communicator (MPI_Comm_c2f(), mpi4py's py2f()), an integer
+ *  in every MPI: for Fortran, and for bindings that do not know MPI_Comm. Collective. */
+DKM_NODISCARD
+dkm_status dkm_ctx_create_f(MPI_Fint comm, dkm_ctx **ctx);
 
 void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener);
 
@@ -129,5 +135,7 @@ dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what);
 
 /** Free the context. Collective; takes NULL and nulls. */
 void dkm_ctx_destroy(dkm_ctx **ctx);
+
+DKM_API_END
 
 #endif

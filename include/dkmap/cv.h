@@ -18,6 +18,8 @@
 #include <dkmap/model.h>
 #include <dkmap/score.h>
 
+DKM_API_BEGIN
+
 /** How a method takes part; what `options` of a problem are is said beside each. */
 typedef struct dkm_cv_method dkm_cv_method;
 
@@ -95,5 +97,7 @@ typedef struct dkm_cv_result {
 DKM_NODISCARD
 dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_cv_result *result);
 void dkm_cv_result_free(dkm_cv_result *result);
+
+DKM_API_END
 
 #endif

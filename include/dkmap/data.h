@@ -9,6 +9,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 /** Every type of object with the name users type. */
 #define DKM_TYPE_LIST(X)                                                                           \
     X(DKM_DENSE, "dense")           /* rows of d numbers */                                        \
@@ -137,5 +139,7 @@ void dkm_sink_close(dkm_sink **sink);
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason */
 DKM_NODISCARD
 dkm_status dkm_file_check_writable(dkm_ctx *ctx, const char *where);
+
+DKM_API_END
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 /** Describe a model, data or record file, line by line.
  *
  *  Collective; @p line is called on rank 0 only.
@@ -15,5 +17,7 @@
 DKM_NODISCARD
 dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
                         void (*line)(void *user, const char *text), void *user);
+
+DKM_API_END
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <dkmap/grid.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_dmat dkm_dmat;
 
 /** Make an m x n matrix in blocks of mb x nb, all zero.
@@ -97,5 +99,7 @@ void dkm_dmat_add_row(dkm_dmat *A, double scale, const double *row);
 
 /** Free the matrix. Local; takes NULL and nulls. */
 void dkm_dmat_destroy(dkm_dmat **A);
+
+DKM_API_END
 
 #endif

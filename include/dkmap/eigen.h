@@ -10,6 +10,8 @@
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
 
+DKM_API_BEGIN
+
 typedef enum dkm_eigen_solver { DKM_EIGEN_AUTO, DKM_EIGEN_BLOCK, DKM_EIGEN_FULL } dkm_eigen_solver;
 
 typedef struct dkm_eigen_settings {
@@ -55,5 +57,7 @@ dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, do
 
 /** Free the values of dkm_eigen_leading(). Local; takes NULL and nulls. */
 void dkm_eigen_values_free(double **values);
+
+DKM_API_END
 
 #endif

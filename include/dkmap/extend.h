@@ -10,6 +10,8 @@
 #include <dkmap/features.h>
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 /** Fit Q to a kernel matrix. Collective.
  *
  *  @param[in,out] K      as dkm_extrapolate() takes it; on success K - K_Q
@@ -40,5 +42,7 @@ dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data 
  */
 DKM_NODISCARD
 dkm_status dkm_extend_combine(dkm_idx count, dkm_model *const *models, const double *weights);
+
+DKM_API_END
 
 #endif

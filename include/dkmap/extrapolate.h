@@ -19,6 +19,8 @@
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_extrapolate_settings {
     int shear;     /**< K - K_Q must be positive semidefinite */
     double cutoff; /**< singular values of the features below this part of the largest count as
@@ -86,5 +88,7 @@ dkm_status dkm_parallel_sum(dkm_ctx *ctx, dkm_idx n, dkm_idx count, const dkm_we
 
 /** Free a root. Local; takes NULL and nulls. */
 void dkm_extrapolate_free(double **root);
+
+DKM_API_END
 
 #endif

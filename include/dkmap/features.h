@@ -10,6 +10,8 @@
 #include <dkmap/landmarks.h>
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_features dkm_features;
 
 /** Dense rows of n numbers as they are. Collective.
@@ -87,5 +89,7 @@ dkm_status dkm_features_apply(dkm_features *map, const dkm_data *X, dkm_data **F
 
 /** Free. Collective; takes NULL and nulls. */
 void dkm_features_destroy(dkm_features **map);
+
+DKM_API_END
 
 #endif

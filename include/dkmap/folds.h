@@ -9,6 +9,8 @@
 
 #include <dkmap/data.h>
 
+DKM_API_BEGIN
+
 /** Deal some examples to folds. Local; the same on every rank.
  *
  *  @param[in]  stream   of random numbers: another one, another deal
@@ -39,5 +41,7 @@ dkm_local dkm_folds_smallest(dkm_ctx *ctx, dkm_idx m, const double *classes, dou
 DKM_NODISCARD
 dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
 void dkm_folds_free(double **classes);
+
+DKM_API_END
 
 #endif

@@ -11,6 +11,8 @@
 #include <dkmap/model.h>
 #include <dkmap/svm_dual.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_gram_eval_settings {
     dkm_svm_dual_settings margin; /**< with the loss hinge or squared */
     dkm_idx folds;
@@ -47,5 +49,7 @@ dkm_status dkm_gram_eval(const dkm_data *G, const dkm_data *Y,
 DKM_NODISCARD
 dkm_status dkm_gram_eval_mask(dkm_ctx *ctx, dkm_idx m, dkm_idx missing, uint64_t stream,
                               dkm_data **mask);
+
+DKM_API_END
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_grid dkm_grid;
 
 /** Make a grid over the ranks of @p ctx.
@@ -58,5 +60,7 @@ dkm_idx dkm_slab_first(dkm_idx m, int rank, int size);
 dkm_idx dkm_slab_count(dkm_idx m, int rank, int size);
 /** Slabs: the rank that holds row @p ig. */
 int dkm_slab_owner(dkm_idx m, dkm_idx ig, int size);
+
+DKM_API_END
 
 #endif

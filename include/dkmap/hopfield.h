@@ -13,6 +13,8 @@
 
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_hopfield_settings {
     dkm_idx steps;    /**< at most so many, >= 1 */
     double tolerance; /**< stop when no state changes by more */
@@ -38,5 +40,7 @@ DKM_NODISCARD
 dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                             const dkm_hopfield_settings *settings, dkm_model **model,
                             dkm_hopfield_info *info);
+
+DKM_API_END
 
 #endif

@@ -19,6 +19,8 @@
 #include <dkmap/joint.h>
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 /** Among which outputs violated constraints, and predictions, are looked for. */
 typedef enum dkm_jkm_outputs {
     DKM_JKM_AUTO,      /**< candidates where they are given; classes of labels, the sphere for dense
@@ -110,5 +112,7 @@ DKM_NODISCARD
 dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
                        const dkm_kernel *ky, const dkm_joint *joint, dkm_jkm_settings *settings,
                        dkm_model **model, dkm_jkm_info *info);
+
+DKM_API_END
 
 #endif

@@ -22,6 +22,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_joint dkm_joint;
 
 /** Read an expression. Logically collective.
@@ -36,5 +38,7 @@ dkm_status dkm_joint_parse(dkm_ctx *ctx, const char *text, dkm_joint **joint);
 const char *dkm_joint_text(const dkm_joint *joint);
 
 void dkm_joint_destroy(dkm_joint **joint);
+
+DKM_API_END
 
 #endif

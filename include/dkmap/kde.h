@@ -14,6 +14,8 @@
 #include <dkmap/ridge_path.h>
 #include <dkmap/svm_dual.h>
 
+DKM_API_BEGIN
+
 /** What learns the coordinates: ridge regression for all of them from one factor, or a support
  *  vector regression for each, the coordinates being dealt to the ranks. */
 typedef enum dkm_kde_learner { DKM_LEARN_RIDGE, DKM_LEARN_SVR } dkm_kde_learner;
@@ -59,5 +61,7 @@ DKM_NODISCARD
 dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
                        const dkm_kernel *ky, const dkm_kde_settings *settings, dkm_model **model,
                        dkm_kde_info *info);
+
+DKM_API_END
 
 #endif

@@ -47,6 +47,8 @@
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_kernel dkm_kernel;
 typedef struct dkm_prepared dkm_prepared;
 typedef struct dkm_cross_gram dkm_cross_gram;
@@ -208,5 +210,7 @@ dkm_status dkm_gram_center(dkm_dmat *K, double *means);
  */
 DKM_NODISCARD
 dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means);
+
+DKM_API_END
 
 #endif

@@ -10,6 +10,8 @@
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
 
+DKM_API_BEGIN
+
 /** Alignment of two symmetric matrices, neither of which is changed.
  *
  *  Collective on their grid. Centring takes 2 m numbers per rank and no other matrix.
@@ -37,5 +39,7 @@ dkm_status dkm_kernel_alignment_grams(const dkm_dmat *K, const dkm_dmat *T, int 
 DKM_NODISCARD
 dkm_status dkm_kernel_alignment_labels(const dkm_dmat *K, const dkm_data *labels, int centered,
                                        double *alignment);
+
+DKM_API_END
 
 #endif

@@ -15,6 +15,8 @@
 
 #include <dkmap/data.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_kmeans_settings {
     dkm_idx clusters;   /**< from 1 to the number of rows */
     dkm_idx max_rounds; /**< at least 1 */
@@ -45,5 +47,7 @@ dkm_kmeans_settings dkm_kmeans_settings_default(void);
 DKM_NODISCARD
 dkm_status dkm_kmeans(const dkm_data *X, const dkm_kmeans_settings *settings, dkm_data **labels,
                       dkm_kmeans_info *info);
+
+DKM_API_END
 
 #endif

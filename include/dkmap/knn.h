@@ -10,6 +10,8 @@
 
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_knn_settings {
     dkm_idx k; /**< neighbors, from 1 to the number of training examples */
     dkm_layout layout;
@@ -28,5 +30,7 @@ typedef struct dkm_knn_settings {
 DKM_NODISCARD
 dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
                        const dkm_kernel *ky, const dkm_knn_settings *settings, dkm_model **model);
+
+DKM_API_END
 
 #endif

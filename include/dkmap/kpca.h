@@ -11,6 +11,8 @@
 #include <dkmap/model.h>
 #include <dkmap/nystroem.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_kpca_settings {
     dkm_eigen_settings eigen; /**< how many components, and by which solver */
     dkm_layout layout;
@@ -41,5 +43,7 @@ dkm_kpca_settings dkm_kpca_settings_default(void);
 DKM_NODISCARD
 dkm_status dkm_kpca_fit(dkm_ctx *ctx, dkm_data **X, const dkm_kernel *kernel,
                         const dkm_kpca_settings *settings, dkm_model **model, dkm_kpca_info *info);
+
+DKM_API_END
 
 #endif

@@ -9,6 +9,8 @@
 #include <dkmap/nystroem.h>
 #include <dkmap/ridge_path.h>
 
+DKM_API_BEGIN
+
 enum { DKM_KRR_REASON = 240 };
 
 /** How fast a machine is, in seconds of all ranks working together; 0: to be measured. */
@@ -82,5 +84,7 @@ dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
 
 /** Free what the info holds. Local. */
 void dkm_krr_info_free(dkm_krr_info *info);
+
+DKM_API_END
 
 #endif

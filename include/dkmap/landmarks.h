@@ -16,6 +16,8 @@
 
 #include <dkmap/kernel.h>
 
+DKM_API_BEGIN
+
 /** Every way to choose with the name users type. */
 #define DKM_LANDMARK_LIST(X)                                                                       \
     X(DKM_LANDMARKS_UNIFORM, "uniform")                                                            \
@@ -59,5 +61,7 @@ dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count, dkm_idx
 DKM_NODISCARD
 dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X, dkm_landmark_method choice,
                                 double gamma, dkm_idx *count, dkm_idx *places);
+
+DKM_API_END
 
 #endif

@@ -12,6 +12,8 @@
 
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_lle_settings {
     dkm_idx neighbours;
     dkm_idx components;
@@ -47,5 +49,7 @@ dkm_lle_settings dkm_lle_settings_default(void);
 DKM_NODISCARD
 dkm_status dkm_lle_fit(dkm_ctx *ctx, dkm_data **X, const dkm_lle_settings *settings,
                        dkm_model **model, dkm_data **Y, dkm_lle_info *info);
+
+DKM_API_END
 
 #endif

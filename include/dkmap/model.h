@@ -7,6 +7,8 @@
 #include <dkmap/kernel.h>
 #include <dkmap/preimage.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_model dkm_model;
 
 /** How matrices are laid out; zeros choose. Part of every fit's settings. */
@@ -55,5 +57,7 @@ dkm_type dkm_model_decoded_type(const dkm_model *model);
 dkm_idx dkm_model_decoded_cols(const dkm_model *model);
 
 void dkm_model_destroy(dkm_model **model);
+
+DKM_API_END
 
 #endif

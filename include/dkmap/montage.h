@@ -9,6 +9,8 @@
 
 #include <dkmap/data.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_montage dkm_montage;
 
 typedef struct dkm_montage_settings {
@@ -53,5 +55,7 @@ dkm_status dkm_montage_write(const dkm_montage *picture, const char *path);
 
 /** Free. Local; takes NULL and nulls. */
 void dkm_montage_destroy(dkm_montage **picture);
+
+DKM_API_END
 
 #endif

@@ -21,6 +21,8 @@
 #include <dkmap/landmarks.h>
 #include <dkmap/ridge.h>
 
+DKM_API_BEGIN
+
 enum { DKM_NYSTROEM_STEPS = 500 }; /**< more are never taken */
 
 typedef struct dkm_nystroem_settings {
@@ -54,5 +56,7 @@ typedef struct dkm_nystroem_info {
                           inputs only; else NaN */
     double history[DKM_NYSTROEM_STEPS]; /**< residual after each step */
 } dkm_nystroem_info;
+
+DKM_API_END
 
 #endif

@@ -9,6 +9,8 @@
 #include <dkmap/data.h>
 #include <dkmap/kernel.h>
 
+DKM_API_BEGIN
+
 /** Every method with the name users type. */
 #define DKM_PREIMAGE_LIST(X)                                                                       \
     X(DKM_PREIMAGE_AUTO, "auto")               /* what suits the kernel and the objects */         \
@@ -44,5 +46,7 @@ typedef struct dkm_preimage_settings {
 
 /** Free what the settings hold and were not yet relieved of. Local. */
 void dkm_preimage_settings_clear(dkm_preimage_settings *settings);
+
+DKM_API_END
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <dkmap/dmat.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_psd_info {
     dkm_idx negative; /**< eigenvalues that were below zero by more than rounding, m eps max |l| */
     double smallest;  /**< eigenvalue there was */
@@ -45,5 +47,7 @@ dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest, double 
  */
 DKM_NODISCARD
 dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest);
+
+DKM_API_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <dkmap/types.h>
 
+DKM_API_BEGIN
+
 /** 64 random bits. */
 uint64_t dkm_random_bits(uint64_t seed, uint64_t stream, uint64_t i, uint64_t j);
 
@@ -19,5 +21,7 @@ double dkm_random_normal(uint64_t seed, uint64_t stream, uint64_t i, uint64_t j)
 
 /** A whole number in [0, n), n > 0, without bias. */
 dkm_idx dkm_random_below(uint64_t seed, uint64_t stream, uint64_t i, dkm_idx n);
+
+DKM_API_END
 
 #endif

@@ -10,6 +10,8 @@
 #include <dkmap/dmat.h>
 #include <dkmap/kernel.h>
 
+DKM_API_BEGIN
+
 typedef enum dkm_ridge_precision {
     DKM_RIDGE_AUTO,   /**< mixed where it pays, else double */
     DKM_RIDGE_DOUBLE, /**< factor and solve in double */
@@ -77,5 +79,7 @@ DKM_NODISCARD
 dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                             const dkm_ridge_settings *settings, const dkm_dmat *Y, dkm_dmat **B,
                             dkm_ridge_info *info);
+
+DKM_API_END
 
 #endif

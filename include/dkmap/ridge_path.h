@@ -12,6 +12,8 @@
 
 #include <dkmap/ridge.h>
 
+DKM_API_BEGIN
+
 #define DKM_PATH_MOST 1000 /**< gammas in a list */
 
 /** What gamma weighs: ||w||^2 of f(x) = <w, phi(x)>, so that B = (K + gamma I)^-1 Y; or the squared
@@ -88,5 +90,7 @@ dkm_status dkm_ridge_primal(const dkm_data *X, dkm_idx nb, const dkm_path_settin
 
 /** Free the points. Local. */
 void dkm_path_info_free(dkm_path_info *info);
+
+DKM_API_END
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <dkmap/context.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_runlog dkm_runlog;
 
 /** An empty record of the run of @p command; sizes of the job and the program version are filled
@@ -26,5 +28,7 @@ DKM_NODISCARD
 dkm_status dkm_runlog_append(dkm_runlog *record, const char *path);
 
 void dkm_runlog_destroy(dkm_runlog **record);
+
+DKM_API_END
 
 #endif

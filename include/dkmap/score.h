@@ -27,6 +27,8 @@
 #include <dkmap/data.h>
 #include <dkmap/kernel.h>
 
+DKM_API_BEGIN
+
 /** Every loss with the name users type. */
 #define DKM_LOSS_LIST(X)                                                                           \
     X(DKM_LOSS_MSE, "mse")                                                                         \
@@ -110,5 +112,7 @@ dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
  *  dkm_score_baseline(). Collective. */
 DKM_NODISCARD
 dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss, dkm_data **pred);
+
+DKM_API_END
 
 #endif

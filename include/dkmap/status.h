@@ -10,6 +10,8 @@
 
 #include <dkmap/types.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_ctx dkm_ctx;
 
 /** Every status code with its text. */
@@ -100,5 +102,7 @@ dkm_status dkm_error_context(dkm_ctx *ctx, const char *name, dkm_status status);
         if (local.code != DKM_OK)                                                                  \
             goto out;                                                                              \
     } while (0)
+
+DKM_API_END
 
 #endif

@@ -10,6 +10,8 @@
 #include <dkmap/describe.h>
 #include <dkmap/model.h>
 
+DKM_API_BEGIN
+
 /** Write a model. Collective.
  *  @param[in] command  the command line that made it, kept for the reader's sake */
 DKM_NODISCARD
@@ -42,5 +44,7 @@ void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder);
 DKM_NODISCARD
 dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
                                const char *path, const char *command);
+
+DKM_API_END
 
 #endif

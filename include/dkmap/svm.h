@@ -10,6 +10,8 @@
 #include <dkmap/model.h>
 #include <dkmap/svm_dual.h>
 
+DKM_API_BEGIN
+
 typedef struct dkm_svm_settings {
     dkm_svm_dual_settings margin; /**< with the loss hinge or squared */
     dkm_layout layout;
@@ -35,5 +37,7 @@ dkm_svm_settings dkm_svm_settings_default(void);
 DKM_NODISCARD
 dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
                        const dkm_svm_settings *settings, dkm_model **model, dkm_svm_info *info);
+
+DKM_API_END
 
 #endif

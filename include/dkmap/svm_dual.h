@@ -13,6 +13,8 @@
 
 #include <dkmap/kernel.h>
 
+DKM_API_BEGIN
+
 typedef enum dkm_svm_loss {
     DKM_LOSS_HINGE,
     DKM_LOSS_SQUARED_HINGE,
@@ -51,5 +53,7 @@ typedef struct dkm_svm_dual_problem {
 DKM_NODISCARD
 dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
                               const dkm_svm_dual_settings *settings, double *B, double *b);
+
+DKM_API_END
 
 #endif

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
-# An installed tree serves a small program, found once by CMake and once by pkg-config.
+# Installed trees, shared and static, each serve a small program, found once by CMake and once by
+# pkg-config, after the tree was moved.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-prefix=$work/prefix
 
-cmake --install "$DKMAP_BUILD" --prefix "$prefix" >"$work/install.log"
-"$prefix/bin/dkmap" --version
-
-cat >"$work/user.c" <<'C'
+mkdir "$work/user"
+cat >"$work/user/user.c" <<'C'
 #include <dkmap/dkmap.h>
 #include <stdio.h>
 
@@ -21,30 +19,56 @@ int main(int argc, char **argv)
     if (dkm_ctx_create(MPI_COMM_WORLD, &ctx) != DKM_OK ||
         dkm_kernel_parse(ctx, "rbf(sigma=2)", &kernel) != DKM_OK)
         return 1;
-    printf("%s\n", dkm_kernel_text(kernel));
+    printf("%s %s\n", dkm_kernel_text(kernel), dkm_version());
     dkm_kernel_destroy(&kernel);
     dkm_ctx_destroy(&ctx);
     MPI_Finalize();
     return 0;
 }
 C
-
-mkdir "$work/by_cmake"
-cp "$work/user.c" "$work/by_cmake/"
-cat >"$work/by_cmake/CMakeLists.txt" <<'C'
+cat >"$work/user/CMakeLists.txt" <<'C'
 cmake_minimum_required(VERSION 3.18)
 project(user C)
 find_package(dkmap 0.1 REQUIRED)
 add_executable(user user.c)
 target_link_libraries(user PRIVATE dkmap::dkmap)
 C
-cmake -S "$work/by_cmake" -B "$work/by_cmake/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/configure.log"
-cmake --build "$work/by_cmake/build" >"$work/build.log"
-test "$("$work/by_cmake/build/user")" = "rbf(sigma=2)"
+version=$(sed -nE 's/^#define DKM_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+)$/\2/p' \
+    "$DKMAP_SOURCE/include/dkmap/version.h" | paste -sd.)
 
-libdir=$(dirname "$(find "$prefix" -name dkmap.pc)")
-flags=$(PKG_CONFIG_PATH=$libdir pkg-config --cflags --libs dkmap)
-# shellcheck disable=SC2086
-mpicc -o "$work/user" "$work/user.c" $flags
-test "$(LD_LIBRARY_PATH=$(dirname "$libdir") "$work/user")" = "rbf(sigma=2)"
-echo "both found it"
+# serve PREFIX PKG_CONFIG_OPTIONS...: the program is built against the tree in both ways, and runs.
+serve() {
+    local prefix=$1 build=$1.user folder flags
+    shift
+    cmake -S "$work/user" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/configure.log"
+    cmake --build "$build" >"$work/build.log"
+    test "$("$build/user")" = "rbf(sigma=2) $version"
+
+    folder=$(dirname "$(find "$prefix" -name dkmap.pc)")
+    flags=$(PKG_CONFIG_PATH=$folder pkg-config "$@" --cflags --libs dkmap)
+    # shellcheck disable=SC2086
+    mpicc -o "$work/by_pkg_config" "$work/user/user.c" $flags
+    test "$(LD_LIBRARY_PATH=$(dirname "$folder") "$work/by_pkg_config")" = "rbf(sigma=2) $version"
+    echo "$prefix: found both ways"
+}
+
+cmake --install "$DKMAP_BUILD" --prefix "$work/before" >"$work/install.log"
+mv "$work/before" "$work/shared"
+"$work/shared/bin/dkmap" --version
+if [ -e "$DKMAP_BUILD/libdkmap.so" ]; then
+    serve "$work/shared"
+else
+    serve "$work/shared" --static
+    exit 0
+fi
+
+# A static tree as the build would make it; its library has the objects of the one that is built.
+cmake -S "$DKMAP_SOURCE" -B "$work/static_build" -DBUILD_SHARED_LIBS=OFF -DDKMAP_TESTS=OFF >"$work/static.log"
+cp "$DKMAP_BUILD/libdkmap_internals.a" "$work/static_build/libdkmap.a"
+cmake --install "$work/static_build" --component development --prefix "$work/before" >"$work/install.log"
+mv "$work/before" "$work/static"
+serve "$work/static" --static
+if ldd "$work/by_pkg_config" | grep -q libdkmap; then
+    echo "the program does not use the static library" >&2
+    exit 1
+fi

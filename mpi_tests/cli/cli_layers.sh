@@ -39,12 +39,12 @@ cli'
 
 # The folder that defines the functions of each public header.
 headers='
-core context random status types
+core context random status types version
 comm grid
 matrix dmat
 linalg bench
 linalg/backend blas_memory
-data data
+data arrays data
 io runlog
 io/checkpoint checkpoint
 io/describe describe

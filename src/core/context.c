@@ -80,6 +80,21 @@ dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx)
     return DKM_OK;
 }
 
+dkm_status dkm_ctx_create_f(MPI_Fint comm, dkm_ctx **ctx)
+{
+    return dkm_ctx_create(MPI_Comm_f2c(comm), ctx);
+}
+
+const char *dkm_version(void)
+{
+    return DKMAP_VERSION;
+}
+
+int dkm_version_number(void)
+{
+    return DKM_VERSION_NUMBER;
+}
+
 void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener)
 {
     ctx->listener = listener;

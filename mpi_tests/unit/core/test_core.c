@@ -212,6 +212,16 @@ static void phases_add_up(dkm_ctx *ctx)
     dkm_phase_clear(ctx);
 }
 
+static void a_fortran_handle_makes_a_context(dkm_ctx *ctx)
+{
+    dkm_ctx *other = NULL;
+
+    CHECK(dkm_ctx_create_f(MPI_Comm_c2f(dkm_ctx_comm(ctx)), &other) == DKM_OK);
+    CHECK(other && dkm_ctx_rank(other) == dkm_ctx_rank(ctx));
+    CHECK(other && dkm_ctx_size(other) == dkm_ctx_size(ctx));
+    dkm_ctx_destroy(&other);
+}
+
 static const check_case cases[] = {
     CASE(one_bad_rank_fails_them_all),
     CASE(the_lowest_failing_rank_is_heard),
@@ -224,6 +234,7 @@ static const check_case cases[] = {
     CASE(only_rank_zero_speaks),
     CASE(an_outer_phase_speaks_for_those_inside),
     CASE(phases_add_up),
+    CASE(a_fortran_handle_makes_a_context),
 };
 
 CHECK_MAIN(cases)
