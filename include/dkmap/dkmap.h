@@ -3,6 +3,7 @@
 #ifndef DKMAP_DKMAP_H
 #define DKMAP_DKMAP_H
 
+#include <dkmap/arrays.h>
 #include <dkmap/bench.h>
 #include <dkmap/blas_memory.h>
 #include <dkmap/checkpoint.h>
@@ -45,5 +46,6 @@
 #include <dkmap/svm.h>
 #include <dkmap/svm_dual.h>
 #include <dkmap/types.h>
+#include <dkmap/version.h>
 
 #endif

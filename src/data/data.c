@@ -184,6 +184,8 @@ void dkm_data_destroy(dkm_data **data)
 {
     if (!*data)
         return;
+    if ((*data)->borrowed)
+        (*data)->mine.values = NULL;
     dkm_objs_clear(&(*data)->mine);
     DKM_FREE(*data);
 }

@@ -28,6 +28,7 @@ typedef struct trade {
     dkm_idx object_limit; /* that one rank asks of another in a turn */
     dkm_idx chunk;        /* bytes sent at once */
     const dkm_data *data;
+    const dkm_idx *starts; /* first object of each rank; NULL: they are in slabs */
     dkm_objs *got;
     dkm_idx *place;       /* places in `wanted`, grouped by holder */
     dkm_idx *group;       /* where each holder's group starts in `place` */
@@ -68,18 +69,33 @@ static dkm_local check_wanted(const dkm_data *data, dkm_idx count, const dkm_idx
     return DKM_LOCAL_OK;
 }
 
+/* The rank that holds object @p ig. */
+static int holder_of(const trade *t, dkm_idx ig)
+{
+    int low = 0, high = t->size - 1;
+
+    if (!t->starts)
+        return dkm_slab_owner(t->data->m, ig, t->size);
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (t->starts[middle] <= ig)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* Sort the places of what is wanted by the rank that holds it. */
 static void group_by_holder(trade *t, dkm_idx count, const dkm_idx *wanted)
 {
-    dkm_idx m = t->data->m;
-
     memset(t->group, 0, (size_t)(t->size + 2) * sizeof *t->group);
     for (dkm_idx k = 0; k < count; k++)
-        t->group[dkm_slab_owner(m, wanted[k], t->size) + 2]++;
+        t->group[holder_of(t, wanted[k]) + 2]++;
     for (int r = 0; r < t->size; r++)
         t->group[r + 2] += t->group[r + 1];
     for (dkm_idx k = 0; k < count; k++)
-        t->place[t->group[dkm_slab_owner(m, wanted[k], t->size) + 1]++] = k;
+        t->place[t->group[holder_of(t, wanted[k]) + 1]++] = k;
 }
 
 static dkm_local make_cut(dkm_ctx *ctx, int size, cut *c)
@@ -314,14 +330,15 @@ static trade new_trade(const dkm_data *data, dkm_fetch_bounds bounds, dkm_objs *
     return t;
 }
 
-dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
-                                  dkm_fetch_bounds bounds, dkm_objs *got)
+static dkm_status run_trade(const dkm_data *data, const dkm_idx *starts, dkm_idx count,
+                            const dkm_idx *wanted, dkm_fetch_bounds bounds, dkm_objs *got)
 {
     dkm_status status = DKM_OK;
     trade t = new_trade(data, bounds, got);
     dkm_idx turns;
 
     *got = (dkm_objs){0};
+    t.starts = starts;
     DKM_AGREE(t.ctx, open_trade(&t, data, count, wanted));
     turns = plan_turns(&t);
     DKM_AGREE(t.ctx, allocate_turn(&t, count));
@@ -339,6 +356,18 @@ dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm
 out:
     close_trade(&t);
     return status;
+}
+
+dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+                                  dkm_fetch_bounds bounds, dkm_objs *got)
+{
+    return run_trade(data, NULL, count, wanted, bounds, got);
+}
+
+dkm_status dkm_data_fetch_spread(const dkm_data *data, const dkm_idx *starts, dkm_idx count,
+                                 const dkm_idx *wanted, dkm_objs *got)
+{
+    return run_trade(data, starts, count, wanted, usual_bounds, got);
 }
 
 dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted, dkm_objs *got)

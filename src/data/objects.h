@@ -60,6 +60,7 @@ struct dkm_data {
     dkm_idx m;     /**< over all ranks */
     dkm_idx first; /**< of this rank's slab */
     dkm_objs mine;
+    int borrowed; /**< the values of `mine` are a caller's array */
 };
 
 /** Wrap this rank's slab of m objects; takes over @p objs (zeroed on return, also on failure).
