@@ -25,6 +25,7 @@
 #include <dkmap/kde.h>
 #include <dkmap/kernel.h>
 #include <dkmap/kernel_alignment.h>
+#include <dkmap/kernel_callback.h>
 #include <dkmap/kmeans.h>
 #include <dkmap/knn.h>
 #include <dkmap/kpca.h>

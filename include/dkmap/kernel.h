@@ -33,6 +33,7 @@
  *    extend(q.h5)             a kernel that dkmap extend carried to all objects with features; its
  *                             file is read again wherever the expression is used
  *    diffusion(tau=1)         exp(-tau L), L the normalised Laplacian of a graph
+ *  Functions of the program, by the names they are registered under: kernel_callback.h
  *  Made from others
  *    sum(A, ...)  product(A, ...)  scale(A, by=2)  power(A, degree=2)  exp(A)
  *    rbf(A, sigma=1)          exp(-||x - x'||^2 / (2 sigma^2)) in the space of A

@@ -29,10 +29,6 @@ DKM_NODISCARD
 dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
                           dkm_model **model);
 
-/** Let kernel expressions name files of extended kernels: extend(q.h5). Logically collective; the
- *  command line program does it for every run. */
-void dkm_store_serve_kernels(dkm_ctx *ctx);
-
 /** Name the folder of the files that kernels of loaded models name; else they must lie beside the
  *  model. Such a file is looked for under its plain name, and no other file is read. Logically
  *  collective.

@@ -49,7 +49,7 @@ io runlog
 io/checkpoint checkpoint
 io/describe describe
 io/montage montage
-kernels/evaluation kernel
+kernels/evaluation kernel kernel_callback
 kernels/joint joint
 solvers/eigen eigen psd
 solvers/extrapolate extrapolate

@@ -83,7 +83,6 @@ static void begin_process(void)
         abort();
     dkm_ctx_set_listener(all.ctx, (dkm_listener){.message = hear_nothing});
     dkm_ctx_set_threads(all.ctx, 1);
-    dkm_store_serve_kernels(all.ctx);
     make_folder();
     atexit(finish);
 }

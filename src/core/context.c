@@ -198,14 +198,15 @@ int dkm_ctx_attached(const dkm_ctx *ctx)
     return ctx->attached;
 }
 
-dkm_callback dkm_ctx_callback(const dkm_ctx *ctx)
+void *dkm_ctx_kernels(const dkm_ctx *ctx)
 {
-    return ctx->callback;
+    return ctx->kernels;
 }
 
-void dkm_ctx_set_callback(dkm_ctx *ctx, dkm_callback callback)
+void dkm_ctx_set_kernels(dkm_ctx *ctx, void *kernels, void (*release)(void *))
 {
-    ctx->callback = callback;
+    ctx->kernels = kernels;
+    ctx->kernels_release = release;
 }
 
 const void *dkm_ctx_lent(const dkm_ctx *ctx, dkm_lent which)
@@ -247,6 +248,8 @@ void dkm_ctx_destroy(dkm_ctx **ctx)
         return;
     if (c->attached_release)
         c->attached_release(c->attached);
+    if (c->kernels_release)
+        c->kernels_release(c->kernels);
     free_context(c);
     *ctx = NULL;
 }

@@ -39,7 +39,8 @@ struct dkm_ctx {
     int attached;
     void (*attached_release)(int);
     void *checkpointer;
-    void (*callback)(void);
+    void *kernels;
+    void (*kernels_release)(void *);
     const void *lent[DKM_LENT_COUNT];
     double (*comm_clock)(void);
 };

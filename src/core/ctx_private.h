@@ -2,7 +2,7 @@
  *  the types of these slots.
  *
  *  src/linalg attaches the BLACS system handle, the checkpoint directory sets the checkpointer, and
- *  the reader of model files lends the kernel layer the function that loads a kernel from a file.
+ *  src/kernels sets the kernels that the program registered.
  */
 #ifndef DKMAP_CORE_CTX_PRIVATE_H
 #define DKMAP_CORE_CTX_PRIVATE_H
@@ -20,14 +20,11 @@ void *dkm_ctx_checkpointer(const dkm_ctx *ctx);
 /** Set it; it is borrowed. Logically collective. */
 void dkm_ctx_set_checkpointer(dkm_ctx *ctx, void *checkpointer);
 
-/** A function of any type: its user casts it back to the type it was set with. */
-typedef void (*dkm_callback)(void);
-
-/** The function that was set, or NULL. Local. */
-dkm_callback dkm_ctx_callback(const dkm_ctx *ctx);
-
-/** Set a function, the same on every rank. Logically collective. */
-void dkm_ctx_set_callback(dkm_ctx *ctx, dkm_callback callback);
+/** The kernels that the program registered; NULL when none. Local. */
+void *dkm_ctx_kernels(const dkm_ctx *ctx);
+/** Set them; @p release is called on them when the context is destroyed, unless it is NULL.
+ *  Logically collective. */
+void dkm_ctx_set_kernels(dkm_ctx *ctx, void *kernels, void (*release)(void *));
 
 /** What the reader of model files leaves with the context for its own loader. */
 typedef enum dkm_lent {

@@ -297,7 +297,6 @@ int run_command(const args *a, MPI_Comm comm)
     }
     dkm_ctx_set_listener(r.ctx,
                          listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
-    dkm_store_serve_kernels(r.ctx);
     if (args_accepts(r.args, "kernel-dir"))
         dkm_store_kernel_folder(r.ctx, args_text(r.args, "kernel-dir"));
     dkm_ctx_set_comm_clock(r.ctx, mpi_timer_seconds);

@@ -132,8 +132,9 @@ struct dkm_kernel_class {
     int min_inner, max_inner; /**< kernels inside it; both 0 for a leaf, most -1 for any number */
     unsigned types;           /**< DKM_TYPE_BIT()s of the objects a leaf is for */
     dkm_diag_need needs_diag;
-    int is_data_dependent; /**< values depend on all training objects */
-    int takes_file;        /**< names the file that it comes from */
+    int is_data_dependent;                      /**< values depend on all training objects */
+    int takes_file;                             /**< names the file that it comes from */
+    const struct dkm_kernel_callback *callback; /**< of a kernel that the program registered */
     dkm_origin origin;
     int precompute_params; /**< how many parameters the precomputation depends on, from the first */
     dkm_param params[DKM_PARAMS];

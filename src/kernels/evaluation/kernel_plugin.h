@@ -1,6 +1,6 @@
 /** @file kernel_plugin.h  Kernels that come from files: inner products of coordinates.
  *
- *  This layer cannot read such files; models/extend registers a loader through the context.
+ *  This layer cannot read such files: models/extend defines the function that does.
  */
 #ifndef DKMAP_KERNELS_EVALUATION_KERNEL_PLUGIN_H
 #define DKMAP_KERNELS_EVALUATION_KERNEL_PLUGIN_H
@@ -15,14 +15,8 @@ typedef struct dkm_kernel_plugin {
     void (*destroy)(void *state);
 } dkm_kernel_plugin;
 
-/** Load the kernel in the file @p path. Collective. */
-typedef dkm_status (*dkm_kernel_loader)(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded);
-
-/** Lend the loader. Logically collective. */
-void dkm_kernel_set_loader(dkm_ctx *ctx, dkm_kernel_loader loader);
-
-/** Load a kernel by the loader that was lent. Collective.
- *  @return DKM_OK; DKM_ERR_UNSUPPORTED when there is none; what the loader returns */
+/** Load the kernel in the file @p path. Collective; defined in models/extend, the one call of the
+ *  library that goes to a later layer. */
 DKM_NODISCARD
 dkm_status dkm_kernel_load(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded);
 

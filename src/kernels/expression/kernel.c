@@ -12,7 +12,7 @@
 static int same_digest(const dkm_node *a, const dkm_node *b)
 {
     return a->kind->precompute && a->kind->precompute == b->kind->precompute &&
-           a->free_origin == b->free_origin &&
+           a->kind->callback == b->kind->callback && a->free_origin == b->free_origin &&
            memcmp(a->param, b->param, (size_t)a->kind->precompute_params * sizeof *a->param) == 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernels/expression/registered.h"
 
 #define NAME_LIMIT 32 /* longer names are not looked at for a likely meaning */
 
@@ -70,6 +71,10 @@ static dkm_local node_find_kind(const dkm_expression *e, const dkm_term *t,
         named = dkm_kernel_registry[k];
         if (takes(named, t->inner))
             *kind = named;
+    }
+    if (!named) {
+        named = dkm_kernel_registered_find(e->ctx, e->text + t->name.at, t->name.length);
+        *kind = named && takes(named, t->inner) ? named : NULL;
     }
     if (!named)
         return fail_unknown(e, t->name);

@@ -1,30 +1,12 @@
 /* extend(q.h5): a kernel that was carried from a matrix to all objects with features, <z(x), z(x')>
  * with the coordinates z that its file holds the recipe of. */
 #include "core/alloc.h"
-#include "core/ctx_private.h"
 #include "kernels/evaluation/kernel_plugin.h"
 #include "kernels/evaluation/panel.h"
 #include "kernels/evaluation/prepare.h"
 #include "kernels/vector/vectors.h"
 
 #define ALL_TYPES (DKM_TYPE_BIT(DKM_TYPE_COUNT) - 1u)
-
-void dkm_kernel_set_loader(dkm_ctx *ctx, dkm_kernel_loader loader)
-{
-    dkm_ctx_set_callback(ctx, (dkm_callback)loader);
-}
-
-dkm_status dkm_kernel_load(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded)
-{
-    dkm_status status = DKM_OK;
-    dkm_kernel_loader loader = (dkm_kernel_loader)dkm_ctx_callback(ctx);
-
-    DKM_REQUIRE(ctx, loader != NULL, DKM_ERR_UNSUPPORTED,
-                "%s: kernels in files need dkm_store_serve_kernels()", path);
-    DKM_TRY(loader(ctx, path, loaded));
-out:
-    return status;
-}
 
 void dkm_kernel_plugin_clear(dkm_kernel_plugin *loaded)
 {

@@ -34,7 +34,7 @@ out:
     return status;
 }
 
-static dkm_status kernel_file_load(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded)
+dkm_status dkm_kernel_load(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded)
 {
     dkm_status status = DKM_OK;
     dkm_layout layout = {0};
@@ -55,9 +55,4 @@ out:
 void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder)
 {
     dkm_ctx_lend(ctx, DKM_LENT_FOLDER, folder);
-}
-
-void dkm_store_serve_kernels(dkm_ctx *ctx)
-{
-    dkm_kernel_set_loader(ctx, kernel_file_load);
 }

@@ -6,11 +6,46 @@
 #include "core/alloc.h"
 #include "io/archive/archive_file.h"
 #include "kernels/expression/old_text.h"
+#include "kernels/expression/registered.h"
 #include "models/registry/load_guard.h"
 #include "models/registry/model_impl.h"
 
 #define DAMAGED        "damaged model file"
 #define MESSAGE_LENGTH 900
+#define REGISTERED     "registered_kernels"
+
+/* The parts that are kernel expressions. */
+static const char *const kernel_parts[] = {"kernel", "output_kernel", "landmark_kernel", "kx",
+                                           "ky"};
+enum { KERNEL_PARTS = sizeof kernel_parts / sizeof *kernel_parts };
+
+/* Name the kernels that are functions of this program: a program that loads the model needs them.
+ */
+static dkm_local put_registered_kernels(dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char *names = NULL;
+
+    for (int k = 0; k < KERNEL_PARTS; k++) {
+        const dkm_archive_entry *part = dkm_archive_find(archive, kernel_parts[k]);
+        if (part && part->kind == DKM_ENTRY_TEXT)
+            DKM_STEP(dkm_kernel_registered_names(archive->ctx, part->text, &names));
+    }
+    if (names)
+        DKM_STEP(dkm_archive_put_text(archive, REGISTERED, names));
+out:
+    DKM_FREE(names);
+    return local;
+}
+
+static dkm_local check_registered_kernels(const dkm_archive *archive, const char *path)
+{
+    const dkm_archive_entry *part = dkm_archive_find(archive, REGISTERED);
+
+    return part && part->kind == DKM_ENTRY_TEXT
+               ? dkm_kernel_registered_check(archive->ctx, part->text, path)
+               : DKM_LOCAL_OK;
+}
 
 dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command)
 {
@@ -19,6 +54,7 @@ dkm_status dkm_model_save(dkm_model *model, const char *path, const char *comman
 
     dkm_phase_begin(model->ctx, "save");
     DKM_TRY(dkm_model_to_archive(model, &archive));
+    DKM_AGREE(model->ctx, put_registered_kernels(&archive));
     DKM_TRY(dkm_archive_save(&archive, path, dkm_model_method(model), command));
 out:
     dkm_phase_end(model->ctx);
@@ -29,11 +65,10 @@ out:
 /* Texts of kernels, as they would be written today. */
 static dkm_local renew_kernels(const dkm_archive *archive)
 {
-    static const char *const parts[] = {"kernel", "output_kernel", "landmark_kernel", "kx", "ky"};
     dkm_local local = DKM_LOCAL_OK;
 
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        dkm_archive_entry *part = dkm_archive_find(archive, parts[k]);
+    for (int k = 0; k < KERNEL_PARTS; k++) {
+        dkm_archive_entry *part = dkm_archive_find(archive, kernel_parts[k]);
         char *now = NULL;
         if (!part || part->kind != DKM_ENTRY_TEXT)
             continue;
@@ -77,6 +112,7 @@ dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layo
     DKM_TRY(dkm_archive_load(ctx, path, &archive, &header));
     if (header.version < 2)
         DKM_AGREE(ctx, renew_kernels(&archive));
+    DKM_AGREE(ctx, check_registered_kernels(&archive, path));
     DKM_TRY(
         blame_file(ctx, path, dkm_model_from_archive(ctx, header.method, &archive, layout, model)));
 out:

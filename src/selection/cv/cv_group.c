@@ -115,7 +115,7 @@ static dkm_status cv_group_split(dkm_cv_group *group, dkm_ctx *ctx)
     if (group->ctx) {
         dkm_ctx_set_seed(group->ctx, dkm_ctx_seed(ctx));
         dkm_ctx_set_threads(group->ctx, dkm_ctx_threads(ctx));
-        dkm_ctx_set_callback(group->ctx, dkm_ctx_callback(ctx));
+        dkm_ctx_set_kernels(group->ctx, dkm_ctx_kernels(ctx), NULL);
         if (group->index == 0) /* what one group has to say speaks for all */
             dkm_ctx_set_listener(group->ctx,
                                  (dkm_listener){.user = ctx, .message = cv_group_forward});
