@@ -29,7 +29,8 @@ dkm_idx dkm_model_output_cols(const dkm_model *model);
 int dkm_model_svm_base(const dkm_model *model);
 
 /** Choose how coordinates are turned into objects: what kde predicts, and what any model decodes.
- *  Collective; takes over what the settings hold, also on failure.
+ *  Collective; takes over what the settings hold, also on failure. After a failure the model
+ *  refuses to predict, decode or be saved (DKM_ERR_ARG) until it is configured again.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */
 DKM_NODISCARD
 dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);

@@ -175,6 +175,28 @@ static void wrong_pre_images_are_refused(dkm_ctx *ctx)
     dkm_model_destroy(&model);
 }
 
+static void a_model_predicts_nothing_after_refused_settings(dkm_ctx *ctx)
+{
+    dkm_data *Y = NULL, *X = NULL, *P = NULL;
+    dkm_model *model = NULL;
+    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES, .top = M + 1};
+
+    CHECK_OK(ctx, noise(ctx, 2, M, 4, &Y));
+    CHECK_OK(ctx, noise(ctx, 1, NEW, 2, &X));
+    CHECK_OK(ctx, fit_kde(ctx, &Y, "rbf(sigma=2)", 5, &model, NULL));
+    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    CHECK(dkm_model_batch_rows(model) == 1);
+    CHECK(dkm_model_predict(model, X, &P) == DKM_ERR_ARG && P == NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "configure the model again") != NULL);
+    CHECK(dkm_model_decode(model, X, &P) == DKM_ERR_ARG && P == NULL);
+    pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_CANDIDATES, .top = 2};
+    CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    CHECK_OK(ctx, dkm_model_predict(model, X, &P));
+    dkm_data_destroy(&P);
+    dkm_data_destroy(&X);
+    dkm_model_destroy(&model);
+}
+
 /* norms of candidates far from their coordinates count: the plain loop agrees, ties included. */
 static void the_nearest_are_found_among_all_ranks(dkm_ctx *ctx)
 {
@@ -349,6 +371,7 @@ static const check_case cases[] = {
     CASE(classes_are_those_of_one_hot_regression),
     CASE(candidates_given_are_chosen_from),
     CASE(wrong_pre_images_are_refused),
+    CASE(a_model_predicts_nothing_after_refused_settings),
     CASE(the_nearest_are_found_among_all_ranks),
     CASE(machines_leave_outputs_inside_their_tubes),
     CASE(failing_allocations_are_agreed_on),

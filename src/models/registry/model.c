@@ -69,7 +69,16 @@ int dkm_model_svm_base(const dkm_model *model)
 
 dkm_idx dkm_model_batch_rows(const dkm_model *model)
 {
-    return model->method->stretch(model->state);
+    return model->unconfigured ? 1 : model->method->stretch(model->state);
+}
+
+/* A method that refused settings may have dropped the earlier ones. */
+static dkm_local check_configured(const dkm_model *model)
+{
+    if (!model->unconfigured)
+        return DKM_LOCAL_OK;
+    return dkm_fail(model->ctx, DKM_ERR_ARG,
+                    "the last settings of pre-images were refused: configure the model again");
 }
 
 /* A model file may promise outputs of another kind than its method makes. */
@@ -90,6 +99,8 @@ dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
 
+    *Y = NULL;
+    DKM_AGREE(model->ctx, check_configured(model));
     DKM_TRY(model->method->predict(model->state, X, Y));
     DKM_AGREE(model->ctx, model_check_outputs(model, *Y));
 out:
@@ -113,8 +124,10 @@ dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings
     dkm_status status = DKM_OK;
 
     DKM_AGREE(model->ctx, check_able(model, model->method->configure != NULL));
+    model->unconfigured = 1;
     DKM_TRY(model->method->configure(model->state, settings, &model->decoded_type,
                                      &model->decoded_cols));
+    model->unconfigured = 0;
     if (!model->method->predicts_coordinates) {
         model->output_type = model->decoded_type;
         model->output_cols = model->decoded_cols;
@@ -130,6 +143,7 @@ dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y)
 
     *Y = NULL;
     DKM_AGREE(model->ctx, check_able(model, model->method->decode != NULL));
+    DKM_AGREE(model->ctx, check_configured(model));
     DKM_TRY(model->method->decode(model->state, Z, Y));
 out:
     return status;
@@ -149,6 +163,7 @@ dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
 {
     dkm_status status = DKM_OK;
 
+    DKM_AGREE(model->ctx, check_configured(model));
     DKM_AGREE(model->ctx,
               dkm_archive_put_text(archive, "output_type", dkm_type_name(model->output_type)));
     DKM_AGREE(model->ctx, dkm_archive_put_real(archive, "output_cols", (double)model->output_cols));

@@ -35,6 +35,7 @@ struct dkm_model {
     dkm_idx output_cols;
     dkm_type decoded_type;
     dkm_idx decoded_cols;
+    int unconfigured; /**< after dkm_model_configure() failed: nothing can be predicted */
     int svm_base; /**< of inputs from svmlight files; DKM_SVM_BASE_AUTO: none were, or not known */
 };
 
