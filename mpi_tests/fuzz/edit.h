@@ -39,9 +39,25 @@ static inline unsigned edit_next(edit_recipe *r)
     return r->at < r->end ? *r->at++ : 0;
 }
 
-/** Run a command line, words apart by spaces, '@' being the folder and name that files begin with.
- */
-static inline int edit_run(const char *line, const char *stem)
+/** Run a command in a context of its own; the memory it takes is checked as by fuzz_end().
+ *  @return its exit status */
+static inline int edit_run_args(const args *a, size_t bytes)
+{
+    dkm_ctx *ctx = NULL;
+    int status;
+
+    (void)fuzz_ctx(); /* begins MPI */
+    if (dkm_ctx_create(MPI_COMM_SELF, &ctx) != DKM_OK)
+        fuzz_broken("no context", "");
+    status = run_in_context(a, ctx);
+    fuzz_check_memory(ctx, 0, bytes, 8);
+    dkm_ctx_destroy(&ctx);
+    return status;
+}
+
+/** Run a command line, words apart by spaces, '@' being the folder and name that files begin with;
+ *  it reads files of @p bytes in all. */
+static inline int edit_run(const char *line, const char *stem, size_t bytes)
 {
     static char words[EDIT_WORDS][300];
     char *list[EDIT_WORDS + 1] = {0}, copy[1000], *at = copy;
@@ -56,7 +72,7 @@ static inline int edit_run(const char *line, const char *stem)
     for (int k = 0; k < count; k++)
         list[k] = words[k];
     if (args_read(&a, count, list) == ARGS_RUN)
-        status = run_command(&a, MPI_COMM_SELF);
+        status = edit_run_args(&a, bytes);
     args_free(&a);
     return status;
 }

@@ -109,21 +109,26 @@ _Noreturn void fuzz_broken(const char *what, const char *detail)
     abort();
 }
 
-void fuzz_end(size_t bytes, size_t factor)
+void fuzz_check_memory(dkm_ctx *ctx, dkm_idx live, size_t bytes, size_t factor)
 {
-    int64_t largest = dkm_ctx_take_largest(all.ctx);
+    int64_t largest = dkm_ctx_take_largest(ctx);
     char detail[100];
 
     all.largest = largest > all.largest ? largest : all.largest;
-    if (dkm_ctx_live_blocks(all.ctx) != all.live) {
+    if (dkm_ctx_live_blocks(ctx) != live) {
         snprintf(detail, sizeof detail, "%lld blocks",
-                 (long long)(dkm_ctx_live_blocks(all.ctx) - all.live));
+                 (long long)(dkm_ctx_live_blocks(ctx) - live));
         fuzz_broken("LEAK", detail);
     }
     if (largest > (int64_t)(64 << 20) + (int64_t)(factor * bytes)) {
         snprintf(detail, sizeof detail, "%lld bytes for a file of %zu", (long long)largest, bytes);
         fuzz_broken("LARGE", detail);
     }
+}
+
+void fuzz_end(size_t bytes, size_t factor)
+{
+    fuzz_check_memory(all.ctx, all.live, bytes, factor);
 }
 
 static slot *find_slot(const char *ending)

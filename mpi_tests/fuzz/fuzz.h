@@ -25,6 +25,9 @@ void fuzz_begin(void);
  *  than 64 MiB + @p factor * @p bytes. Readers of numbers keep to a factor of 8. */
 void fuzz_end(size_t bytes, size_t factor);
 
+/** The same for another context, in which @p live blocks were alive before. */
+void fuzz_check_memory(dkm_ctx *ctx, dkm_idx live, size_t bytes, size_t factor);
+
 /** End the process for a promise that is broken, told as @p what. */
 _Noreturn void fuzz_broken(const char *what, const char *detail);
 

@@ -38,6 +38,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_begin();
     (void)calibration_find(1, &c);
     fuzz_end(size, 8);
-    (void)edit_run(plans[data[0] % 4], "");
+    (void)edit_run(plans[data[0] % 4], "", size);
     return 0;
 }

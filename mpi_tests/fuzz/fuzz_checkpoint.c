@@ -28,11 +28,12 @@ typedef struct run_states {
     edit_file state[STATES];
     char name[STATES][256]; /* below the folder */
     int count;
+    char marker_name[256], marker[4096]; /* says whose folder it is */
+    size_t marker_length;
 } run_states;
 
 static run_states runs[RUN_LINES], *filling;
 static char stem[256], folder[300], model[300];
-static char marker[1000], marker_name[256]; /* says that the folder is one of checkpoints */
 static int made;
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
@@ -53,10 +54,11 @@ static void take_marker(const char *path)
 {
     FILE *in = fopen(path, "rb");
 
-    if (!in || fread(marker, 1, sizeof marker - 1, in) == 0)
+    if (!in)
         fuzz_broken("cannot read", path);
+    snprintf(filling->marker_name, sizeof filling->marker_name, "%s", path + strlen(folder));
+    filling->marker_length = fread(filling->marker, 1, sizeof filling->marker, in);
     fclose(in);
-    snprintf(marker_name, sizeof marker_name, "%s", path + strlen(folder));
 }
 
 static int take_one(const char *path, const struct stat *about, int kind, struct FTW *place)
@@ -64,23 +66,25 @@ static int take_one(const char *path, const struct stat *about, int kind, struct
     size_t length = strlen(path);
 
     (void)about;
-    if (kind == FTW_F && strcmp(path + place->base, "about-this-folder") == 0)
-        take_marker(path);
-    if (kind != FTW_F || filling->count == STATES || length < 3 ||
-        strcmp(path + length - 3, ".h5") != 0)
+    (void)place;
+    if (kind != FTW_F || filling->count == STATES || length < 3)
         return 0;
+    if (strcmp(path + length - 3, ".h5") != 0) {
+        take_marker(path);
+        return 0;
+    }
     snprintf(filling->name[filling->count], sizeof filling->name[0], "%s", path + strlen(folder));
     edit_take(path, &filling->state[filling->count++]);
     return 0;
 }
 
-static int run_again(int which, int resume)
+static int run_again(int which, int resume, size_t bytes)
 {
     char line[1000];
 
     snprintf(line, sizeof line, "%s --checkpoint @d --checkpoint-every 0%s", run_lines[which],
              resume ? " --resume" : "");
-    return edit_run(line, stem);
+    return edit_run(line, stem, bytes);
 }
 
 static void make_states(void)
@@ -95,7 +99,7 @@ static void make_states(void)
     if (!freopen("/dev/null", "w", stdout)) /* commands write their results there */
         fuzz_broken("stdout", "cannot be closed");
     for (int k = 0; k < RUN_LINES; k++) {
-        if (run_again(k, 0) != 0)
+        if (run_again(k, 0, 0) != 0)
             fuzz_broken("a valid run fails", run_lines[k]);
         filling = &runs[k];
         nftw(folder, take_one, 8, FTW_PHYS);
@@ -116,53 +120,60 @@ static void make_folders(char *path)
     }
 }
 
-static void put_marker(void)
+static void put_bytes(const char *name, const char *bytes, size_t length, char path[600])
 {
-    char path[600];
     FILE *out;
 
-    snprintf(path, sizeof path, "%s%s", folder, marker_name);
+    snprintf(path, 600, "%s%s", folder, name);
     make_folders(path);
     out = fopen(path, "wb");
-    if (!out || fputs(marker, out) < 0 || fclose(out) != 0)
+    if (!out || fwrite(bytes, 1, length, out) != length || fclose(out) != 0)
         fuzz_broken("cannot write", path);
 }
 
-static void put_state(const run_states *s, int k, edit_recipe *r)
+/* Not sealed again: HDF5 must not see it. */
+static void spoil_byte(const char *path, size_t length, unsigned at, edit_recipe *r)
+{
+    FILE *out = fopen(path, "r+b");
+
+    if (!out)
+        fuzz_broken("cannot open", path);
+    fseek(out, (long)((at * 256 + edit_next(r)) % length), SEEK_SET);
+    fputc((int)edit_next(r), out);
+    fclose(out);
+}
+
+/* @return bytes of the file */
+static size_t put_state(const run_states *s, int k, edit_recipe *r)
 {
     const edit_file *f = &s->state[k];
     unsigned at = r ? edit_next(r) : 0;
     char path[600];
-    FILE *out;
 
-    snprintf(path, sizeof path, "%s%s", folder, s->name[k]);
-    make_folders(path);
-    out = fopen(path, "wb");
-    if (!out || fwrite(f->bytes, 1, f->length, out) != f->length)
-        fuzz_broken("cannot write", path);
-    if (r && at % 8 == 7) { /* not sealed again: HDF5 must not see it */
-        fseek(out, (long)((at * 256 + edit_next(r)) % f->length), SEEK_SET);
-        fputc((int)edit_next(r), out);
-        r = NULL;
-    }
-    fclose(out);
+    put_bytes(s->name[k], f->bytes, f->length, path);
+    if (r && at % 8 != 7)
+        return edit_all(f, path, r);
     if (r)
-        (void)edit_all(f, path, r);
+        spoil_byte(path, f->length, at, r);
+    return f->length;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     edit_recipe r = {data, data + size};
     int which, state, status;
+    size_t bytes = 0;
+    char path[600];
 
     if (!made)
         make_states();
     which = (int)(edit_next(&r) % RUN_LINES);
     state = (int)(edit_next(&r) % (unsigned)runs[which].count);
-    put_marker();
     for (int k = 0; k < runs[which].count; k++)
-        put_state(&runs[which], k, k == state && r.at < r.end ? &r : NULL);
-    status = run_again(which, 1);
+        bytes += put_state(&runs[which], k, k == state && r.at < r.end ? &r : NULL);
+    put_bytes(runs[which].marker_name, runs[which].marker, runs[which].marker_length, path);
+    fuzz_begin();
+    status = run_again(which, 1, bytes);
     if (status != 0 && size <= 2)
         fuzz_broken("a valid state is refused", run_lines[which]);
     remove_folder();

@@ -67,7 +67,7 @@ static void make_models(void)
     if (!freopen("/dev/null", "w", stdout)) /* commands write their results there */
         fuzz_broken("stdout", "cannot be closed");
     for (int k = 0; k < FITS; k++) {
-        if (edit_run(fits[k], stem) != 0)
+        if (edit_run(fits[k], stem, 0) != 0)
             fuzz_broken("a valid model cannot be made", fits[k]);
         edit_take(model, &models[k]);
     }

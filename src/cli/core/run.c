@@ -285,27 +285,36 @@ static void report_leaks(dkm_ctx *ctx)
         dkm_log(ctx, DKM_DEBUG, "%lld blocks of memory were not given back", all);
 }
 
-int run_command(const args *a, MPI_Comm comm)
+int run_in_context(const args *a, dkm_ctx *ctx)
 {
     listener shown;
-    run r = {.args = a, .listener = &shown, .started = MPI_Wtime()};
-    dkm_status status = dkm_ctx_create(comm, &r.ctx);
+    run r = {.args = a, .ctx = ctx, .listener = &shown, .started = MPI_Wtime()};
+    dkm_status status;
 
-    if (status != DKM_OK) {
+    dkm_ctx_set_listener(ctx,
+                         listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
+    if (args_accepts(r.args, "kernel-dir"))
+        dkm_store_kernel_folder(ctx, args_text(r.args, "kernel-dir"));
+    dkm_ctx_set_comm_clock(ctx, mpi_timer_seconds);
+    status = perform(&r);
+    listener_clear(&shown);
+    if (status != DKM_OK && dkm_ctx_rank(ctx) == 0)
+        fprintf(stderr, "dkmap: %s\n",
+                *dkm_ctx_message(ctx) ? dkm_ctx_message(ctx) : dkm_status_text(status));
+    report_leaks(ctx);
+    return status == DKM_OK ? EXIT_DONE : status == DKM_ERR_STOPPED ? EXIT_STOPPED : EXIT_FAILED;
+}
+
+int run_command(const args *a, MPI_Comm comm)
+{
+    dkm_ctx *ctx = NULL;
+    int code;
+
+    if (dkm_ctx_create(comm, &ctx) != DKM_OK) {
         fprintf(stderr, "dkmap: no memory to begin with\n");
         return EXIT_FAILED;
     }
-    dkm_ctx_set_listener(r.ctx,
-                         listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
-    if (args_accepts(r.args, "kernel-dir"))
-        dkm_store_kernel_folder(r.ctx, args_text(r.args, "kernel-dir"));
-    dkm_ctx_set_comm_clock(r.ctx, mpi_timer_seconds);
-    status = perform(&r);
-    listener_clear(&shown);
-    if (status != DKM_OK && dkm_ctx_rank(r.ctx) == 0)
-        fprintf(stderr, "dkmap: %s\n",
-                *dkm_ctx_message(r.ctx) ? dkm_ctx_message(r.ctx) : dkm_status_text(status));
-    report_leaks(r.ctx);
-    dkm_ctx_destroy(&r.ctx);
-    return status == DKM_OK ? EXIT_DONE : status == DKM_ERR_STOPPED ? EXIT_STOPPED : EXIT_FAILED;
+    code = run_in_context(a, ctx);
+    dkm_ctx_destroy(&ctx);
+    return code;
 }

@@ -26,6 +26,9 @@ typedef struct run {
  *  @return the exit status of the program, the same on every rank */
 int run_command(const args *a, MPI_Comm comm);
 
+/** The same in a context of the caller, who sees there what was allocated. Collective. */
+int run_in_context(const args *a, dkm_ctx *ctx);
+
 /** --grid and --block as a layout. */
 dkm_layout run_layout(const run *r);
 
