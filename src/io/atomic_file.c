@@ -1,9 +1,12 @@
 #include "io/atomic_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,6 +71,73 @@ static void look_at_mode(dkm_atomic_file *out)
     out->mode = stat(out->path, &about) == 0 ? (int)(about.st_mode & PERMISSIONS) : -1;
 }
 
+/* Whether a process of this machine runs. One that was killed in a container can stay a zombie for
+ * want of a parent that waits for it. */
+static int is_running(long process)
+{
+    char path[64], text[512] = "", *after;
+    int fd;
+
+    if (kill((pid_t)process, 0) != 0 && errno == ESRCH)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%ld/stat", process);
+    fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+        text[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    after = strrchr(text, ')'); /* PID (COMMAND) STATE ... */
+    return !after || strlen(after) < 3 || !strchr("ZX", after[2]);
+}
+
+int dkm_temporary_is_abandoned(int folder, const char *name, const char *process)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    long number = strtol(process, NULL, 10);
+    struct stat about;
+    int fd, abandoned;
+
+    if (number <= 0 || is_running(number))
+        return 0;
+    fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    abandoned = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+                about.st_uid == geteuid() && fcntl(fd, F_SETLK, &whole) == 0;
+    if (fd >= 0)
+        close(fd);
+    return abandoned;
+}
+
+/* The process in the name of a temporary file of @p path, "PID-NUMBER"; NULL for other names. */
+static const char *process_of(const char *name, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    size_t length = strlen(last), digits, more;
+
+    if (strncmp(name, last, length) != 0 ||
+        strncmp(name + length, DKM_TEMPORARY, strlen(DKM_TEMPORARY)) != 0)
+        return NULL;
+    name += length + strlen(DKM_TEMPORARY);
+    digits = strspn(name, "0123456789");
+    more = name[digits] == '-' ? strspn(name + digits + 1, "0123456789") : 0;
+    return digits > 0 && more > 0 && !name[digits + 1 + more] ? name : NULL;
+}
+
+/* Remove what earlier runs that were killed left of the same file. */
+static void sweep(dkm_atomic_file *out)
+{
+    DIR *list = opendir(dirname(out->inside));
+    struct dirent *entry;
+
+    strcpy(out->inside, out->path);
+    while (list && (entry = readdir(list))) {
+        const char *process = process_of(entry->d_name, out->path);
+        if (process && dkm_temporary_is_abandoned(dirfd(list), entry->d_name, process))
+            unlinkat(dirfd(list), entry->d_name, 0);
+    }
+    if (list)
+        closedir(list);
+}
+
 /* The name is new on whatever machine: where it exists already, another one is tried. */
 static dkm_local make_temp(dkm_atomic_file *out)
 {
@@ -75,6 +145,7 @@ static dkm_local make_temp(dkm_atomic_file *out)
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(dkm_path_replaceable(out->ctx, out->path));
+    sweep(out);
     look_at_mode(out);
     for (int k = 0; !out->is_open && k < ATTEMPTS; k++) {
         snprintf(out->temp, room, "%s" DKM_TEMPORARY "%ld-%d", out->path, (long)getpid(), k);

@@ -23,7 +23,14 @@ typedef struct dkm_atomic_file {
     uint64_t sum; /**< of what this rank wrote, see dkm_filesum() */
 } dkm_atomic_file;
 
-/** Make the temporary file, empty. Collective.
+/** Whether the process that writes a temporary file is gone. It has the file locked, on whatever
+ *  machine it runs. Local.
+ *  @param[in] folder   its directory, open
+ *  @param[in] process  what follows DKM_TEMPORARY in its name */
+int dkm_temporary_is_abandoned(int folder, const char *name, const char *process);
+
+/** Make the temporary file, empty. Those that killed runs left of the same file are removed.
+ *  Collective.
  *
  *  @param[out] out  fresh; dkm_atomic_file_close() frees it, also after a failure
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason; DKM_ERR_MEMORY

@@ -140,6 +140,31 @@ static void a_full_disk_on_one_rank_is_told_on_all(dkm_ctx *ctx)
     close(full);
 }
 
+/* A process that was killed leaves its temporary file; others of the name are not touched. */
+static void files_of_killed_runs_are_removed(dkm_ctx *ctx)
+{
+    static const char *const names[] = {"letters.tmp.999999999-0", "letters.tmp.x-0",
+                                        "letters.tmp.999999999-0.h5", "other.tmp.999999999-0"};
+    char dir[FILES_PATH], path[FILES_PATH], name[FILES_PATH];
+    dkm_atomic_file out = {0};
+
+    files_open(ctx, dir);
+    for (int k = 0; dkm_ctx_rank(ctx) == 0 && k < 4; k++) {
+        files_name(dir, names[k], name);
+        close(open(name, O_CREAT | O_WRONLY, 0600));
+    }
+    CHECK(files_count(ctx, dir) == 4);
+    files_name(dir, "letters", path);
+    CHECK_OK(ctx, dkm_atomic_file_open(&out, ctx, path));
+    CHECK_OK(ctx, write_letters(ctx, &out));
+    CHECK_OK(ctx, dkm_atomic_file_commit(&out));
+    dkm_atomic_file_close(&out);
+    files_name(dir, names[0], name);
+    CHECK(letters_are_there(ctx, path) && !files_exist(ctx, name));
+    CHECK(files_count(ctx, dir) == 4);
+    files_close(ctx, dir);
+}
+
 static char brutal_path[FILES_PATH];
 
 static dkm_status write_under_pressure(dkm_ctx *ctx)
@@ -232,6 +257,7 @@ static const check_case cases[] = {
     CASE(an_open_that_a_signal_interrupts_is_tried_again),
     CASE(a_file_appears_when_committed),
     CASE(a_file_given_up_leaves_nothing),
+    CASE(files_of_killed_runs_are_removed),
     CASE(a_path_that_cannot_be_written_is_told),
     CASE(a_directory_closed_to_us_is_told),
     CASE(a_full_disk_on_one_rank_is_told_on_all),

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,40 +137,6 @@ void dkm_checkpoint_dir_prune(const dkm_checkpoint_files *files, long below, int
         close(fd);
 }
 
-/* Whether a process of this machine runs. One that was killed in a container can stay a zombie for
- * want of a parent that waits for it. */
-static int is_running(long process)
-{
-    char path[64], text[512] = "", *after;
-    int fd;
-
-    if (kill((pid_t)process, 0) != 0 && errno == ESRCH)
-        return 0;
-    snprintf(path, sizeof path, "/proc/%ld/stat", process);
-    fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
-        text[0] = '\0';
-    if (fd >= 0)
-        close(fd);
-    after = strrchr(text, ')'); /* PID (COMMAND) STATE ... */
-    return !after || strlen(after) < 3 || !strchr("ZX", after[2]);
-}
-
-/* The process that writes a temporary file has it locked, on whatever machine it runs. */
-static int is_abandoned(int folder, const char *name, long process)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd, abandoned;
-
-    if (process <= 0 || is_running(process))
-        return 0;
-    fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    abandoned = fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
-    if (fd >= 0)
-        close(fd);
-    return abandoned;
-}
-
 void dkm_checkpoint_sweep(const dkm_checkpoint_files *files)
 {
     int fd = open_folder(files->folder);
@@ -183,7 +148,7 @@ void dkm_checkpoint_sweep(const dkm_checkpoint_files *files)
         size_t length = strlen(DKM_TEMPORARY);
         if (dkm_checkpoint_dir_number(files, entry->d_name, &rest) >= 0 &&
             strncmp(rest, DKM_TEMPORARY, length) == 0 &&
-            is_abandoned(fd, entry->d_name, strtol(rest + length, NULL, 10)))
+            dkm_temporary_is_abandoned(fd, entry->d_name, rest + length))
             unlinkat(fd, entry->d_name, 0);
     }
     if (list)
