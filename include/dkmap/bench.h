@@ -18,6 +18,9 @@ DKM_API_BEGIN
 DKM_NODISCARD
 dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n, double *rate);
 
+/** The Cholesky factorization that dkm_ctx_set_factor() comes to: "own" or "scalapack". Local. */
+const char *dkm_factor_name(const dkm_ctx *ctx);
+
 /** Whether dkmap was built with an eigensolver: "scalapack" or "elpa". Local. */
 int dkm_eigen_built_in(const char *library);
 

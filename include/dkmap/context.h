@@ -43,6 +43,13 @@ void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed);
  *  Logically collective. */
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads);
 
+/** Which Cholesky factorization of distributed matrices is used, dkmap's own or ScaLAPACK's
+ * p?potrf. Both send about the same; DKM_FACTOR_AUTO, the default, takes the one that is faster as
+ * a rule. A context on a communicator split from another context's takes its choice. Logically
+ *  collective. */
+typedef enum dkm_factor { DKM_FACTOR_AUTO, DKM_FACTOR_OWN, DKM_FACTOR_SCALAPACK } dkm_factor;
+void dkm_ctx_set_factor(dkm_ctx *ctx, dkm_factor factor);
+
 /** From what number the indices of svmlight files count: 0, 1 or, as it begins, DKM_SVM_BASE_AUTO.
  *
  *  Then the first file whose features are read decides for all that are read after it, inputs and
@@ -64,6 +71,7 @@ int dkm_ctx_size(const dkm_ctx *ctx);
 MPI_Comm dkm_ctx_comm(const dkm_ctx *ctx);
 uint64_t dkm_ctx_seed(const dkm_ctx *ctx);
 int dkm_ctx_threads(const dkm_ctx *ctx);
+dkm_factor dkm_ctx_factor(const dkm_ctx *ctx);
 
 /** Message of the last failure agreed on: one line, the same on every rank. Local. */
 const char *dkm_ctx_message(const dkm_ctx *ctx);

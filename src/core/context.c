@@ -45,6 +45,8 @@ static int open_communicators(dkm_ctx *c, MPI_Comm comm)
 
     if (code != MPI_SUCCESS)
         return code;
+    if (c->outer)
+        c->factor = c->outer->factor;
     MPI_Comm_rank(c->comm, &c->rank);
     MPI_Comm_size(c->comm, &c->size);
     dkm_mpi_split_node(c, &c->node);
@@ -113,6 +115,16 @@ void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed)
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads)
 {
     ctx->threads = threads > 0 ? threads : ctx->fair_threads;
+}
+
+void dkm_ctx_set_factor(dkm_ctx *ctx, dkm_factor factor)
+{
+    ctx->factor = factor;
+}
+
+dkm_factor dkm_ctx_factor(const dkm_ctx *ctx)
+{
+    return ctx->factor;
 }
 
 void dkm_ctx_set_svm_base(dkm_ctx *ctx, int base)

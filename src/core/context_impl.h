@@ -27,6 +27,7 @@ struct dkm_ctx {
     char mpi_text[MPI_MAX_ERROR_STRING];
     int rank, size, threads, fair_threads;
     uint64_t seed;
+    dkm_factor factor;
     int svm_base[2]; /* of inputs and of outputs */
     double memory;   /* that ranks of a node may take together; 0: all there is */
     dkm_listener listener;

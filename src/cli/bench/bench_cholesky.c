@@ -1,3 +1,4 @@
+#include <dkmap/bench.h>
 #include <dkmap/ridge.h>
 
 #include "cli/bench/bench.h"
@@ -22,6 +23,7 @@ static dkm_status bench_cholesky_time_cholesky(bench *b, bench_turn *t)
     t->flops = (double)calls * n * n * n / 3.0;
     t->residual = info.residual;
     bench_note_real(t, "condition", info.condition);
+    bench_note_text(t, "factor", dkm_factor_name(b->ctx));
     if (info.jitter_steps > 0)
         bench_note_real(t, "jitter", info.jitter);
 out:

@@ -7,10 +7,10 @@
 /* Options that a run may change and still go on from the states of another: where files are and how
  * the work is spread. What the files hold is checked by itself. */
 static const char *const free_to_change[] = {
-    "x",       "y",       "z",          "output",     "grid",
-    "block",   "threads", "record",     "quiet",      "verbose",
-    "help",    "resume",  "checkpoint", "candidates", "checkpoint-every",
-    "max-time"};
+    "x",        "y",       "z",          "output",     "grid",
+    "block",    "threads", "record",     "quiet",      "verbose",
+    "help",     "resume",  "checkpoint", "candidates", "checkpoint-every",
+    "max-time", "factor"};
 
 static volatile sig_atomic_t caught;
 

@@ -242,6 +242,7 @@ static dkm_status run_begin(run *r)
         return DKM_OK;
     dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));
     dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
+    dkm_ctx_set_factor(r->ctx, (dkm_factor)args_value(r->args, "factor", 0)->whole);
     DKM_AGREE(r->ctx, check_grid(r));
     DKM_TRY(dkm_blas_reserve(r->ctx));
     DKM_TRY(checkpoint_begin(r));

@@ -46,6 +46,8 @@ void Cblacs_gridexit(int context);
                   const REAL *alpha, const REAL *A, const int *ia, const int *ja,                  \
                   const int *descA, const REAL *beta, REAL *C, const int *ic, const int *jc,       \
                   const int *descC);                                                               \
+    void p##potrf_(const char *uplo, const int *n, REAL *A, const int *ia, const int *ja,          \
+                   const int *descA, int *info);                                                   \
     void p##trtri_(const char *uplo, const char *diag, const int *n, REAL *A, const int *ia,       \
                    const int *ja, const int *descA, int *info);                                    \
     void p##lauum_(const char *uplo, const int *n, REAL *A, const int *ia, const int *ja,          \

@@ -4,6 +4,7 @@
 
 #include "linalg/backend/blacs.h"
 #include "linalg/backend/fortran.h"
+#include "linalg/backend/pblas.h"
 #include "matrix/dmat_impl.h"
 
 #define REAL        double
@@ -108,4 +109,18 @@ void dkm_la_lauum(dkm_dmat *L)
     if (L->n > 0)
         ON_GRID(L, square, L);
     dkm_phase_flops(dkm_grid_ctx(L->grid), n * n * n / 3.0 / dkm_ctx_size(dkm_grid_ctx(L->grid)));
+}
+
+int dkm_pblas_potrf(dkm_dmat *A, dkm_idx k, dkm_idx w)
+{
+    (void)dkm_blacs_context(A->grid);
+    if (!dkm_in_grid(A->grid))
+        return 0;
+    return A->precision == DKM_F64 ? double_factor(A, k, w) : single_factor(A, k, w);
+}
+
+void dkm_pblas_eliminate(dkm_dmat *A, dkm_idx k, dkm_idx w)
+{
+    if (k + w < A->n)
+        ON_GRID(A, eliminate, A, k, w);
 }

@@ -3,22 +3,30 @@
  * The algorithm of p?potrf (Choi, Dongarra, Ostrouchov, Petitet, Walker and Whaley 1996, Scientific
  * Programming 5(3):173-184, doi:10.1155/1996/483083) with aggregated panels and a trailing update
  * that is deferred and overlapped with communication (look-ahead; Gates et al. 2019, SLATE, SC '19,
- * doi:10.1145/3295500.3356223). Within a panel of about 256 columns, one block of columns after the
- * other is factored by the grid column that owns it: the diagonal block by LAPACK, the rows below
- * by a triangular solve. The finished block is broadcast along grid rows, then gathered within grid
- * columns for its transpose. Meanwhile the other ranks subtract the product of the last panel from
- * the trailing triangle (potrf_update.h).
+ * doi:10.1145/3295500.3356223). Within a panel of 128 or 256 columns, one block of columns after
+ * the other is factored by the grid column that owns it: the diagonal block by LAPACK, the rows
+ * below by a triangular solve. The finished block is broadcast along grid rows, then within grid
+ * columns for its transpose. Meanwhile the ranks subtract the products of the last panels from the
+ * trailing triangle (potrf_update.h).
  *
- * Cost per rank: n^3 / (3 P Q) flops; about n^2 / (2 P) + n^2 / (2 Q) words received, n / nb
- * broadcasts and gathers. Held beside A: two panels, 2 (m_loc + n_loc) x 256 numbers. Nothing of
- * order n^2 is replicated. The order of the sums does not depend on timing. */
-#include <assert.h>
+ * Broadcasts are chains that begin at the owner: each rank sends a block once, and the grid column
+ * that factors the next block has it first, so that one hop per block is on the critical path (the
+ * increasing ring of HPL). What the next block waits for within its grid column, the diagonal block
+ * and the first block of the transpose, goes by binomial trees.
+ *
+ * Cost per rank: n^3 / (3 P Q) flops; about n^2 / (2 P) + n^2 / (2 Q) words received and as many
+ * sent; a message per block of columns and direction, where P divides Q or Q divides P, and up to
+ * P / gcd(P, Q) in the second one elsewhere. Held beside A: two panels of 256 columns on fewer than
+ * 16 ranks, three of 128 from there on, each (m_loc + n_loc) numbers a column, and 2 n_loc nb
+ * numbers. Nothing of order n^2 is replicated. The order of the sums does not depend on timing. */
 #include <string.h>
 
 #include "core/minmax.h"
 #include "linalg/backend/blas.h"
+#include "linalg/factor/factor.h"
 #include "linalg/factor/potrf_update.h"
-#include "linalg/linalg.h"
+
+#define TAGS 16384 /* broadcasts under way have different tags */
 
 static void potrf_copy_block(const dkm_potrf_ws *e, dkm_idx m, dkm_idx n, const void *from,
                              dkm_idx ldf, void *to, dkm_idx ldt)
@@ -28,54 +36,83 @@ static void potrf_copy_block(const dkm_potrf_ws *e, dkm_idx m, dkm_idx n, const 
                (const char *)from + (size_t)(j * ldf) * e->size, (size_t)m * e->size);
 }
 
+/* The info of a block travels with its numbers, as one of them. */
+static void potrf_put_info(const dkm_potrf_ws *e, void *to, int info)
+{
+    if (e->A->precision == DKM_F64)
+        *(double *)to = info;
+    else
+        *(float *)to = (float)info;
+}
+
+static int potrf_get_info(const dkm_potrf_ws *e, const void *from)
+{
+    return e->A->precision == DKM_F64 ? (int)*(const double *)from : (int)*(const float *)from;
+}
+
+static int potrf_next_tag(int *tag)
+{
+    *tag = (*tag + 1) % TAGS;
+    return *tag;
+}
+
+/* L(k, k) in the corner on all processes of the grid column that owns it; its info. */
+static int potrf_bcast_corner(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
+{
+    dkm_dmat *A = e->A;
+    int owner = dkm_cyclic_owner(k, A->mb, e->P);
+    char *info = (char *)e->corner + (size_t)(w * w) * e->size;
+
+    dkm_potrf_wait_complete(e, &e->corner_bcast);
+    if (e->p == owner) {
+        void *block = dkm_potrf_in_matrix(e, dkm_cyclic_local(k, A->mb, e->P),
+                                          dkm_cyclic_local(k, A->nb, e->Q));
+        potrf_put_info(e, info, dkm_blas_potrf(A->precision, w, block, A->ld));
+        potrf_copy_block(e, w, w, block, A->ld, e->corner, w);
+    }
+    dkm_bcast_start(&e->queue, &e->corner_bcast, DKM_BCAST_TREE,
+                    &(dkm_bcast_data){e->corner, w * w + 1, 1, w * w + 1, e->type}, owner,
+                    potrf_next_tag(&e->col_tag), dkm_grid_col_comm(A->grid));
+    dkm_potrf_wait_arrived(e, &e->corner_bcast);
+    return potrf_get_info(e, info);
+}
+
 /* Columns [k, k + w) of A on the processes that own them: L(k, k) to the corner, what is below
  * solved with it and copied to the rows. */
-static int potrf_factor_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
+static void potrf_factor_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w, void *info)
 {
     dkm_dmat *A = e->A;
     dkm_idx jl = dkm_cyclic_local(k, A->nb, e->Q);
     dkm_idx below = dkm_cyclic_count(k + w, A->mb, e->p, e->P);
-    int owner = dkm_cyclic_owner(k, A->mb, e->P), block_info = 0;
-    MPI_Request requests[2];
+    int block_info = potrf_bcast_corner(e, k, w);
 
-    if (e->p == owner) {
-        dkm_idx il = dkm_cyclic_local(k, A->mb, e->P);
-        block_info = dkm_blas_potrf(A->precision, w, dkm_potrf_in_matrix(e, il, jl), A->ld);
-        potrf_copy_block(e, w, w, dkm_potrf_in_matrix(e, il, jl), A->ld, e->corner, w);
-    }
-    MPI_Ibcast(&block_info, 1, MPI_INT, owner, dkm_grid_col_comm(A->grid), &requests[0]);
-    MPI_Ibcast(e->corner, (int)(w * w), e->type, owner, dkm_grid_col_comm(A->grid), &requests[1]);
-    dkm_potrf_update_overlap(e, 2, requests);
-    if (block_info == 0 && below < A->m_loc) {
-        dkm_blas_trsm_right(A->precision, 'T', A->m_loc - below, w, e->corner, w,
-                            dkm_potrf_in_matrix(e, below, jl), A->ld);
-        potrf_copy_block(e, A->m_loc - below, w, dkm_potrf_in_matrix(e, below, jl), A->ld,
-                         dkm_potrf_in_panel_rows(e, &e->panel, below, k - e->panel.at),
-                         dkm_potrf_panel_rows_ld(e, &e->panel));
-    }
-    return block_info;
+    potrf_put_info(e, info, block_info);
+    if (block_info != 0 || below == A->m_loc)
+        return;
+    dkm_blas_trsm_right(A->precision, 'T', A->m_loc - below, w, e->corner, w,
+                        dkm_potrf_in_matrix(e, below, jl), A->ld);
+    potrf_copy_block(e, A->m_loc - below, w, dkm_potrf_in_matrix(e, below, jl), A->ld,
+                     dkm_potrf_in_panel_rows(e, e->panel, below, k - e->panel->at),
+                     dkm_potrf_panel_rows_ld(e, e->panel));
 }
 
-/* Send columns [k, k + w) of the panel along the grid row, or get them. The sender goes on at
- * once: its requests stay pending. */
+/* Send columns [k, k + w) of the panel along the grid row, or get them; the info of the block. */
 static int potrf_bcast_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
 {
-    MPI_Comm comm = dkm_grid_row_comm(e->A->grid);
+    dkm_potrf_panel *s = e->panel;
+    dkm_bcast *b = &s->bcasts[(k - s->at) / e->A->nb];
     int owner = dkm_cyclic_owner(k, e->A->nb, e->Q);
-    int *block_info = &e->infos[(k - e->panel.at) / e->A->nb];
-    MPI_Request *requests = e->requests + e->pending;
+    dkm_idx below = dkm_cyclic_count(k + w, e->A->mb, e->p, e->P);
+    dkm_bcast_data rows = {dkm_potrf_in_panel_rows(e, s, below, k - s->at), e->A->m_loc - below + 1,
+                           w, dkm_potrf_panel_rows_ld(e, s), e->type};
+    void *info = dkm_potrf_in_panel_rows(e, s, e->A->m_loc, k - s->at);
 
     if (e->q == owner)
-        *block_info = potrf_factor_block(e, k, w);
-    MPI_Ibcast(block_info, 1, MPI_INT, owner, comm, &requests[0]);
-    MPI_Ibcast(dkm_potrf_in_panel_rows(e, &e->panel, e->panel.row0, k - e->panel.at),
-               (int)(dkm_potrf_panel_rows_ld(e, &e->panel) * w), e->type, owner, comm,
-               &requests[1]);
-    if (e->q == owner)
-        e->pending += 2;
-    else
-        dkm_potrf_update_overlap(e, 2, requests);
-    return *block_info;
+        potrf_factor_block(e, k, w, info);
+    dkm_bcast_start(&e->queue, b, DKM_BCAST_CHAIN, &rows, owner, potrf_next_tag(&e->row_tag),
+                    dkm_grid_row_comm(e->A->grid));
+    dkm_potrf_wait_arrived(e, b);
+    return potrf_get_info(e, info);
 }
 
 /* The next block of columns of this grid column that is not before block b. */
@@ -98,36 +135,77 @@ static void potrf_plan_transpose(dkm_potrf_ws *e, dkm_idx first, dkm_idx blocks,
         e->starts[r] = at;
 }
 
-/* Columns [k, k + w) of L, at hand in the rows, to the columns: block b of it is in grid row
- * b mod P, and this grid column needs those with b mod Q = q. */
-static void potrf_transpose_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
+/* This process's blocks of columns [k, k + w) of L, in the place of its grid row. */
+static void potrf_pack_transpose(dkm_potrf_ws *e, dkm_idx k, dkm_idx w, dkm_idx first, void *data)
 {
-    dkm_dmat *A = e->A;
-    const dkm_potrf_panel *s = &e->panel;
-    dkm_idx blocks = (A->n + A->nb - 1) / A->nb, first = potrf_next_own_block(e, k / A->nb + 1),
-            at = 0;
-    MPI_Request request;
+    const dkm_potrf_panel *s = e->panel;
+    dkm_idx blocks = (e->A->n + e->A->nb - 1) / e->A->nb, at = e->starts[e->p];
 
-    potrf_plan_transpose(e, first, blocks, w);
     for (dkm_idx b = first; b < blocks; b += e->Q) {
         dkm_idx h = potrf_block_height(e, b);
         if (b % e->P != e->p)
             continue;
-        potrf_copy_block(e, h, w, dkm_potrf_in_panel_rows(e, s, b / e->P * A->mb, k - s->at),
-                         dkm_potrf_panel_rows_ld(e, s), (char *)e->sent + (size_t)at * e->size, h);
+        potrf_copy_block(e, h, w, dkm_potrf_in_panel_rows(e, s, b / e->P * e->A->mb, k - s->at),
+                         dkm_potrf_panel_rows_ld(e, s), (char *)data + (size_t)at * e->size, h);
         at += h * w;
     }
-    MPI_Iallgatherv(e->sent, (int)at, e->type, e->got, e->counts, e->starts, e->type,
-                    dkm_grid_col_comm(A->grid), &request);
-    dkm_potrf_update_overlap(e, 1, &request);
+}
+
+static void potrf_unpack_transpose(dkm_potrf_ws *e, dkm_idx k, dkm_idx w, dkm_idx first, void *data)
+{
+    const dkm_potrf_panel *s = e->panel;
+    dkm_idx blocks = (e->A->n + e->A->nb - 1) / e->A->nb;
+
     for (dkm_idx b = first; b < blocks; b += e->Q) {
         dkm_idx h = potrf_block_height(e, b);
         int *from = &e->starts[b % e->P];
-        potrf_copy_block(e, h, w, (char *)e->got + (size_t)*from * e->size, h,
-                         dkm_potrf_in_panel_cols(e, s, b / e->Q * A->nb, k - s->at),
+        potrf_copy_block(e, h, w, (char *)data + (size_t)*from * e->size, h,
+                         dkm_potrf_in_panel_cols(e, s, b / e->Q * e->A->nb, k - s->at),
                          dkm_potrf_panel_cols_ld(e, s));
         *from += (int)(h * w);
     }
+}
+
+/* Broadcast numbers [from, to) of a slot within the grid column. */
+static void potrf_bcast_part(dkm_potrf_ws *e, dkm_potrf_slot *slot, dkm_bcast_shape shape, int root,
+                             dkm_idx from, dkm_idx to)
+{
+    dkm_bcast_data part = {(char *)slot->data + (size_t)from * e->size, to - from, 1, to - from,
+                           e->type};
+
+    if (from < to)
+        dkm_bcast_start(&e->queue, &slot->bcasts[slot->count++], shape, &part, root,
+                        potrf_next_tag(&e->col_tag), dkm_grid_col_comm(e->A->grid));
+}
+
+/* Columns [k, k + w) of L, at hand in the rows, to the columns: block b of it is in grid row
+ * b mod P, and this grid column needs those with b mod Q = q. The grid column that factors the next
+ * block needs that one of them first. */
+static void potrf_transpose_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
+{
+    dkm_dmat *A = e->A;
+    dkm_idx blocks = (A->n + A->nb - 1) / A->nb, next = k / A->nb + 1,
+            first = potrf_next_own_block(e, next);
+    dkm_potrf_slot *slot = &e->slots[e->next_slot];
+
+    if (e->P > 1)
+        e->next_slot = (e->next_slot + 1) % DKM_POTRF_SLOTS;
+    for (int j = 0; j < slot->count; j++)
+        dkm_potrf_wait_complete(e, &slot->bcasts[j]);
+    slot->count = 0;
+    potrf_plan_transpose(e, first, blocks, w);
+    potrf_pack_transpose(e, k, w, first, slot->data);
+    for (int j = 0; j < e->P; j++) {
+        int r = (int)((next + j) % e->P);
+        dkm_idx urgent =
+            j == 0 && first == next && next < blocks ? potrf_block_height(e, next) * w : 0;
+        dkm_idx from = e->starts[r], to = from + e->counts[r];
+        potrf_bcast_part(e, slot, DKM_BCAST_TREE, r, from, from + urgent);
+        potrf_bcast_part(e, slot, DKM_BCAST_CHAIN, r, from + urgent, to);
+    }
+    for (int j = 0; j < slot->count; j++)
+        dkm_potrf_wait_arrived(e, &slot->bcasts[j]);
+    potrf_unpack_transpose(e, k, w, first, slot->data);
 }
 
 /* After block k of the panel, its d-th: with g the largest power of two that divides d, the next g
@@ -135,8 +213,8 @@ static void potrf_transpose_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
  * wide as can be. */
 static void potrf_update_panel(dkm_potrf_ws *e, dkm_idx k, dkm_idx end)
 {
-    dkm_idx nb = e->A->nb, d = (k - e->panel.at) / nb + 1, g = d & -d;
-    dkm_potrf_panel_part last = {&e->panel, (d - g) * nb, g * nb};
+    dkm_idx nb = e->A->nb, d = (k - e->panel->at) / nb + 1, g = d & -d;
+    dkm_potrf_panel_part last = {e->panel, (d - g) * nb, g * nb};
 
     if (k + nb < end)
         dkm_potrf_update_columns(e, &last, k + nb, dkm_idx_min(k + nb + g * nb, end));
@@ -146,7 +224,7 @@ static void potrf_update_panel(dkm_potrf_ws *e, dkm_idx k, dkm_idx end)
 static int potrf_factor_panel(dkm_potrf_ws *e)
 {
     dkm_dmat *A = e->A;
-    dkm_potrf_panel *s = &e->panel;
+    dkm_potrf_panel *s = e->panel;
     dkm_idx end = s->at + s->width;
     int info = 0;
 
@@ -162,16 +240,6 @@ static int potrf_factor_panel(dkm_potrf_ws *e)
         potrf_transpose_block(e, k, w);
         potrf_update_panel(e, k, end);
     }
-    dkm_potrf_update_drain(e);
-    MPI_Waitall(e->pending, e->requests, MPI_STATUSES_IGNORE);
-    e->pending = 0;
-    return info;
-}
-
-/* The one that any rank knows of: those outside the grid do not see what fails in it. */
-static dkm_idx potrf_allreduce_info(dkm_ctx *ctx, dkm_idx info)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &info, 1, MPI_INT64_T, MPI_MAX, dkm_ctx_comm(ctx));
     return info;
 }
 
@@ -180,8 +248,8 @@ static void potrf_eliminate_panel(dkm_potrf_ws *e, dkm_idx at, dkm_idx done, dkm
 {
     int block_info;
 
-    e->panel.at = at;
-    e->panel.width = done - at;
+    e->panel->at = at;
+    e->panel->width = done - at;
     block_info = potrf_factor_panel(e);
     if (block_info != 0)
         *info = at + block_info;
@@ -189,7 +257,7 @@ static void potrf_eliminate_panel(dkm_potrf_ws *e, dkm_idx at, dkm_idx done, dkm
         dkm_potrf_update_schedule(e);
 }
 
-/* Let the watch see the state after a panel, if it wants to. */
+/* Let the monitor see the state after a panel, if it wants to. */
 static dkm_status potrf_call_monitor(dkm_potrf_ws *e, const dkm_la_monitor *monitor, dkm_idx done)
 {
     if (!monitor->want(monitor->user, done))
@@ -198,18 +266,15 @@ static dkm_status potrf_call_monitor(dkm_potrf_ws *e, const dkm_la_monitor *moni
     return monitor->on_panel(monitor->user, done);
 }
 
-dkm_status dkm_la_potrf_from(dkm_dmat *A, dkm_idx from, const dkm_la_monitor *monitor,
-                             dkm_idx *info)
+static dkm_status potrf_factorize(dkm_dmat *A, dkm_idx from, const dkm_la_monitor *monitor,
+                                  dkm_idx *info)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
     dkm_potrf_ws e = {0};
-    double n = (double)A->n, rest = n - (double)from;
+    double n = (double)A->n;
 
-    assert(A->m == A->n && A->mb == A->nb && from % A->nb == 0);
-    *info = 0;
     DKM_AGREE(ctx, dkm_potrf_ws_open(&e, A));
-    dkm_blas_use_threads(ctx);
     for (dkm_idx at = from; at < A->n && *info == 0; at += e.panel_cols) {
         dkm_idx done = dkm_idx_min(at + e.panel_cols, A->n);
         double left = n - (double)done;
@@ -218,18 +283,14 @@ dkm_status dkm_la_potrf_from(dkm_dmat *A, dkm_idx from, const dkm_la_monitor *mo
             potrf_eliminate_panel(&e, at, done, info);
         dkm_progress(ctx, 1.0 - left * left * left / (n * n * n), 1.0);
         if (monitor)
-            *info = potrf_allreduce_info(ctx, *info);
+            *info = dkm_factor_agree_info(ctx, *info);
         if (monitor && *info == 0)
             DKM_TRY(potrf_call_monitor(&e, monitor, done));
     }
-    *info = potrf_allreduce_info(ctx, *info);
-    dkm_phase_flops(ctx, rest * rest * rest / 3.0 / dkm_ctx_size(ctx));
 out:
+    dkm_bcast_wait_all(&e.queue); /* what others have yet to receive */
     dkm_potrf_ws_close(&e);
     return status;
 }
 
-dkm_status dkm_la_potrf(dkm_dmat *A, dkm_idx *info)
-{
-    return dkm_la_potrf_from(A, 0, NULL, info);
-}
+const dkm_factor_backend dkm_factor_own = {"own", potrf_factorize};

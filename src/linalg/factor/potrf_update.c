@@ -1,9 +1,11 @@
 /* Trailing update of the right-looking Cholesky factorization: A22 <- A22 - L21 L21', lower
  * triangle, by pieces.
  *
- * The columns of the next panel are updated at once; the rest is deferred and done in pieces of
- * PIECE_ROWS x PIECE_COLS while this process would otherwise wait for messages of the next panel.
- * The pieces are the same whenever they are done, so the factor does not depend on timing. Below
+ * The columns of the next panel are updated at once; the rest is deferred and done in pieces while
+ * this process would otherwise wait for messages of the next panels. Broadcasts advance between two
+ * pieces, so where there are many ranks a piece takes about 2 ms; on few, larger pieces make better
+ * use of the cache. The pieces are the same whenever they are done, and each element has the
+ * products of the panels subtracted in their order, so the factor does not depend on timing. Below
  * the diagonal a piece is a gemm; at the diagonal the recursion halves blocks of columns down to
  * syrk.
  *
@@ -14,19 +16,31 @@
 #include "core/minmax.h"
 #include "linalg/backend/blas.h"
 
-#define PANEL_COLS 256  /* columns whose product is taken off at a time */
-#define PIECE_COLS 1024 /* local columns of a piece of the trailing triangle */
-#define PIECE_ROWS 2048 /* and its rows */
+/* Columns whose product is taken off at a time, and the pieces of the trailing triangle. */
+typedef struct potrf_shape {
+    dkm_idx panel_cols, piece_rows, piece_cols;
+    int depth;
+} potrf_shape;
 
-static dkm_local potrf_panel_open(const dkm_potrf_ws *e, dkm_potrf_panel *s)
+/* On many ranks the time of a panel is that of its messages: narrower panels and more of them ahead
+ * take less memory than two wide ones. */
+static potrf_shape potrf_shape_of(int ranks)
+{
+    potrf_shape few = {256, 2048, 1024, 1}, some = {256, 512, 512, 1}, many = {128, 512, 512, 2};
+
+    return ranks <= 2 ? few : ranks < 16 ? some : many;
+}
+
+static dkm_local potrf_panel_open(const dkm_potrf_ws *e, dkm_idx blocks, dkm_potrf_panel *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_dmat *A = e->A;
 
-    DKM_STEP(
-        dkm_calloc_at(e->ctx, __FILE__, __LINE__, A->m_loc * e->panel_cols, e->size, &s->rows));
+    DKM_STEP(dkm_calloc_at(e->ctx, __FILE__, __LINE__, (A->m_loc + 1) * e->panel_cols, e->size,
+                           &s->rows));
     DKM_STEP(
         dkm_calloc_at(e->ctx, __FILE__, __LINE__, A->n_loc * e->panel_cols, e->size, &s->cols));
+    DKM_STEP(dkm_calloc(e->ctx, blocks, &s->bcasts));
 out:
     return local;
 }
@@ -34,42 +48,53 @@ out:
 dkm_local dkm_potrf_ws_open(dkm_potrf_ws *e, dkm_dmat *A)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx nb = A->nb, blocks = dkm_idx_min((PANEL_COLS + nb - 1) / nb, (A->n + nb - 1) / nb);
+    potrf_shape shape = potrf_shape_of(dkm_grid_rows(A->grid) * dkm_grid_cols(A->grid));
+    dkm_idx nb = A->nb,
+            blocks = dkm_idx_min((shape.panel_cols + nb - 1) / nb, (A->n + nb - 1) / nb);
 
-    *e = (dkm_potrf_ws){.A = A, .ctx = dkm_grid_ctx(A->grid)};
+    *e = (dkm_potrf_ws){.A = A, .ctx = dkm_grid_ctx(A->grid), .depth = shape.depth};
     e->p = dkm_grid_row(A->grid);
     e->q = dkm_grid_col(A->grid);
     e->P = dkm_grid_rows(A->grid);
     e->Q = dkm_grid_cols(A->grid);
     e->panel_cols = blocks * nb;
+    e->piece_rows = shape.piece_rows;
+    e->piece_cols = shape.piece_cols;
+    e->panel = e->panels;
     e->size = A->precision == DKM_F64 ? sizeof(double) : sizeof(float);
     e->type = A->precision == DKM_F64 ? MPI_DOUBLE : MPI_FLOAT;
-    DKM_STEP(potrf_panel_open(e, &e->panel));
-    DKM_STEP(potrf_panel_open(e, &e->last_panel));
-    DKM_STEP(dkm_alloc_at(e->ctx, __FILE__, __LINE__, A->m_loc * nb, e->size, &e->sent));
-    DKM_STEP(dkm_alloc_at(e->ctx, __FILE__, __LINE__, A->n_loc * nb, e->size, &e->got));
-    DKM_STEP(dkm_alloc_at(e->ctx, __FILE__, __LINE__, nb * nb, e->size, &e->corner));
-    DKM_STEP(dkm_alloc(e->ctx, blocks, &e->infos));
-    DKM_STEP(dkm_alloc(e->ctx, 2 * blocks, &e->requests));
+    for (int k = 0; k <= e->depth; k++)
+        DKM_STEP(potrf_panel_open(e, blocks, &e->panels[k]));
+    for (int k = 0; k < (e->P > 1 ? DKM_POTRF_SLOTS : 1); k++) {
+        DKM_STEP(
+            dkm_alloc_at(e->ctx, __FILE__, __LINE__, A->n_loc * nb, e->size, &e->slots[k].data));
+        DKM_STEP(dkm_calloc(e->ctx, e->P + 1, &e->slots[k].bcasts));
+    }
+    DKM_STEP(dkm_alloc_at(e->ctx, __FILE__, __LINE__, nb * nb + 1, e->size, &e->corner));
     DKM_STEP(dkm_alloc(e->ctx, e->P, &e->counts));
     DKM_STEP(dkm_alloc(e->ctx, e->P, &e->starts));
+    DKM_STEP(dkm_bcast_queue_open(&e->queue, e->ctx,
+                                  (e->depth + 1) * blocks + DKM_POTRF_SLOTS * (e->P + 1) + 1,
+                                  e->P > e->Q ? e->P : e->Q));
 out:
     return local;
 }
 
 void dkm_potrf_ws_close(dkm_potrf_ws *e)
 {
+    dkm_bcast_queue_close(&e->queue);
     DKM_FREE(e->starts);
     DKM_FREE(e->counts);
-    DKM_FREE(e->requests);
-    DKM_FREE(e->infos);
     DKM_FREE(e->corner);
-    DKM_FREE(e->got);
-    DKM_FREE(e->sent);
-    DKM_FREE(e->last_panel.cols);
-    DKM_FREE(e->last_panel.rows);
-    DKM_FREE(e->panel.cols);
-    DKM_FREE(e->panel.rows);
+    for (int k = 0; k < DKM_POTRF_SLOTS; k++) {
+        DKM_FREE(e->slots[k].bcasts);
+        DKM_FREE(e->slots[k].data);
+    }
+    for (int k = 0; k <= DKM_POTRF_DEPTH; k++) {
+        DKM_FREE(e->panels[k].bcasts);
+        DKM_FREE(e->panels[k].cols);
+        DKM_FREE(e->panels[k].rows);
+    }
 }
 
 static void *potrf_offset(const dkm_potrf_ws *e, void *a, dkm_idx by)
@@ -156,14 +181,14 @@ static dkm_idx potrf_blocks_before(const dkm_potrf_ws *e, dkm_idx j)
  * others. */
 static void potrf_update_piece(dkm_potrf_ws *e, dkm_potrf_deferred *r)
 {
-    dkm_idx nb = e->A->nb,
-            end = dkm_idx_min(r->b + (nb < PIECE_COLS ? PIECE_COLS / nb : 1), r->end), edge;
+    dkm_idx nb = e->A->nb, stop = r->b < r->split ? r->split : r->end,
+            end = dkm_idx_min(r->b + (nb < e->piece_cols ? e->piece_cols / nb : 1), stop), edge;
 
     if (r->row < 0) {
         potrf_update_syrk(e, &r->product, r->b, end);
         r->row = potrf_rows_above(e, end - 1);
     } else {
-        edge = dkm_idx_min(r->row + PIECE_ROWS, e->A->m_loc);
+        edge = dkm_idx_min(r->row + e->piece_rows, e->A->m_loc);
         potrf_update_gemm(e, &r->product, r->row, edge, r->b * nb, potrf_columns_of(e, r->b, end));
         r->row = edge;
     }
@@ -173,52 +198,99 @@ static void potrf_update_piece(dkm_potrf_ws *e, dkm_potrf_deferred *r)
     }
 }
 
+/* Global columns [from, to) updated with a product; no piece reaches across column @p split. */
 static dkm_potrf_deferred potrf_deferred_of(const dkm_potrf_ws *e, const dkm_potrf_panel_part *x,
-                                            dkm_idx from, dkm_idx to)
+                                            dkm_idx from, dkm_idx split, dkm_idx to)
 {
-    return (dkm_potrf_deferred){*x, potrf_blocks_before(e, from), potrf_blocks_before(e, to), -1};
+    return (dkm_potrf_deferred){*x, potrf_blocks_before(e, from), potrf_blocks_before(e, to),
+                                potrf_blocks_before(e, split), -1};
 }
 
-static void potrf_update_all(dkm_potrf_ws *e, dkm_potrf_deferred *r)
+static void potrf_update_until(dkm_potrf_ws *e, dkm_potrf_deferred *r, dkm_idx b)
 {
-    while (r->b < r->end)
+    while (r->b < b) {
         potrf_update_piece(e, r);
+        dkm_bcast_progress(&e->queue);
+    }
 }
 
 void dkm_potrf_update_columns(dkm_potrf_ws *e, const dkm_potrf_panel_part *x, dkm_idx from,
                               dkm_idx to)
 {
-    dkm_potrf_deferred r = potrf_deferred_of(e, x, from, to);
+    dkm_potrf_deferred r = potrf_deferred_of(e, x, from, to, to);
 
-    potrf_update_all(e, &r);
+    potrf_update_until(e, &r, r.end);
+}
+
+/* The oldest deferred update, done, makes way for the next. */
+static void potrf_drop_oldest(dkm_potrf_ws *e)
+{
+    for (int k = 1; k < e->regions; k++)
+        e->deferred[k - 1] = e->deferred[k];
+    e->regions--;
 }
 
 void dkm_potrf_update_schedule(dkm_potrf_ws *e)
 {
-    dkm_potrf_panel spare = e->last_panel;
-    dkm_idx from = e->panel.at + e->panel.width, to = dkm_idx_min(from + e->panel_cols, e->A->n);
-    dkm_potrf_panel_part all = {&e->last_panel, 0, e->panel.width};
+    dkm_idx n = e->A->n, from = e->panel->at + e->panel->width,
+            to = dkm_idx_min(from + e->panel_cols, n);
+    dkm_potrf_panel_part all = {e->panel, 0, e->panel->width};
+    dkm_potrf_panel *next = e->panels + (e->panel - e->panels + 1) % (e->depth + 1);
+    dkm_idx blocks = (next->width + e->A->nb - 1) / e->A->nb;
 
-    e->last_panel = e->panel;
-    e->panel = (dkm_potrf_panel){.rows = spare.rows, .cols = spare.cols};
+    if (e->regions == e->depth) {
+        potrf_update_until(e, &e->deferred[0], e->deferred[0].end);
+        potrf_drop_oldest(e);
+    }
+    for (int k = 0; k < e->regions; k++)
+        potrf_update_until(e, &e->deferred[k], potrf_blocks_before(e, to));
     dkm_potrf_update_columns(e, &all, from, to);
-    e->deferred = potrf_deferred_of(e, &all, to, e->A->n);
+    e->deferred[e->regions++] =
+        potrf_deferred_of(e, &all, to, e->depth > 1 ? dkm_idx_min(to + e->panel_cols, n) : to, n);
+    for (dkm_idx k = 0; k < blocks; k++)
+        dkm_potrf_wait_complete(e, &next->bcasts[k]);
+    e->panel = next;
 }
 
 void dkm_potrf_update_drain(dkm_potrf_ws *e)
 {
-    potrf_update_all(e, &e->deferred);
+    while (e->regions > 0) {
+        potrf_update_until(e, &e->deferred[0], e->deferred[0].end);
+        potrf_drop_oldest(e);
+    }
 }
 
-void dkm_potrf_update_overlap(dkm_potrf_ws *e, int count, MPI_Request *requests)
+/* One piece of the deferred updates; whether there was one. */
+static int potrf_update_deferred_piece(dkm_potrf_ws *e)
 {
-    int done = 0;
+    for (int k = 0; k < e->regions; k++)
+        if (e->deferred[k].b < e->deferred[k].end) {
+            potrf_update_piece(e, &e->deferred[k]);
+            return 1;
+        }
+    return 0;
+}
 
-    while (!done && e->deferred.b < e->deferred.end) {
-        MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-        if (!done)
-            potrf_update_piece(e, &e->deferred);
-    }
-    if (!done)
-        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+static void potrf_advance(dkm_potrf_ws *e)
+{
+    if (!potrf_update_deferred_piece(e))
+        dkm_bcast_wait_some(&e->queue);
+    else
+        dkm_bcast_progress(&e->queue);
+}
+
+void dkm_potrf_wait_arrived(dkm_potrf_ws *e, const dkm_bcast *b)
+{
+    if (!dkm_bcast_arrived(b))
+        dkm_bcast_progress(&e->queue);
+    while (!dkm_bcast_arrived(b))
+        potrf_advance(e);
+}
+
+void dkm_potrf_wait_complete(dkm_potrf_ws *e, const dkm_bcast *b)
+{
+    if (!dkm_bcast_complete(b))
+        dkm_bcast_progress(&e->queue);
+    while (!dkm_bcast_complete(b))
+        potrf_advance(e);
 }
