@@ -1,15 +1,22 @@
 /* X <- (L L')^-1 X for at most DKM_NRHS_BLOCK right-hand sides, L stationary (SLATE: trsmA).
  *
- * For few right-hand sides, p?trsm spends more time on communication than on arithmetic. Here X is
- * replicated, DKM_NRHS_BLOCK numbers per row, and solved for panel after panel of about 256 rows,
- * forward with L and backward with L'. The contributions of the panels already solved are summed
- * over the ranks together with the panel's own small triangle, and every rank solves with that
- * triangle; then all ranks at once multiply their parts of L by the new part of X.
+ * Block row k of L lies in grid row k mod R, block column k in grid column k mod C. Forward, with
+ * L Y = B:
+ *   s_k = sum over j < k of L_kj Y_j - B_k   summed along the grid row of block k, to the rank that
+ *                                            holds L_kk
+ *   Y_k = -L_kk^-1 s_k                       solved there, sent down the grid column
+ * and backward, with L'X = Y:
+ *   t_k = sum over i > k of L_ik' X_i        summed along the grid column, to the rank of L_kk
+ *   X_k = L_kk^-T (Y_k - t_k)                solved there, sent along the grid row
+ * L never moves. Blocks are taken in panels that reach over all grid columns: within a panel block
+ * after block depends on the one before; then all ranks multiply by their parts of L beyond the
+ * panel at once. B enters and X leaves at the homes of matrix/multivec_map.h.
  *
- * Cost per rank: 2 n^2 DKM_NRHS_BLOCK / (P Q) flops plus 2 n 256 DKM_NRHS_BLOCK replicated ones; 2
- * n / 256 allreduces over all ranks, in all n (256 + 2 DKM_NRHS_BLOCK) words. Replicated: X and the
- * triangles of all panels, n (256 + 3 DKM_NRHS_BLOCK) numbers, of which the DKM_NRHS_BLOCK gathered
- * columns are double. */
+ * Cost per rank for p right-hand sides of n rows, padded to w = 8 or 16 in the products: 2 n^2 w /
+ * (R C) flops. Sent: 2 n p (1/R + 1/C) words within rows and columns and 2 n p / (R C) between
+ * slabs and grid, in 2 (n / nb) (1/R + 1/C) messages, times log where the broadcast is a tree.
+ * Held: n w (1/R + 1/C) numbers and two panels of them; nothing is replicated over all ranks, and
+ * the factor needs no preparation, so that every solve costs the same. */
 #include <assert.h>
 #include <string.h>
 
@@ -19,8 +26,9 @@
 #include "linalg/kernels/gemm_tallskinny.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
+#include "matrix/multivec_map.h"
 
-#define PANEL_COLS 256 /* rows solved for at a time, about */
+#define PANEL_COLS 256 /* columns of a panel, at least, where there are as many */
 #define PIECE_ROWS 512 /* whose products are added up before they are added to others */
 
 typedef struct potrs_ws {
@@ -28,108 +36,157 @@ typedef struct potrs_ws {
     dkm_ctx *ctx;
     size_t size; /* bytes of a number */
     MPI_Datatype type;
-    dkm_idx strip;
-    dkm_idx at, width;      /* the panel at hand */
+    dkm_idx p, width;       /* right-hand sides, and with padding */
+    dkm_idx panel;          /* columns of a panel */
+    dkm_idx at, end;        /* the panel at hand */
     dkm_idx r0, r1, c0, c1; /* local rows and columns in it */
-    void *x;                /* all rows of X */
-    void *sums;             /* of the panel, behind its triangle */
-    void *triangles;        /* of all panels, each followed by room for sums */
-    void *mine;             /* for this rank's rows: what they owe, later X itself */
-    void *part;             /* the same for its columns of the panel */
-    void *gain; /* a sum over one panel, or over some rows, before it is added to others */
-    double *all;
-    int *counts, *starts;
+    dkm_multivec_map map;
+    double *home;
+    void *rows;       /* per local row: s, later X */
+    void *cols;       /* per local column: Y */
+    void *part;       /* per local column of the panel: t */
+    void *gain;       /* a sum over one panel, or over some rows, before it is added to others */
+    void *sent, *sum; /* p numbers per row of a block, on their way */
 } potrs_ws;
-
-static void *potrs_offset(const potrs_ws *s, void *a, dkm_idx by)
-{
-    return (char *)a + by * (dkm_idx)s->size;
-}
 
 static void *potrs_row_of(const potrs_ws *s, void *a, dkm_idx i)
 {
-    return potrs_offset(s, a, i * DKM_NRHS_BLOCK);
+    return (char *)a + (size_t)(i * s->width) * s->size;
 }
 
-static dkm_idx potrs_triangle_size(const potrs_ws *s)
+static const void *potrs_in_factor(const potrs_ws *s, dkm_idx il, dkm_idx jl)
 {
-    return s->strip * (s->strip + DKM_NRHS_BLOCK);
+    return (const char *)s->L->a.any + (size_t)(il + jl * s->L->ld) * s->size;
 }
 
-static dkm_local potrs_open(potrs_ws *s, const dkm_dmat *L)
+static dkm_local potrs_open(potrs_ws *s, const dkm_dmat *L, dkm_idx p)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx strips;
-    int ranks;
+    dkm_idx line = L->nb * dkm_grid_cols(L->grid), block = L->nb * DKM_NRHS_BLOCK;
 
-    *s = (potrs_ws){.L = L, .ctx = dkm_grid_ctx(L->grid)};
-    ranks = dkm_ctx_size(s->ctx);
+    *s = (potrs_ws){.L = L, .ctx = dkm_grid_ctx(L->grid), .p = p, .width = dkm_ts_nrhs_pad(p)};
     s->size = L->precision == DKM_F64 ? sizeof(double) : sizeof(float);
     s->type = L->precision == DKM_F64 ? MPI_DOUBLE : MPI_FLOAT;
-    s->strip = (PANEL_COLS + L->nb - 1) / L->nb * L->nb;
-    strips = (L->n + s->strip - 1) / s->strip;
-    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, L->n * DKM_NRHS_BLOCK, s->size, &s->x));
-    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, strips * potrs_triangle_size(s), s->size,
-                          &s->triangles));
-    DKM_STEP(
-        dkm_calloc_at(s->ctx, __FILE__, __LINE__, L->m_loc * DKM_NRHS_BLOCK, s->size, &s->mine));
-    DKM_STEP(
-        dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->strip * DKM_NRHS_BLOCK, s->size, &s->part));
-    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, (L->m_loc + s->strip) * DKM_NRHS_BLOCK,
-                          s->size, &s->gain));
-    DKM_STEP(dkm_alloc(s->ctx, L->n * DKM_NRHS_BLOCK, &s->all));
-    DKM_STEP(dkm_alloc(s->ctx, ranks, &s->counts));
-    DKM_STEP(dkm_alloc(s->ctx, ranks, &s->starts));
+    s->panel = (PANEL_COLS + line - 1) / line * line;
+    DKM_STEP(dkm_multivec_map_init(&s->map, L, 'R', p));
+    DKM_STEP(dkm_alloc(s->ctx, s->map.count * p, &s->home));
+    DKM_STEP(dkm_calloc_at(s->ctx, __FILE__, __LINE__, L->m_loc * s->width, s->size, &s->rows));
+    DKM_STEP(dkm_calloc_at(s->ctx, __FILE__, __LINE__, L->n_loc * s->width, s->size, &s->cols));
+    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->panel * s->width, s->size, &s->part));
+    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, (L->m_loc + s->panel) * s->width, s->size,
+                          &s->gain));
+    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, block, s->size, &s->sent));
+    DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, block, s->size, &s->sum));
 out:
     return local;
 }
 
 static void potrs_close(potrs_ws *s)
 {
-    DKM_FREE(s->starts);
-    DKM_FREE(s->counts);
-    DKM_FREE(s->all);
+    DKM_FREE(s->sum);
+    DKM_FREE(s->sent);
     DKM_FREE(s->gain);
     DKM_FREE(s->part);
-    DKM_FREE(s->mine);
-    DKM_FREE(s->triangles);
-    DKM_FREE(s->x);
+    DKM_FREE(s->cols);
+    DKM_FREE(s->rows);
+    DKM_FREE(s->home);
+    dkm_multivec_map_free(&s->map);
 }
 
-/* X <- the slabs of all ranks, with zeros in the lanes that are not used. */
-static void potrs_allgather_rhs(potrs_ws *s, dkm_idx p, const double *rows)
+/* s <- -B at the homes of its rows, and 0 elsewhere. */
+static void potrs_load_rhs(potrs_ws *s, const double *rows)
 {
-    int ranks = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
-    double *to;
+    const dkm_multivec_map *map = &s->map;
 
-    for (int r = 0; r < ranks; r++) {
-        s->counts[r] = (int)(dkm_slab_count(s->L->n, r, ranks) * p);
-        s->starts[r] = (int)(dkm_slab_first(s->L->n, r, ranks) * p);
-    }
-    to = s->all + s->starts[rank];
-    memcpy(to, rows, (size_t)s->counts[rank] * sizeof *rows);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->all, s->counts, s->starts, MPI_DOUBLE,
-                   dkm_ctx_comm(s->ctx));
-    memset(s->x, 0, (size_t)(s->L->n * DKM_NRHS_BLOCK) * s->size);
-    for (dkm_idx i = 0; i < s->L->n; i++)
-        for (dkm_idx k = 0; k < p; k++) {
+    dkm_multivec_map_to_homes(&s->map, rows, s->p, s->home);
+    for (dkm_idx i = 0; i < map->count; i++)
+        for (dkm_idx k = 0; k < s->p; k++) {
+            dkm_idx to = (map->first + i) * s->width + k;
             if (s->L->precision == DKM_F64)
-                ((double *)s->x)[i * DKM_NRHS_BLOCK + k] = s->all[i * p + k];
+                ((double *)s->rows)[to] = -s->home[i * s->p + k];
             else
-                ((float *)s->x)[i * DKM_NRHS_BLOCK + k] = (float)s->all[i * p + k];
+                ((float *)s->rows)[to] = (float)-s->home[i * s->p + k];
         }
 }
 
-static void potrs_scatter_solution(const potrs_ws *s, dkm_idx p, double *rows)
+static void potrs_store_solution(potrs_ws *s, double *rows)
 {
-    int ranks = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
-    dkm_idx first = dkm_slab_first(s->L->n, rank, ranks), n = dkm_slab_count(s->L->n, rank, ranks);
+    const dkm_multivec_map *map = &s->map;
+
+    for (dkm_idx i = 0; i < map->count; i++)
+        for (dkm_idx k = 0; k < s->p; k++) {
+            dkm_idx from = (map->first + i) * s->width + k;
+            s->home[i * s->p + k] = s->L->precision == DKM_F64 ? ((double *)s->rows)[from]
+                                                               : (double)((float *)s->rows)[from];
+        }
+    dkm_multivec_map_from_homes(&s->map, s->home, 0, rows, s->p);
+}
+
+/* A block of rows without the padding, to be sent; and back. */
+static void potrs_pack(const potrs_ws *s, dkm_idx n, const void *from, void *to)
+{
+    size_t bytes = (size_t)s->p * s->size;
 
     for (dkm_idx i = 0; i < n; i++)
-        for (dkm_idx k = 0; k < p; k++)
-            rows[i * p + k] = s->L->precision == DKM_F64
-                                  ? ((double *)s->x)[(first + i) * DKM_NRHS_BLOCK + k]
-                                  : (double)((float *)s->x)[(first + i) * DKM_NRHS_BLOCK + k];
+        memcpy((char *)to + (size_t)i * bytes,
+               (const char *)from + (size_t)(i * s->width) * s->size, bytes);
+}
+
+static void potrs_unpack(const potrs_ws *s, dkm_idx n, const void *from, void *to)
+{
+    size_t bytes = (size_t)s->p * s->size;
+
+    for (dkm_idx i = 0; i < n; i++)
+        memcpy(potrs_row_of(s, to, i), (const char *)from + (size_t)i * bytes, bytes);
+}
+
+/* to <- to + from, for some rows. Sums are made of sums, as long ones round more. */
+static void potrs_add_block(const potrs_ws *s, dkm_idx rows, const void *from, void *to)
+{
+    for (dkm_idx k = 0; k < rows * s->width; k++) {
+        if (s->L->precision == DKM_F64)
+            ((double *)to)[k] += ((const double *)from)[k];
+        else
+            ((float *)to)[k] += ((const float *)from)[k];
+    }
+}
+
+/* X <- scale X + Y for n packed rows; Y may be NULL. */
+static void potrs_combine_packed(const potrs_ws *s, dkm_idx n, double scale, void *X, const void *Y)
+{
+    for (dkm_idx k = 0; k < n * s->p; k++) {
+        if (s->L->precision == DKM_F64)
+            ((double *)X)[k] = scale * ((double *)X)[k] + (Y ? ((const double *)Y)[k] : 0.0);
+        else
+            ((float *)X)[k] = (float)scale * ((float *)X)[k] + (Y ? ((const float *)Y)[k] : 0.0f);
+    }
+}
+
+/* s += L Y for local rows [i0, i1) and columns [j0, j1). */
+static void potrs_gemm_n(potrs_ws *s, dkm_idx i0, dkm_idx i1, dkm_idx j0, dkm_idx j1)
+{
+    const dkm_dmat *L = s->L;
+    dkm_ts_tile t = {L->precision, i1 - i0, j1 - j0, L->ld, potrs_in_factor(s, i0, j0)};
+
+    if (i1 <= i0 || j1 <= j0)
+        return;
+    memset(s->gain, 0, (size_t)((i1 - i0) * s->width) * s->size);
+    dkm_ts_gemm_n(&t, s->width, potrs_row_of(s, s->cols, j0), s->gain);
+    potrs_add_block(s, i1 - i0, s->gain, potrs_row_of(s, s->rows, i0));
+}
+
+/* t += L'X for the same. */
+static void potrs_gemm_t(potrs_ws *s, dkm_idx i0, dkm_idx i1, dkm_idx j0, dkm_idx j1)
+{
+    const dkm_dmat *L = s->L;
+
+    for (dkm_idx il = i0; il < i1 && j1 > j0; il += PIECE_ROWS) {
+        dkm_ts_tile t = {L->precision, dkm_idx_min(PIECE_ROWS, i1 - il), j1 - j0, L->ld,
+                         potrs_in_factor(s, il, j0)};
+        memset(s->gain, 0, (size_t)((j1 - j0) * s->width) * s->size);
+        dkm_ts_gemm_t(&t, s->width, potrs_row_of(s, s->rows, il), s->gain);
+        potrs_add_block(s, j1 - j0, s->gain, potrs_row_of(s, s->part, j0 - s->c0));
+    }
 }
 
 static void potrs_enter_panel(potrs_ws *s, dkm_idx at)
@@ -137,129 +194,99 @@ static void potrs_enter_panel(potrs_ws *s, dkm_idx at)
     const dkm_dmat *L = s->L;
     int p = dkm_grid_row(L->grid), q = dkm_grid_col(L->grid);
     int P = dkm_grid_rows(L->grid), Q = dkm_grid_cols(L->grid);
-    dkm_idx end = dkm_idx_min(at + s->strip, L->n);
-    int inside = p >= 0;
 
     s->at = at;
-    s->width = end - at;
-    s->r0 = inside ? dkm_cyclic_count(at, L->mb, p, P) : 0;
-    s->r1 = inside ? dkm_cyclic_count(end, L->mb, p, P) : 0;
-    s->c0 = inside ? dkm_cyclic_count(at, L->nb, q, Q) : 0;
-    s->c1 = inside ? dkm_cyclic_count(end, L->nb, q, Q) : 0;
-    s->sums = potrs_offset(s, s->triangles, at / s->strip * potrs_triangle_size(s));
-    s->sums = potrs_offset(s, s->sums, s->width * s->width);
+    s->end = dkm_idx_min(at + s->panel, L->n);
+    s->r0 = dkm_cyclic_count(at, L->mb, p, P);
+    s->r1 = dkm_cyclic_count(s->end, L->mb, p, P);
+    s->c0 = dkm_cyclic_count(at, L->nb, q, Q);
+    s->c1 = dkm_cyclic_count(s->end, L->nb, q, Q);
 }
 
-static void *potrs_triangle(const potrs_ws *s)
-{
-    return potrs_offset(s, s->sums, -s->width * s->width);
-}
+/* Block k of L, where it lies, and what this rank has to do with it. */
+typedef struct potrs_block {
+    dkm_idx n;
+    int row, col;       /* of the grid, where L_kk is */
+    int in_row, in_col; /* whether this rank is in them */
+    dkm_idx il, jl;     /* its first local row and column, where this rank is in them */
+    dkm_idx below;      /* first local row beyond the block */
+} potrs_block;
 
-static const void *potrs_in_factor(const potrs_ws *s, dkm_idx il, dkm_idx jl)
-{
-    return potrs_offset(s, s->L->a.any, il + jl * s->L->ld);
-}
-
-/* What this rank has of the panel's triangle, a stretch of rows of a block at a time. */
-static void potrs_load_triangle(potrs_ws *s)
+static potrs_block potrs_block_at(const potrs_ws *s, dkm_idx ig)
 {
     const dkm_dmat *L = s->L;
-    dkm_idx w = s->width;
+    int P = dkm_grid_rows(L->grid), Q = dkm_grid_cols(L->grid), p = dkm_grid_row(L->grid);
+    potrs_block b = {.n = dkm_idx_min(L->nb, L->n - ig),
+                     .row = dkm_cyclic_owner(ig, L->mb, P),
+                     .col = dkm_cyclic_owner(ig, L->nb, Q),
+                     .il = dkm_cyclic_local(ig, L->mb, P),
+                     .jl = dkm_cyclic_local(ig, L->nb, Q)};
 
-    memset(potrs_triangle(s), 0, (size_t)(w * w) * s->size);
-    for (dkm_idx il = s->r0, count; il < s->r1; il += count) {
-        dkm_idx i = dkm_dmat_global_row(L, il) - s->at;
-        count = dkm_idx_min(L->mb, s->r1 - il);
-        for (dkm_idx jl = s->c0; jl < s->c1; jl++) {
-            dkm_idx j = dkm_dmat_global_col(L, jl) - s->at,
-                    above = j > i ? dkm_idx_min(j - i, count) : 0;
-            memcpy(potrs_offset(s, potrs_triangle(s), i + above + j * w),
-                   potrs_in_factor(s, il + above, jl), (size_t)(count - above) * s->size);
-        }
+    b.in_row = p == b.row;
+    b.in_col = dkm_grid_col(L->grid) == b.col;
+    b.below = dkm_cyclic_count(ig + b.n, L->mb, p, P);
+    return b;
+}
+
+static void potrs_forward_block(potrs_ws *s, dkm_idx ig)
+{
+    const dkm_dmat *L = s->L;
+    potrs_block b = potrs_block_at(s, ig);
+    int count = (int)(b.n * s->p);
+
+    if (b.in_row) {
+        potrs_pack(s, b.n, potrs_row_of(s, s->rows, b.il), s->sent);
+        MPI_Reduce(s->sent, s->sum, count, s->type, MPI_SUM, b.col, dkm_grid_row_comm(L->grid));
     }
-}
-
-/* to <- to + sign from, for some rows. Sums are made of sums, as long ones round more. */
-static void potrs_add_block(const potrs_ws *s, dkm_idx rows, int sign, const void *from, void *to)
-{
-    for (dkm_idx k = 0; k < rows * DKM_NRHS_BLOCK; k++) {
-        if (s->L->precision == DKM_F64)
-            ((double *)to)[k] += sign * ((const double *)from)[k];
-        else
-            ((float *)to)[k] += (float)sign * ((const float *)from)[k];
+    if (b.in_row && b.in_col) { /* Y_k = -L_kk^-1 s_k */
+        potrs_combine_packed(s, b.n, -1.0, s->sum, NULL);
+        dkm_blas_trsm_right(L->precision, 'T', s->p, b.n, potrs_in_factor(s, b.il, b.jl), L->ld,
+                            s->sum, s->p);
     }
-}
-
-/* mine += L X for the rows below the panel. */
-static void potrs_gemm_below_n(potrs_ws *s)
-{
-    const dkm_dmat *L = s->L;
-    dkm_idx rows = L->m_loc - s->r1;
-    dkm_ts_tile t = {L->precision, rows, s->c1 - s->c0, L->ld, potrs_in_factor(s, s->r1, s->c0)};
-
-    memset(s->gain, 0, (size_t)(rows * DKM_NRHS_BLOCK) * s->size);
-    dkm_ts_gemm_n(&t, DKM_NRHS_BLOCK, s->part, s->gain);
-    potrs_add_block(s, rows, 1, s->gain, potrs_row_of(s, s->mine, s->r1));
-}
-
-/* part += L'X from the rows below the panel. */
-static void potrs_gemm_below_t(potrs_ws *s)
-{
-    const dkm_dmat *L = s->L;
-    dkm_idx cols = s->c1 - s->c0;
-
-    for (dkm_idx il = s->r1; il < L->m_loc; il += PIECE_ROWS) {
-        dkm_ts_tile t = {L->precision, dkm_idx_min(PIECE_ROWS, L->m_loc - il), cols, L->ld,
-                         potrs_in_factor(s, il, s->c0)};
-        memset(s->gain, 0, (size_t)(cols * DKM_NRHS_BLOCK) * s->size);
-        dkm_ts_gemm_t(&t, DKM_NRHS_BLOCK, potrs_row_of(s, s->mine, il), s->gain);
-        potrs_add_block(s, cols, 1, s->gain, s->part);
+    if (b.in_col) {
+        MPI_Bcast(s->sum, count, s->type, b.row, dkm_grid_col_comm(L->grid));
+        potrs_unpack(s, b.n, s->sum, potrs_row_of(s, s->cols, b.jl));
+        potrs_gemm_n(s, b.below, s->r1, b.jl, b.jl + b.n);
     }
 }
 
 static void potrs_forward(potrs_ws *s)
 {
-    const dkm_dmat *L = s->L;
-    size_t bytes = DKM_NRHS_BLOCK * s->size;
-    dkm_idx w = s->width;
-
-    potrs_load_triangle(s);
-    memset(s->sums, 0, (size_t)w * bytes);
-    for (dkm_idx il = s->r0; il < s->r1; il++)
-        memcpy(potrs_row_of(s, s->sums, dkm_dmat_global_row(L, il) - s->at),
-               potrs_row_of(s, s->mine, il), bytes);
-    MPI_Allreduce(MPI_IN_PLACE, potrs_triangle(s), (int)(w * (w + DKM_NRHS_BLOCK)), s->type,
-                  MPI_SUM, dkm_ctx_comm(s->ctx));
-    potrs_add_block(s, w, -1, s->sums, potrs_row_of(s, s->x, s->at));
-    dkm_blas_trsm_right(L->precision, 'T', DKM_NRHS_BLOCK, w, potrs_triangle(s), w,
-                        potrs_row_of(s, s->x, s->at), DKM_NRHS_BLOCK);
-    for (dkm_idx jl = s->c0; jl < s->c1; jl++)
-        memcpy(potrs_row_of(s, s->part, jl - s->c0),
-               potrs_row_of(s, s->x, dkm_dmat_global_col(L, jl)), bytes);
-    potrs_gemm_below_n(s);
+    for (dkm_idx ig = s->at; ig < s->end; ig += s->L->nb)
+        potrs_forward_block(s, ig);
+    potrs_gemm_n(s, s->r1, s->L->m_loc, s->c0, s->c1);
 }
 
-/* From here on `mine` holds X in this rank's rows, as far as it is known. */
-static void potrs_backward(potrs_ws *s)
+static void potrs_backward_block(potrs_ws *s, dkm_idx ig)
 {
     const dkm_dmat *L = s->L;
-    size_t bytes = DKM_NRHS_BLOCK * s->size;
-    dkm_idx w = s->width;
+    potrs_block b = potrs_block_at(s, ig);
+    int count = (int)(b.n * s->p);
 
-    memset(s->part, 0, (size_t)(s->c1 - s->c0) * bytes);
-    memset(s->sums, 0, (size_t)w * bytes);
-    potrs_gemm_below_t(s);
-    for (dkm_idx jl = s->c0; jl < s->c1; jl++)
-        memcpy(potrs_row_of(s, s->sums, dkm_dmat_global_col(L, jl) - s->at),
-               potrs_row_of(s, s->part, jl - s->c0), bytes);
-    MPI_Allreduce(MPI_IN_PLACE, s->sums, (int)(w * DKM_NRHS_BLOCK), s->type, MPI_SUM,
-                  dkm_ctx_comm(s->ctx));
-    potrs_add_block(s, w, -1, s->sums, potrs_row_of(s, s->x, s->at));
-    dkm_blas_trsm_right(L->precision, 'N', DKM_NRHS_BLOCK, w, potrs_triangle(s), w,
-                        potrs_row_of(s, s->x, s->at), DKM_NRHS_BLOCK);
-    for (dkm_idx il = s->r0; il < s->r1; il++)
-        memcpy(potrs_row_of(s, s->mine, il), potrs_row_of(s, s->x, dkm_dmat_global_row(L, il)),
-               bytes);
+    if (b.in_col) {
+        potrs_gemm_t(s, b.below, s->r1, b.jl, b.jl + b.n);
+        potrs_pack(s, b.n, potrs_row_of(s, s->part, b.jl - s->c0), s->sent);
+        MPI_Reduce(s->sent, s->sum, count, s->type, MPI_SUM, b.row, dkm_grid_col_comm(L->grid));
+    }
+    if (b.in_row && b.in_col) { /* X_k = L_kk^-T (Y_k - t_k) */
+        potrs_pack(s, b.n, potrs_row_of(s, s->cols, b.jl), s->sent);
+        potrs_combine_packed(s, b.n, -1.0, s->sum, s->sent);
+        dkm_blas_trsm_right(L->precision, 'N', s->p, b.n, potrs_in_factor(s, b.il, b.jl), L->ld,
+                            s->sum, s->p);
+    }
+    if (b.in_row) {
+        MPI_Bcast(s->sum, count, s->type, b.col, dkm_grid_row_comm(L->grid));
+        potrs_unpack(s, b.n, s->sum, potrs_row_of(s, s->rows, b.il));
+    }
+}
+
+/* From the last row up `rows` holds X, as far as it is known. */
+static void potrs_backward(potrs_ws *s)
+{
+    memset(s->part, 0, (size_t)((s->c1 - s->c0) * s->width) * s->size);
+    potrs_gemm_t(s, s->r1, s->L->m_loc, s->c0, s->c1);
+    for (dkm_idx ig = (s->end - 1) / s->L->nb * s->L->nb; ig >= s->at; ig -= s->L->nb)
+        potrs_backward_block(s, ig);
 }
 
 dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows)
@@ -269,18 +296,20 @@ dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows)
     dkm_idx last;
 
     assert(L->m == L->n && L->mb == L->nb && p <= DKM_NRHS_BLOCK);
-    DKM_AGREE(dkm_grid_ctx(L->grid), potrs_open(&s, L));
-    last = L->n > 0 ? (L->n - 1) / s.strip * s.strip : -1;
-    potrs_allgather_rhs(&s, p, rows);
-    for (dkm_idx at = 0; at <= last; at += s.strip) {
+    if (p == 0)
+        return DKM_OK;
+    DKM_AGREE(dkm_grid_ctx(L->grid), potrs_open(&s, L, p));
+    last = L->n > 0 ? (L->n - 1) / s.panel * s.panel : -1;
+    potrs_load_rhs(&s, rows);
+    for (dkm_idx at = 0; at <= last; at += s.panel) {
         potrs_enter_panel(&s, at);
         potrs_forward(&s);
     }
-    for (dkm_idx at = last; at >= 0; at -= s.strip) {
+    for (dkm_idx at = last; at >= 0; at -= s.panel) {
         potrs_enter_panel(&s, at);
         potrs_backward(&s);
     }
-    potrs_scatter_solution(&s, p, rows);
+    potrs_store_solution(&s, rows);
 out:
     potrs_close(&s);
     return status;

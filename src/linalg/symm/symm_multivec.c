@@ -6,21 +6,25 @@
  * transposed, p numbers per row of K, in the order of the rank's own rows and columns of K, so that
  * a tile uses consecutive parts of them.
  *
- * Cost per rank: 2 m^2 p / ranks flops, half of K read once. V is replicated: an allgather of m p
- * numbers in and an allreduce of m p numbers out over all ranks, m p + 2 (m_loc + n_loc) p numbers
- * held; p is bounded by dkm_symm_max_cols(). */
+ * V's rows for the local rows and columns of K are allgathered within the grid row and the grid
+ * column; W's are reduce-scattered within them (matrix/multivec_map.h).
+ *
+ * Cost per rank on R x C ranks: 2 m^2 p / (R C) flops, half of K read once. Sent: 2 m p (1/R + 1/C)
+ * words within rows and columns and 4 m p / (R C) between slabs and grid, in 2 (R + C) messages and
+ * those between slabs and grid. Held: 2 m p (1/R + 1/C) numbers in the precision of K and m p
+ * max(1/R, 1/C) double ones. Nothing is replicated over all ranks; p is bounded by
+ * dkm_symm_max_cols(). */
 #include "linalg/symm/symm_multivec.h"
 #include "core/minmax.h"
 
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/mpi_calls.h"
 #include "linalg/backend/blas.h"
 #include "linalg/kernels/gemm_tallskinny.h"
 #include "matrix/dmat_impl.h"
 
-#define COLUMN_BYTES (128 << 20) /* of V at a time, on every rank */
+#define COLUMN_BYTES (128 << 20) /* of V at a time, all of it */
 #define TILE         1024        /* rows and columns of a tile of a matrix that is held */
 #define CACHE_ROWS   256         /* of a part of it that stays in cache for its second use */
 #define CACHE_COLS   128
@@ -57,73 +61,61 @@ static dkm_local symm_alloc(dkm_symm *s)
     dkm_idx p = s->width;
     size_t size = symm_element_size(s);
 
-    DKM_STEP(dkm_alloc(ctx, K->m * s->p, &s->all));
+    DKM_STEP(dkm_multivec_map_init(&s->rows, K, 'R', s->p));
+    DKM_STEP(dkm_multivec_map_init(&s->cols, K, 'C', s->p));
+    DKM_STEP(dkm_alloc(ctx, dkm_idx_max(K->m_loc, K->n_loc) * s->p, &s->local));
     DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
     DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
     DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->W_rows));
     DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->W_cols));
     DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->nb * K->nb, size, &s->corner));
-    DKM_STEP(dkm_alloc(ctx, dkm_ctx_size(ctx), &s->counts));
-    DKM_STEP(dkm_alloc(ctx, dkm_ctx_size(ctx), &s->starts));
 out:
     return local;
 }
 
 void dkm_symm_free(dkm_symm *s)
 {
-    DKM_FREE(s->starts);
-    DKM_FREE(s->counts);
     DKM_FREE(s->corner);
     DKM_FREE(s->W_cols);
     DKM_FREE(s->W_rows);
     DKM_FREE(s->V_cols);
     DKM_FREE(s->V_rows);
-    DKM_FREE(s->all);
+    DKM_FREE(s->local);
+    dkm_multivec_map_free(&s->cols);
+    dkm_multivec_map_free(&s->rows);
 }
 
-/* p numbers from double to the precision of the buffers, and added the other way. */
-static void symm_load_rhs(const dkm_symm *s, const double *from, void *buffer, dkm_idx k)
+/* V of the local rows or columns, in the precision of K and with the padding of the kernels. */
+static void symm_load_rhs(dkm_symm *s, dkm_multivec_map *map, const double *rows, dkm_idx ld,
+                          void *V)
 {
-    void *to = symm_numbers_of(s, buffer, k);
-
-    for (dkm_idx j = 0; j < s->p; j++) {
-        if (s->shape->precision == DKM_F64)
-            ((double *)to)[j] = from[j];
-        else
-            ((float *)to)[j] = (float)from[j];
+    dkm_multivec_map_to_homes(map, rows, ld, dkm_multivec_map_home(map, s->local));
+    dkm_multivec_map_allgather(map, s->local);
+    for (dkm_idx k = 0; k < map->local; k++) {
+        const double *from = s->local + k * s->p;
+        void *to = symm_numbers_of(s, V, k);
+        for (dkm_idx j = 0; j < s->p; j++) {
+            if (s->shape->precision == DKM_F64)
+                ((double *)to)[j] = from[j];
+            else
+                ((float *)to)[j] = (float)from[j];
+        }
     }
 }
 
-static void symm_add_block(const dkm_symm *s, void *buffer, dkm_idx k, double *to)
+/* The sums of the local rows or columns, added up over the line, into (or added to) the slabs. */
+static void symm_store_result(dkm_symm *s, dkm_multivec_map *map, void *W, int add, double *rows,
+                              dkm_idx ld)
 {
-    const void *from = symm_numbers_of(s, buffer, k);
-
-    for (dkm_idx j = 0; j < s->p; j++)
-        to[j] += s->shape->precision == DKM_F64 ? ((const double *)from)[j]
-                                                : (double)((const float *)from)[j];
-}
-
-static dkm_status symm_distribute_rhs(dkm_symm *s, const double *rows, dkm_idx ld)
-{
-    dkm_status status = DKM_OK;
-    const dkm_dmat *K = s->shape;
-    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
-    int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
-    dkm_idx p = s->p;
-
-    for (int r = 0; r < size; r++) {
-        s->counts[r] = dkm_slab_count(K->m, r, size) * p;
-        s->starts[r] = dkm_slab_first(K->m, r, size) * p;
+    for (dkm_idx k = 0; k < map->local; k++) {
+        const void *from = symm_numbers_of(s, W, k);
+        double *to = s->local + k * s->p;
+        for (dkm_idx j = 0; j < s->p; j++)
+            to[j] = s->shape->precision == DKM_F64 ? ((const double *)from)[j]
+                                                   : (double)((const float *)from)[j];
     }
-    for (dkm_idx i = 0; i < s->counts[rank] / p; i++)
-        memcpy(s->all + s->starts[rank] + i * p, rows + i * ld, (size_t)p * sizeof *rows);
-    DKM_TRY(dkm_mpi_allgatherv(ctx, NULL, s->all, s->counts, s->starts, MPI_DOUBLE));
-    for (dkm_idx il = 0; il < K->m_loc; il++)
-        symm_load_rhs(s, s->all + dkm_dmat_global_row(K, il) * p, s->V_rows, il);
-    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
-        symm_load_rhs(s, s->all + dkm_dmat_global_col(K, jl) * p, s->V_cols, jl);
-out:
-    return status;
+    dkm_multivec_map_reduce_scatter(map, s->local);
+    dkm_multivec_map_from_homes(map, dkm_multivec_map_home(map, s->local), add, rows, ld);
 }
 
 dkm_status dkm_symm_begin(dkm_symm *s, const dkm_dmat *shape, dkm_idx p, const double *rows,
@@ -135,26 +127,16 @@ dkm_status dkm_symm_begin(dkm_symm *s, const dkm_dmat *shape, dkm_idx p, const d
     if (symm_is_skinny(s))
         s->width = dkm_ts_nrhs_pad(p);
     DKM_AGREE(dkm_grid_ctx(shape->grid), symm_alloc(s));
-    DKM_TRY(symm_distribute_rhs(s, rows, ld));
+    symm_load_rhs(s, &s->rows, rows, ld, s->V_rows);
+    symm_load_rhs(s, &s->cols, rows, ld, s->V_cols);
 out:
     return status;
 }
 
 void dkm_symm_finish(dkm_symm *s, double *rows, dkm_idx ld)
 {
-    const dkm_dmat *K = s->shape;
-    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
-    int rank = dkm_ctx_rank(ctx);
-    dkm_idx p = s->p;
-
-    memset(s->all, 0, (size_t)(K->m * p) * sizeof *s->all);
-    for (dkm_idx il = 0; il < K->m_loc; il++)
-        symm_add_block(s, s->W_rows, il, s->all + dkm_dmat_global_row(K, il) * p);
-    for (dkm_idx jl = 0; jl < K->n_loc; jl++)
-        symm_add_block(s, s->W_cols, jl, s->all + dkm_dmat_global_col(K, jl) * p);
-    dkm_mpi_allreduce(s->all, K->m * p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
-    for (dkm_idx i = 0; i < s->counts[rank] / p; i++)
-        memcpy(rows + i * ld, s->all + s->starts[rank] + i * p, (size_t)p * sizeof *rows);
+    symm_store_result(s, &s->rows, s->W_rows, 0, rows, ld);
+    symm_store_result(s, &s->cols, s->W_cols, 1, rows, ld);
 }
 
 /* W_I += T V_J, and W_J += T'V_I, for the tile T from local place (il, jl) on. */

@@ -10,13 +10,15 @@
 
 #include <dkmap/dmat.h>
 
+#include "matrix/multivec_map.h"
+
 typedef struct dkm_symm {
     const dkm_dmat *shape; /**< borrowed: tells where the elements of K lie */
     dkm_idx p, width; /**< columns of V; numbers kept per object, of which the first p are those */
-    double *all;      /**< p x m: V, then W */
+    dkm_multivec_map rows, cols;             /**< of V and W, along the rows and the columns of K */
+    double *local;                           /**< p numbers per local row or column, on their way */
     void *V_rows, *V_cols, *W_rows, *W_cols; /**< width numbers per local row or column */
     void *corner;                            /**< room for a tile on the diagonal */
-    dkm_idx *counts, *starts;
 } dkm_symm;
 
 /** Columns of V that a product over a matrix of m rows may take at a time. Local; the same on every
