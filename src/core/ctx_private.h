@@ -26,6 +26,10 @@ void *dkm_ctx_kernels(const dkm_ctx *ctx);
  *  Logically collective. */
 void dkm_ctx_set_kernels(dkm_ctx *ctx, void *kernels, void (*release)(void *));
 
+/** Most ranks that any node has: by it, memory of a fixed size is divided among the ranks of a
+ * node. Collective. */
+int dkm_ctx_node_ranks(const dkm_ctx *ctx);
+
 /** What the reader of model files leaves with the context for its own loader. */
 typedef enum dkm_lent {
     DKM_LENT_LOADING, /**< the file being loaded, innermost first; NULL when there is none */

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "core/context_impl.h"
+#include "core/ctx_private.h"
 
 int64_t dkm_peak_resident(void)
 {
@@ -79,4 +80,13 @@ dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what)
     node_memory node = look_at_node(ctx, bytes);
 
     return dkm_agree(ctx, check_node(ctx, bytes, &node, what));
+}
+
+int dkm_ctx_node_ranks(const dkm_ctx *ctx)
+{
+    int ranks = 1;
+
+    MPI_Comm_size(ctx->node, &ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, ctx->comm);
+    return ranks;
 }

@@ -12,22 +12,21 @@
  * is estimated with random vectors (a Hutchinson estimate of the Frobenius norm; Hutchinson 1990,
  * Commun. Stat. Simul. Comput. 19(2):433-450, doi:10.1080/03610919008812866).
  *
- * Cost per rank: m n^2 / ranks flops, the kernel values of one pass per panel, allreduces of n^2 /
- * 2 words in panels of at most 256 MiB, which are replicated one at a time. */
-#include <limits.h>
+ * Cost per rank: m n^2 / ranks flops, the kernel values of one pass per panel, n^2 / 2 words
+ * of G sent to their owners, in panels of at most 256 MiB per node, of which each rank holds one
+ * (matrix/reduce_panel.h). */
 #include <math.h>
 #include <string.h>
 
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
-#include "core/mpi_calls.h"
 #include "linalg/backend/blas.h"
 #include "linalg/symm/symm_multivec.h"
 #include "matrix/dmat_impl.h"
+#include "matrix/reduce_panel.h"
 #include "solvers/nystroem/nystroem_impl.h"
 
-#define PANEL_BYTES  268435456.0
 #define NARROW       512 /* columns at a time, so that little is done above the diagonal */
 #define ROUGH_ROWS   800 /* whose products are added up in single precision */
 #define PROBES       8   /* vectors that errors are measured with */
@@ -136,20 +135,25 @@ static void normal_restore_means(normal_ws *g)
     }
 }
 
-static void normal_place_panel(dkm_dmat *G, const normal_ws *g)
+static const double *normal_panel_column(const void *user, dkm_idx jg, dkm_idx *stride)
 {
-    dkm_idx rows = g->n - g->c;
+    const normal_ws *g = user;
 
-    for (dkm_idx jl = 0; jl < G->n_loc; jl++) {
-        dkm_idx jg = dkm_dmat_global_col(G, jl);
-        if (jg < g->c || jg >= g->c + g->width)
-            continue;
-        for (dkm_idx il = 0; il < G->m_loc; il++) {
-            dkm_idx ig = dkm_dmat_global_row(G, il);
-            if (ig >= jg)
-                G->a.f64[il + jl * G->ld] = g->panel[ig - g->c + (jg - g->c) * rows];
-        }
-    }
+    *stride = 1;
+    return g->panel + (jg - g->c) * (g->n - g->c);
+}
+
+/* The panel, summed over the ranks, in its place in G. */
+static dkm_status normal_reduce_panel(dkm_dmat *G, const normal_ws *g)
+{
+    const dkm_panel_sum sum = {.row = g->c,
+                               .col = g->c,
+                               .cols = g->width,
+                               .lower = 1,
+                               .column = normal_panel_column,
+                               .user = g};
+
+    return dkm_dmat_reduce_panel(G, &sum);
 }
 
 static dkm_local normal_open(const dkm_nystroem *N, normal_ws *g, int rough, dkm_idx width)
@@ -197,18 +201,19 @@ out:
     return status;
 }
 
-static dkm_idx normal_panel_width(dkm_idx n)
+/* Collective. */
+static dkm_idx normal_panel_width(const dkm_nystroem *N)
 {
-    double fit = fmin(PANEL_BYTES / sizeof(double), INT_MAX) / (double)(n > 0 ? n : 1);
+    dkm_idx fit = dkm_dmat_panel_room(N->grid) / (N->n > 0 ? N->n : 1);
 
-    return fit < 1 ? 1 : fit > (double)n ? n : (dkm_idx)fit;
+    return fit < 1 ? 1 : fit > N->n ? N->n : fit;
 }
 
 static dkm_status normal_make(dkm_nystroem *N, int rough, dkm_dmat **G)
 {
     dkm_status status = DKM_OK;
     normal_ws g = {.n = N->n};
-    dkm_idx each = normal_panel_width(N->n);
+    dkm_idx each = normal_panel_width(N);
     dkm_dmat *S = NULL;
 
     *G = NULL;
@@ -222,9 +227,7 @@ static dkm_status normal_make(dkm_nystroem *N, int rough, dkm_dmat **G)
         DKM_TRY(dkm_nystroem_for_each_panel(N, 0, g.n, &g.visitor));
         if (rough)
             normal_restore_means(&g);
-        dkm_mpi_allreduce(g.panel, (g.n - g.c) * g.width, MPI_DOUBLE, MPI_SUM,
-                          dkm_ctx_comm(N->ctx));
-        normal_place_panel(S, &g);
+        DKM_TRY(normal_reduce_panel(S, &g));
         dkm_progress(N->ctx, (double)(g.c + g.width), (double)g.n);
     }
     *G = S;

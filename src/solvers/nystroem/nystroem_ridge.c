@@ -66,17 +66,12 @@ dkm_status dkm_nystroem_solve(const dkm_nystroem *N, const dkm_shifted_cholesky 
 {
     dkm_status status = DKM_OK;
     double *rows = NULL;
-    dkm_dmat *B = NULL;
 
     DKM_AGREE(N->ctx, dkm_alloc(N->ctx, V->n * V->cols, &rows));
-    DKM_TRY(dkm_dmat_create_like(factor->A, V->cols, N->nb, DKM_F64, &B));
     dkm_multivec_pack(V, rows);
-    DKM_TRY(dkm_dmat_from_rows(B, rows));
-    dkm_shifted_cholesky_apply(factor, B);
-    DKM_TRY(dkm_dmat_to_rows(B, rows));
+    DKM_TRY(dkm_shifted_cholesky_apply_rows(factor, V->cols, rows));
     dkm_multivec_unpack(rows, V);
 out:
-    dkm_dmat_destroy(&B);
     DKM_FREE(rows);
     return status;
 }

@@ -11,8 +11,9 @@
  * columns, row by row, so that a row is added to whole cache lines, which are prefetched.
  *
  * Cost per rank: 8 m n / ranks flops for Y, 3 n^3 / ranks for Y'Y; the kernel values of one pass;
- * allreduces of 3 n^2 words in panels of 256 MiB, which are replicated one at a time. */
-#include <limits.h>
+ * min(3 n, 4 m / ranks) n words of Y sent to their owners, as only rows that some input of the rank
+ * goes to are not zero, in panels of at most 256 MiB per node, of which each rank holds one
+ * (matrix/reduce_panel.h). */
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "core/alloc.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
+#include "matrix/reduce_panel.h"
 #include "solvers/nystroem/nystroem_impl.h"
 
 #define SKETCH_STREAM     0x736b65746368u
@@ -28,7 +30,6 @@
 #define NNZ_PER_COL       4 /* rows of the sketch that a row of K_mn goes to */
 #define LANES             8
 #define AHEAD             32 /* copies from asking for a line to using it */
-#define PANEL_BYTES       268435456.0
 
 typedef struct sketch {
     dkm_strip_visitor visitor;
@@ -36,6 +37,8 @@ typedef struct sketch {
     dkm_idx first; /* of this rank's slab of inputs */
     dkm_idx d;     /* rows */
     int copies;
+    dkm_idx c;     /* first column of the panel */
+    char *met;     /* rows that some input of this rank goes to */
     double *panel; /* archives of d x LANES, row-major */
     double *rows;  /* an archive of a strip */
     dkm_idx *to;   /* rows that the rows of a strip go to */
@@ -53,6 +56,7 @@ static void hash_rows(sketch *s, dkm_idx il, dkm_idx count)
                 dkm_random_bits(dkm_ctx_seed(s->ctx), SKETCH_STREAM, (uint64_t)ig, (uint64_t)k);
             s->to[i * s->copies + k] =
                 s->copies == 1 ? ig : (dkm_idx)((bits >> 1) % (uint64_t)s->d);
+            s->met[s->to[i * s->copies + k]] = 1;
             s->sign[i * s->copies + k] = s->copies == 1 ? 1.0 : bits & 1 ? size : -size;
         }
     }
@@ -100,17 +104,22 @@ static void sketch_add_panel(dkm_strip_visitor *self, dkm_idx il, const dkm_tile
     }
 }
 
-/* Columns [c, c + width) of Y from a panel that is the same on every rank. */
-static void sketch_place_panel(dkm_dmat *Y, dkm_idx c, dkm_idx width, const double *panel)
+static const double *sketch_panel_column(const void *user, dkm_idx jg, dkm_idx *stride)
 {
-    for (dkm_idx jl = 0; jl < Y->n_loc; jl++) {
-        dkm_idx jg = dkm_dmat_global_col(Y, jl);
-        if (jg < c || jg >= c + width)
-            continue;
-        const double *lane = panel + (jg - c) / LANES * LANES * Y->m + (jg - c) % LANES;
-        for (dkm_idx il = 0; il < Y->m_loc; il++)
-            Y->a.f64[il + jl * Y->ld] = lane[dkm_dmat_global_row(Y, il) * LANES];
-    }
+    const sketch *s = user;
+    dkm_idx j = jg - s->c;
+
+    *stride = LANES;
+    return s->panel + j / LANES * LANES * s->d + j % LANES;
+}
+
+/* Columns [c, c + width) of Y: the panels of all ranks, summed. */
+static dkm_status sketch_reduce_panel(dkm_dmat *Y, const sketch *s, dkm_idx width)
+{
+    const dkm_panel_sum sum = {
+        .col = s->c, .cols = width, .nonzero = s->met, .column = sketch_panel_column, .user = s};
+
+    return dkm_dmat_reduce_panel(Y, &sum);
 }
 
 static dkm_local sketch_open(sketch *s, const dkm_nystroem *N, dkm_idx width)
@@ -118,6 +127,7 @@ static dkm_local sketch_open(sketch *s, const dkm_nystroem *N, dkm_idx width)
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(dkm_alloc(s->ctx, s->d * width, &s->panel));
+    DKM_STEP(dkm_calloc(s->ctx, s->d, &s->met));
     DKM_STEP(dkm_alloc(s->ctx, N->strips.rows * LANES, &s->rows));
     DKM_STEP(dkm_alloc(s->ctx, N->strips.rows * s->copies, &s->to));
     DKM_STEP(dkm_alloc(s->ctx, N->strips.rows * s->copies, &s->sign));
@@ -128,6 +138,7 @@ out:
 static void sketch_close(sketch *s)
 {
     DKM_FREE(s->panel);
+    DKM_FREE(s->met);
     DKM_FREE(s->rows);
     DKM_FREE(s->to);
     DKM_FREE(s->sign);
@@ -138,13 +149,12 @@ static dkm_idx sketch_full_groups(dkm_idx width)
     return (width + LANES - 1) / LANES * LANES;
 }
 
-/* Columns of a panel: whole archives. */
+/* Columns of a panel: full groups. Collective. */
 static dkm_idx sketch_panel_width(const dkm_nystroem *N, dkm_idx d)
 {
-    double column = LANES * (double)(d > 0 ? d : 1);
-    double fit = LANES * floor(fmin(PANEL_BYTES / sizeof(double), INT_MAX) / column);
+    dkm_idx fit = dkm_dmat_panel_room(N->grid) / (LANES * (d > 0 ? d : 1)) * LANES;
 
-    return fit < LANES ? LANES : fit > (double)N->n ? sketch_full_groups(N->n) : (dkm_idx)fit;
+    return fit < LANES ? LANES : fit > N->n ? sketch_full_groups(N->n) : fit;
 }
 
 /* Y = S K_mn */
@@ -157,11 +167,10 @@ static dkm_status sketch_fill(dkm_nystroem *N, sketch *s, dkm_dmat *Y)
     for (dkm_idx c = 0; c < N->n; c += width) {
         dkm_idx w = c + width < N->n ? width : N->n - c;
         dkm_idx count = s->d * sketch_full_groups(w);
+        s->c = c;
         memset(s->panel, 0, (size_t)count * sizeof *s->panel);
         DKM_TRY(dkm_nystroem_for_each_panel(N, c, c + w, &s->visitor));
-        MPI_Allreduce(MPI_IN_PLACE, s->panel, (int)count, MPI_DOUBLE, MPI_SUM,
-                      dkm_ctx_comm(s->ctx));
-        sketch_place_panel(Y, c, w, s->panel);
+        DKM_TRY(sketch_reduce_panel(Y, s, w));
         dkm_progress(s->ctx, (double)(c + w), (double)N->n);
     }
 out:

@@ -2,8 +2,8 @@
  *
  * Each rank multiplies its own rows; panels of bounded size are summed over the ranks. Cost per
  * rank: m d^2 / ranks flops for dense rows; for sparse rows, the number of pairs of entries in a
- * row, summed over the rows; allreduces of d^2 / 2 words in panels of at most 32 MiB, which are
- * replicated one at a time. */
+ * row, summed over the rows; d^2 / 2 words of X'X sent to their owners, in panels of at most 32
+ * MiB of which each rank holds one (matrix/reduce_panel.h). */
 #include "solvers/operators/normal_equations.h"
 
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "io/checkpoint/checkpointer.h"
 #include "linalg/backend/blas.h"
 #include "matrix/dmat_impl.h"
+#include "matrix/reduce_panel.h"
 
 #define PANEL_BYTES (32 << 20)
 #define PANEL_COLS  256 /* at most, so that little is done above the diagonal */
@@ -46,19 +47,18 @@ static void normal_syrk_local(const dkm_objs *X, dkm_idx c, dkm_idx w, double *P
         }
 }
 
-/* Columns [c, c + w) of C, from the diagonal down. */
-static void normal_place_panel(dkm_dmat *C, dkm_idx c, dkm_idx w, const double *P)
+/* A panel of (d - c) x w numbers. */
+typedef struct normal_panel {
+    const double *P;
+    dkm_idx c, rows;
+} normal_panel;
+
+static const double *normal_panel_column(const void *user, dkm_idx jg, dkm_idx *stride)
 {
-    for (dkm_idx jl = 0; jl < C->n_loc; jl++) {
-        dkm_idx jg = dkm_dmat_global_col(C, jl);
-        if (jg < c || jg >= c + w)
-            continue;
-        for (dkm_idx il = 0; il < C->m_loc; il++) {
-            dkm_idx ig = dkm_dmat_global_row(C, il);
-            if (ig >= jg)
-                C->a.f64[il + jl * C->ld] = P[ig - c + (jg - c) * (C->m - c)];
-        }
-    }
+    const normal_panel *panel = user;
+
+    *stride = 1;
+    return panel->P + (jg - panel->c) * panel->rows;
 }
 
 dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_idx nb, dkm_dmat **C)
@@ -69,6 +69,8 @@ dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_id
     dkm_idx each = normal_min(PANEL_BYTES / (8 * (d > 0 ? d : 1)), PANEL_COLS);
     dkm_dmat *S = NULL;
     double *P = NULL;
+    normal_panel panel;
+    dkm_panel_sum sum;
 
     dkm_checkpointer_set_matrix(X, "moments");
     *C = NULL;
@@ -79,8 +81,14 @@ dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_id
     for (dkm_idx c = 0; c < d; c += each) {
         dkm_idx w = c + each < d ? each : d - c;
         normal_syrk_local(&X->mine, c, w, P);
-        dkm_mpi_allreduce(P, (d - c) * w, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
-        normal_place_panel(S, c, w, P);
+        panel = (normal_panel){P, c, d - c};
+        sum = (dkm_panel_sum){.row = c,
+                              .col = c,
+                              .cols = w,
+                              .lower = 1,
+                              .column = normal_panel_column,
+                              .user = &panel};
+        DKM_TRY(dkm_dmat_reduce_panel(S, &sum));
         dkm_progress(ctx, (double)(c + w), (double)d);
     }
     *C = S;

@@ -137,6 +137,22 @@ void dkm_shifted_cholesky_apply(const dkm_shifted_cholesky *f, dkm_dmat *B)
     dkm_la_trsm('T', f->A, B);
 }
 
+dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *f, dkm_idx p, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *B = NULL;
+
+    if (p <= DKM_NRHS_BLOCK)
+        return dkm_la_potrs_multivec(f->A, p, rows);
+    DKM_TRY(dkm_dmat_create_like(f->A, p, dkm_dmat_row_block(f->A), dkm_dmat_precision(f->A), &B));
+    DKM_TRY(dkm_dmat_from_rows(B, rows));
+    dkm_shifted_cholesky_apply(f, B);
+    DKM_TRY(dkm_dmat_to_rows(B, rows));
+out:
+    dkm_dmat_destroy(&B);
+    return status;
+}
+
 static dkm_local chol_check_finite(const dkm_shifted_cholesky *f, double residual)
 {
     if (isfinite(residual))
