@@ -1,187 +1,222 @@
-/* The working set of the n-slack formulation (Tsochantaridis, Joachims, Hofmann and Altun 2005,
- * JMLR 6:1453-1484), one slack per example, and its dual QP: see constraint_set.h for what each
- * rank holds.
- *
- * Cost: that of solvers/qp; w = sum of a v is local, 2 r flops per constraint. */
 #include "models/jkm/constraint_set.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "io/checkpoint/state_table.h"
+#include "solvers/qp/qp_checkpoint.h"
 
-#define TURNS 200 /* in which a threshold is looked for, at most */
-
-dkm_constraint_set dkm_constraint_set_empty(dkm_joint_map *map)
+void dkm_constraint_set_init(dkm_constraint_set *set, dkm_joint_map *map,
+                             const dkm_separation_oracle *oracle, const dkm_jkm_settings *settings)
 {
-    return (dkm_constraint_set){.map = map,
-                                .qp = dkm_qp_empty(map->fitted.ctx),
-                                .spread = dkm_qp_distributed_empty(map->fitted.ctx),
-                                .limit = INT64_MAX};
+    set->ctx = map->fitted.ctx;
+    set->map = map;
+    set->oracle = oracle;
+    set->settings = settings;
+    set->qp = dkm_qp_empty(set->ctx);
 }
 
-void dkm_constraint_set_clear(dkm_constraint_set *cuts)
+void dkm_constraint_set_destroy(dkm_constraint_set **set)
 {
-    DKM_FREE(cuts->example);
-    DKM_FREE(cuts->choice);
-    DKM_FREE(cuts->age);
-    DKM_FREE(cuts->b);
-    DKM_FREE(cuts->a);
-    DKM_FREE(cuts->bias_sign);
-    DKM_FREE(cuts->place);
-    DKM_FREE(cuts->mine);
-    DKM_FREE(cuts->V);
-    dkm_qp_clear(&cuts->qp);
-    dkm_qp_distributed_clear(&cuts->spread);
+    dkm_constraint_set *s = *set;
+
+    if (!s)
+        return;
+    s->ops->clear(s);
+    dkm_constraint_set_saved(s);
+    DKM_FREE(s->age);
+    DKM_FREE(s->b);
+    DKM_FREE(s->a);
+    dkm_qp_clear(&s->qp);
+    DKM_FREE(*set);
 }
 
-static dkm_local constraint_set_solve_here(dkm_constraint_set *cuts, double C, double tolerance,
-                                           dkm_qp_info *info)
+double dkm_constraint_set_margin(const dkm_constraint_set *set)
 {
-    if (dkm_ctx_rank(cuts->map->fitted.ctx) != 0)
-        return DKM_LOCAL_OK;
-    return C > 0 ? dkm_qp_smo(&cuts->qp, C, tolerance, info)
-                 : dkm_qp_active_set(&cuts->qp, tolerance, info);
+    return set->oracle->margin * (set->settings->threshold ? 0.5 : 1);
 }
 
-static dkm_status solve_once(dkm_constraint_set *cuts, double C, double tolerance,
-                             dkm_qp_info *info)
+dkm_local dkm_constraint_set_reserve(dkm_constraint_set *set, dkm_idx count)
 {
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = cuts->map->fitted.ctx;
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx n = set->n + count;
 
-    if (cuts->far)
-        DKM_TRY(dkm_qp_distributed_solve(&cuts->spread, &cuts->qp, C, tolerance, info));
-    else
-        DKM_AGREE(ctx, constraint_set_solve_here(cuts, C, tolerance, info));
-    if (dkm_ctx_rank(ctx) == 0 && cuts->n > 0)
-        memcpy(cuts->a, cuts->qp.a, (size_t)cuts->n * sizeof *cuts->a);
-    MPI_Bcast(cuts->a, (int)cuts->n, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
-    MPI_Bcast(info, (int)sizeof *info, MPI_BYTE, 0, dkm_ctx_comm(ctx));
-out:
-    return status;
-}
-
-static double sum_tilted(const dkm_constraint_set *cuts)
-{
-    double sum = 0;
-
-    for (dkm_idx c = 0; c < cuts->n; c++)
-        sum += cuts->bias_sign[c] * cuts->a[c];
-    return sum;
-}
-
-/* The threshold t is the multiplier of s'a = 0, s the signs of constraints. G holds weight s s' as
- * well: each solution for b - t s brings t nearer by weight s'a, until that is within the
- * tolerance. The objective is then made that of the QP itself. */
-static dkm_status solve_split(dkm_constraint_set *cuts, double C, double tolerance,
-                              dkm_qp_info *info)
-{
-    dkm_status status = DKM_OK;
-    double off = 0, t = cuts->threshold;
-
-    for (int turn = 0; turn < TURNS; turn++) {
-        for (dkm_idx c = 0; dkm_ctx_rank(cuts->map->fitted.ctx) == 0 && c < cuts->n; c++)
-            cuts->qp.b[c] = cuts->b[c] - t * cuts->bias_sign[c];
-        DKM_TRY(solve_once(cuts, C, tolerance, info));
-        off = sum_tilted(cuts);
-        cuts->threshold = t + cuts->weight * off;
-        if (info->unbounded || fabs(cuts->weight * off) <= tolerance)
-            break;
-        t = cuts->threshold;
+    if (n > set->room) {
+        set->room = n + n / 2;
+        DKM_STEP(dkm_realloc(set->ctx, set->room, &set->age));
+        DKM_STEP(dkm_realloc(set->ctx, set->room, &set->b));
+        DKM_STEP(dkm_realloc(set->ctx, set->room, &set->a));
     }
-    info->objective += t * off + 0.5 * cuts->weight * off * off;
+    if (dkm_ctx_rank(set->ctx) == 0)
+        DKM_STEP(dkm_qp_grow(&set->qp, count));
 out:
+    return local;
+}
+
+void dkm_constraint_set_begin(dkm_constraint_set *set, dkm_idx c, double b)
+{
+    set->b[c] = b;
+    set->a[c] = 0;
+    set->age[c] = 0;
+    if (dkm_ctx_rank(set->ctx) != 0)
+        return;
+    set->qp.b[c] = b;
+    set->qp.group[c] = set->ops->slack_of(set, c);
+}
+
+void dkm_constraint_set_publish(dkm_constraint_set *set, dkm_qp_info *info)
+{
+    MPI_Comm comm = dkm_ctx_comm(set->ctx);
+
+    if (dkm_ctx_rank(set->ctx) == 0 && set->n > 0)
+        memcpy(set->a, set->qp.a, (size_t)set->n * sizeof *set->a);
+    MPI_Bcast(set->a, (int)set->n, MPI_DOUBLE, 0, comm);
+    MPI_Bcast(info, (int)sizeof *info, MPI_BYTE, 0, comm);
+}
+
+dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info)
+{
+    dkm_status status = DKM_OK;
+
+    dkm_phase_begin(set->ctx, "program");
+    DKM_TRY(set->ops->solve(set, objective, info));
+    for (dkm_idx c = 0; c < set->n; c++)
+        set->age[c] = set->a[c] > 0 ? 0 : set->age[c] + 1;
+out:
+    dkm_phase_end(set->ctx);
     return status;
 }
 
-dkm_status dkm_constraint_set_solve(dkm_constraint_set *cuts, double C, double tolerance,
-                                    dkm_qp_info *info)
+dkm_status dkm_constraint_set_prune(dkm_constraint_set *set, dkm_idx age)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = cuts->map->fitted.ctx;
-
-    dkm_phase_begin(ctx, "program");
-    DKM_TRY(cuts->split ? solve_split(cuts, C, tolerance, info)
-                        : solve_once(cuts, C, tolerance, info));
-    for (dkm_idx c = 0; c < cuts->n; c++)
-        cuts->age[c] = cuts->a[c] > 0 ? 0 : cuts->age[c] + 1;
-out:
-    dkm_phase_end(ctx);
-    return status;
-}
-
-/* Keep the constraints that `keep` names, everywhere but in the QP. */
-static void keep_only(dkm_constraint_set *cuts, const char *keep)
-{
-    dkm_idx r = cuts->map->r, kept = 0, own = 0, k = 0;
-
-    for (dkm_idx c = 0; c < cuts->n; c++) {
-        int here = k < cuts->own && cuts->place[k] == c;
-        if (keep[c] && here) {
-            cuts->place[own] = kept;
-            cuts->mine[own] = cuts->mine[k];
-            memmove(cuts->V + own++ * r, cuts->V + k * r, (size_t)r * sizeof *cuts->V);
-        }
-        k += here;
-        if (!keep[c])
-            continue;
-        cuts->example[kept] = cuts->example[c];
-        cuts->choice[kept] = cuts->choice[c];
-        cuts->age[kept] = cuts->age[c];
-        cuts->b[kept] = cuts->b[c];
-        cuts->bias_sign[kept] = cuts->bias_sign[c];
-        cuts->a[kept++] = cuts->a[c];
-    }
-    cuts->n = kept;
-    cuts->own = own;
-}
-
-dkm_status dkm_constraint_set_prune(dkm_constraint_set *cuts, dkm_idx rounds)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = cuts->map->fitted.ctx;
-    dkm_idx dropped = 0;
+    dkm_idx kept = 0;
     char *keep = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, cuts->n, &keep));
-    for (dkm_idx c = 0; c < cuts->n; c++) {
-        keep[c] = cuts->age[c] < rounds;
-        dropped += !keep[c];
+    DKM_AGREE(set->ctx, dkm_alloc(set->ctx, set->n, &keep));
+    for (dkm_idx c = 0; c < set->n; c++) {
+        keep[c] = set->age[c] < age;
+        kept += keep[c];
     }
-    if (dropped == 0)
+    if (kept == set->n)
         goto out;
-    if (dkm_ctx_rank(ctx) == 0)
-        dkm_qp_keep(&cuts->qp, keep);
-    if (cuts->far)
-        dkm_qp_distributed_keep(&cuts->spread, keep);
-    keep_only(cuts, keep);
+    if (dkm_ctx_rank(set->ctx) == 0)
+        dkm_qp_keep(&set->qp, keep);
+    set->ops->keep(set, keep);
+    kept = 0;
+    for (dkm_idx c = 0; c < set->n; c++) {
+        if (!keep[c])
+            continue;
+        set->age[kept] = set->age[c];
+        set->b[kept] = set->b[c];
+        set->a[kept++] = set->a[c];
+    }
+    set->n = kept;
 out:
     DKM_FREE(keep);
     return status;
 }
 
-void dkm_constraint_set_weights(const dkm_constraint_set *cuts, double *U)
+void dkm_constraint_set_rescale(dkm_constraint_set *set, double ratio)
 {
-    dkm_idx r = cuts->map->r;
-
-    memset(U, 0, (size_t)(dkm_data_local_rows(cuts->map->fitted.X) * r) * sizeof *U);
-    for (dkm_idx k = 0; k < cuts->own; k++) {
-        double a = cuts->a[cuts->place[k]], *u = U + cuts->mine[k] * r;
-        for (dkm_idx j = 0; a > 0 && j < r; j++)
-            u[j] += a * cuts->V[k * r + j];
+    set->threshold *= ratio;
+    for (dkm_idx c = 0; c < set->n; c++) {
+        set->b[c] *= ratio;
+        set->a[c] *= ratio;
+        if (dkm_ctx_rank(set->ctx) == 0) {
+            set->qp.b[c] *= ratio;
+            set->qp.a[c] *= ratio;
+        }
     }
 }
 
-void dkm_constraint_set_scale(dkm_constraint_set *cuts, double ratio)
+double dkm_constraint_set_squared_norm(const dkm_constraint_set *set, double objective)
 {
-    cuts->threshold *= ratio;
-    for (dkm_idx c = 0; c < cuts->n; c++) {
-        cuts->b[c] *= ratio;
-        cuts->a[c] *= ratio;
-        if (dkm_ctx_rank(cuts->map->fitted.ctx) == 0) {
-            cuts->qp.b[c] *= ratio;
-            cuts->qp.a[c] *= ratio;
-        }
+    double sum = 0;
+
+    for (dkm_idx c = 0; c < set->n; c++)
+        sum += set->a[c] * set->b[c];
+    return 2 * (sum - objective);
+}
+
+double dkm_constraint_set_total(const dkm_constraint_set *set)
+{
+    double sum = 0;
+
+    for (dkm_idx c = 0; c < set->n; c++)
+        sum += set->a[c];
+    return sum;
+}
+
+double dkm_constraint_set_largest_budget(const dkm_constraint_set *set)
+{
+    double most = 0;
+
+    for (dkm_idx c = 0; c < set->n; c++) {
+        double sum = 0;
+        for (dkm_idx d = 0; d < set->n; d++)
+            sum += set->ops->slack_of(set, d) == set->ops->slack_of(set, c) ? set->a[d] : 0;
+        most = fmax(most, sum);
     }
+    return most;
+}
+
+/* What the state of every formulation has; n comes first, as arrays depend on it. */
+#define SIZE_FIELDS(set) DKM_STATE_ONE("constraints", DKM_STATE_COUNT, &(set)->n)
+#define BASE_FIELDS(set)                                                                           \
+    DKM_STATE_ONE("threshold", DKM_STATE_REAL, &(set)->threshold),                                 \
+        DKM_STATE_ARRAY("age", DKM_STATE_COUNT, (set)->age, (set)->n),                             \
+        DKM_STATE_ARRAY("b", DKM_STATE_REAL, (set)->b, (set)->n),                                  \
+        DKM_STATE_ARRAY("a", DKM_STATE_REAL, (set)->a, (set)->n)
+
+dkm_status dkm_constraint_set_save(dkm_constraint_set *set, dkm_archive *state)
+{
+    dkm_status status = DKM_OK;
+    dkm_state_field fields[] = {SIZE_FIELDS(set), BASE_FIELDS(set)};
+
+    DKM_AGREE(set->ctx, dkm_state_put(state, DKM_STATE_TABLE(fields)));
+    DKM_TRY(set->ops->save(set, state, &set->lent[0]));
+    DKM_TRY(dkm_qp_save(&set->qp, set->distributed, set->n, state, &set->lent[1]));
+out:
+    return status;
+}
+
+void dkm_constraint_set_saved(dkm_constraint_set *set)
+{
+    DKM_FREE(set->lent[0]);
+    DKM_FREE(set->lent[1]);
+}
+
+/* Room for the constraints of a state. */
+static dkm_local allocate_base(dkm_constraint_set *set, dkm_idx n)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_alloc(set->ctx, n, &set->age));
+    DKM_STEP(dkm_alloc(set->ctx, n, &set->b));
+    DKM_STEP(dkm_alloc(set->ctx, n, &set->a));
+    set->room = n;
+out:
+    return local;
+}
+
+dkm_status dkm_constraint_set_load(dkm_constraint_set *set, const dkm_archive *state)
+{
+    dkm_status status = DKM_OK;
+    dkm_state_field size[] = {SIZE_FIELDS(set)};
+
+    DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(size)));
+    DKM_AGREE(set->ctx, allocate_base(set, set->n));
+    dkm_state_field fields[] = {BASE_FIELDS(set)};
+    DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(fields)));
+    DKM_TRY(set->ops->load(set, state));
+    DKM_TRY(dkm_qp_restore(&set->qp, set->distributed, set->n, state));
+    for (dkm_idx c = 0; dkm_ctx_rank(set->ctx) == 0 && c < set->n; c++) {
+        set->qp.b[c] = set->b[c];
+        set->qp.a[c] = set->a[c];
+        set->qp.group[c] = set->ops->slack_of(set, c);
+    }
+out:
+    return status;
 }

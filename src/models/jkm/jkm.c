@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 #include "io/checkpoint/checkpointer.h"
-#include "models/jkm/jkm_cutting_plane.h"
+#include "models/jkm/cutting_plane.h"
 #include "models/jkm/jkm_impl.h"
 
 #define EACH_MOST 1000 /* examples that get a slack each */
@@ -169,7 +169,7 @@ static dkm_status jkm_learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_jo
     info->r = s->space.r;
     info->candidates = s->space.count;
     info->outputs = settings->oracle.find ? "oracle" : dkm_output_space_name(&s->space);
-    info->slacks = settings->C == 0 ? "none" : loop.one ? "one" : "each";
+    info->slacks = settings->C == 0 ? "none" : loop.constraints->ops->name;
     DKM_TRY(jkm_keep_support(s, joint, &kernels, loop.U, &settings->layout));
 out:
     dkm_cutting_plane_close(&loop);

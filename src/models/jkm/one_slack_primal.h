@@ -12,15 +12,15 @@
 
 /** Make the weight vector of constraint @p k from its choices. Collective. */
 DKM_NODISCARD
-dkm_status dkm_one_slack_primal_make(dkm_one_slack *cuts, dkm_idx k);
+dkm_status dkm_one_slack_primal_make(dkm_one_slack *s, dkm_idx k);
 
 /** Make the weight vector of the last constraint, and its products with all. Collective.
- *  @param[in,out] products  cuts->n, zero before */
+ *  @param[in,out] products  n, zero before */
 DKM_NODISCARD
-dkm_status dkm_one_slack_primal_inner(dkm_one_slack *cuts, dkm_twosum *products);
+dkm_status dkm_one_slack_primal_inner(dkm_one_slack *s, dkm_twosum *products);
 
 /** G = X W, W the sum of all weight vectors times their multipliers. Collective. */
 DKM_NODISCARD
-dkm_status dkm_one_slack_primal_values(dkm_one_slack *cuts, double *G);
+dkm_status dkm_one_slack_primal_values(dkm_one_slack *s, double *G);
 
 #endif

@@ -1,0 +1,303 @@
+/* New constraints of the n-slack formulation: from the ranks that found them to all, and their
+ * products to where the Gram matrix is. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/mpi_calls.h"
+#include "models/jkm/n_slack.h"
+
+int dkm_n_slack_owner(const dkm_n_slack *s, dkm_idx c)
+{
+    return dkm_slab_owner(s->base.map->m, s->example[c], dkm_ctx_size(s->base.ctx));
+}
+
+/* New constraints: those of this rank's examples in ascending order, or of all ranks. */
+typedef struct proposals {
+    dkm_idx count;
+    dkm_idx *example; /* counted over all ranks */
+    dkm_idx *choice;
+    double *b, *bias_sign;
+    double *V; /* count x r */
+} proposals;
+
+static void clear_proposals(proposals *p)
+{
+    DKM_FREE(p->example);
+    DKM_FREE(p->choice);
+    DKM_FREE(p->b);
+    DKM_FREE(p->bias_sign);
+    DKM_FREE(p->V);
+}
+
+static dkm_local open_proposals(dkm_ctx *ctx, dkm_idx most, dkm_idx r, proposals *p)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_alloc(ctx, most, &p->example));
+    DKM_STEP(dkm_alloc(ctx, most, &p->choice));
+    DKM_STEP(dkm_alloc(ctx, most, &p->b));
+    DKM_STEP(dkm_alloc(ctx, most, &p->bias_sign));
+    DKM_STEP(dkm_alloc(ctx, most * r, &p->V));
+out:
+    return local;
+}
+
+/* A constraint of own example i. Where there is a threshold its row is y_i or -y, of which the
+ * oracle has y_i - y. */
+static void propose(const dkm_n_slack *s, dkm_idx i, int side, proposals *p)
+{
+    const dkm_separation_oracle *o = s->base.oracle;
+    dkm_idx r = s->base.map->r;
+    double *v = p->V + p->count * r;
+    const double *z = o->space->Z + i * r;
+    int split = s->sides == 2, own = split && side == 0;
+
+    p->example[p->count] = o->first + i;
+    p->choice[p->count] = own ? -1 : o->choice[i];
+    p->b[p->count] = split ? dkm_constraint_set_margin(&s->base) : o->b[i];
+    p->bias_sign[p->count] = split ? 1 - 2 * side : 0;
+    memcpy(v, own ? z : o->V + i * r, (size_t)r * sizeof *v);
+    for (dkm_idx k = 0; split && !own && k < r; k++)
+        v[k] -= z[k];
+    p->count++;
+}
+
+/* What own examples violate by @p least or more, beyond the slack they need anyway. */
+static void propose_violated(const dkm_n_slack *s, double least, proposals *p)
+{
+    for (dkm_idx i = 0; i < s->base.oracle->n; i++)
+        for (int side = 0; side < s->sides; side++) {
+            dkm_idx k = s->sides * i + side;
+            if (s->shortage[k] - (s->base.settings->C > 0 ? s->slack[k] : 0) >= least)
+                propose(s, i, side, p);
+        }
+}
+
+/* Counts of every rank to where their proposals begin; room for all of them. */
+static dkm_local open_all(dkm_ctx *ctx, const int *counts, int *starts, dkm_idx r, proposals *all)
+{
+    for (int k = 0; k < dkm_ctx_size(ctx); k++) {
+        starts[k] = (int)all->count;
+        all->count += counts[k];
+    }
+    if (all->count * r > INT32_MAX)
+        return dkm_fail(ctx, DKM_ERR_SIZE,
+                        "%lld constraints of %lld numbers are too many for one round",
+                        (long long)all->count, (long long)r);
+    return open_proposals(ctx, all->count, r, all);
+}
+
+/* What all ranks propose, on every rank. */
+static dkm_status gather_proposals(dkm_ctx *ctx, dkm_idx r, const proposals *mine, proposals *all)
+{
+    dkm_status status = DKM_OK;
+    MPI_Comm comm = dkm_ctx_comm(ctx);
+    int size = dkm_ctx_size(ctx), count = (int)mine->count, *counts = NULL, *starts = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &counts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &starts));
+    MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, comm);
+    DKM_AGREE(ctx, open_all(ctx, counts, starts, r, all));
+    MPI_Allgatherv(mine->example, count, MPI_INT64_T, all->example, counts, starts, MPI_INT64_T,
+                   comm);
+    MPI_Allgatherv(mine->choice, count, MPI_INT64_T, all->choice, counts, starts, MPI_INT64_T,
+                   comm);
+    MPI_Allgatherv(mine->b, count, MPI_DOUBLE, all->b, counts, starts, MPI_DOUBLE, comm);
+    MPI_Allgatherv(mine->bias_sign, count, MPI_DOUBLE, all->bias_sign, counts, starts, MPI_DOUBLE,
+                   comm);
+    for (int k = 0; k < size; k++) {
+        counts[k] *= (int)r;
+        starts[k] *= (int)r;
+    }
+    MPI_Allgatherv(mine->V, (int)(count * r), MPI_DOUBLE, all->V, counts, starts, MPI_DOUBLE, comm);
+out:
+    DKM_FREE(starts);
+    DKM_FREE(counts);
+    return status;
+}
+
+static dkm_local make_room(dkm_n_slack *s, dkm_idx count, dkm_idx own)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = s->base.ctx;
+
+    DKM_STEP(dkm_constraint_set_reserve(&s->base, count));
+    if (s->base.room > s->room) {
+        s->room = s->base.room;
+        DKM_STEP(dkm_realloc(ctx, s->room, &s->example));
+        DKM_STEP(dkm_realloc(ctx, s->room, &s->choice));
+        DKM_STEP(dkm_realloc(ctx, s->room, &s->bias_sign));
+    }
+    if (s->own + own > s->own_room) {
+        s->own_room = s->own + own + (s->own + own) / 4 + 16;
+        DKM_STEP(dkm_realloc(ctx, s->own_room, &s->place));
+        DKM_STEP(dkm_realloc(ctx, s->own_room, &s->mine));
+        DKM_STEP(dkm_realloc(ctx, s->own_room * s->base.map->r, &s->V));
+    }
+out:
+    return local;
+}
+
+static void append(dkm_n_slack *s, const proposals *g)
+{
+    dkm_idx r = s->base.map->r;
+
+    for (dkm_idx k = 0; k < g->count; k++) {
+        dkm_idx c = s->base.n + k;
+        s->example[c] = g->example[k];
+        s->choice[c] = g->choice[k];
+        s->bias_sign[c] = g->bias_sign[k];
+        dkm_constraint_set_begin(&s->base, c, g->b[k]);
+        if (dkm_n_slack_owner(s, c) != dkm_ctx_rank(s->base.ctx))
+            continue;
+        s->place[s->own] = c;
+        s->mine[s->own] = g->example[k] - s->base.oracle->first;
+        memcpy(s->V + s->own * r, g->V + k * r, (size_t)r * sizeof *g->V);
+        s->own++;
+    }
+    s->base.n += g->count;
+}
+
+/* Put the products of new constraints with those of one rank where they belong in G. */
+static void place_products(dkm_n_slack *s, dkm_idx fresh, int rank, const double *block)
+{
+    dkm_qp *qp = &s->base.qp;
+    dkm_idx column = 0, width = 0, old = s->base.n - fresh;
+
+    for (dkm_idx c = 0; c < s->base.n; c++)
+        width += dkm_n_slack_owner(s, c) == rank;
+    for (dkm_idx c = 0; c < s->base.n; c++) {
+        if (dkm_n_slack_owner(s, c) != rank)
+            continue;
+        for (dkm_idx k = 0; k < fresh; k++) {
+            double g = block[k * width + column];
+            qp->G[(old + k) * qp->room + c] = g;
+            if (c < old)
+                qp->G[c * qp->room + old + k] = g;
+        }
+        column++;
+    }
+}
+
+/* Every rank's products to rank 0, one rank after the other. */
+static dkm_status collect(dkm_n_slack *s, dkm_idx fresh, double *own)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    MPI_Comm comm = dkm_ctx_comm(ctx);
+    dkm_idx most = 0, *counts = NULL;
+    double *theirs = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_size(ctx), &counts));
+    MPI_Allgather(&s->own, 1, MPI_INT64_T, counts, 1, MPI_INT64_T, comm);
+    for (int r = 0; r < dkm_ctx_size(ctx); r++)
+        most = counts[r] > most ? counts[r] : most;
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_rank(ctx) == 0 ? most * fresh : 0, &theirs));
+    if (dkm_ctx_rank(ctx) != 0)
+        dkm_mpi_send(own, s->own * fresh, MPI_DOUBLE, 0, 0, comm);
+    else
+        place_products(s, fresh, 0, own);
+    for (int r = 1; dkm_ctx_rank(ctx) == 0 && r < dkm_ctx_size(ctx); r++) {
+        dkm_mpi_recv(theirs, counts[r] * fresh, MPI_DOUBLE, r, 0, comm);
+        place_products(s, fresh, r, theirs);
+    }
+out:
+    DKM_FREE(theirs);
+    DKM_FREE(counts);
+    return status;
+}
+
+/* Rows of the Gram matrix to the ranks of their constraints, from now on. */
+static dkm_status distribute(dkm_n_slack *s)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_n_slack_distributed_grow(s, s->base.n));
+    dkm_qp_distributed_take(&s->spread, &s->base.qp);
+    s->base.distributed = &s->spread;
+    dkm_log(s->base.ctx, DKM_INFO,
+            "more than %lld constraints: their Gram matrix is spread over the ranks",
+            (long long)s->limit);
+out:
+    return status;
+}
+
+dkm_status dkm_n_slack_distributed_grow(dkm_n_slack *s, dkm_idx count)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    int *owners = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &owners));
+    for (dkm_idx k = 0; k < count; k++)
+        owners[k] = dkm_n_slack_owner(s, s->base.n - count + k);
+    DKM_AGREE(ctx, dkm_qp_distributed_grow(&s->spread, count, owners));
+out:
+    DKM_FREE(owners);
+    return status;
+}
+
+/* Signs of new constraints and own ones, times the weight they have in a program with a threshold.
+ * That is ten times the largest product, so that thresholds are found in a few turns. */
+static void add_signs(dkm_n_slack *s, dkm_idx fresh, double *products)
+{
+    dkm_idx old = s->base.n - fresh;
+
+    if (old == 0) {
+        s->weight = 0;
+        for (dkm_idx k = 0; k < s->own; k++)
+            s->weight = fmax(s->weight, 10 * products[s->place[k] * s->own + k]);
+        MPI_Allreduce(MPI_IN_PLACE, &s->weight, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(s->base.ctx));
+    }
+    for (dkm_idx f = 0; f < fresh; f++)
+        for (dkm_idx k = 0; k < s->own; k++)
+            products[f * s->own + k] +=
+                s->weight * s->bias_sign[old + f] * s->bias_sign[s->place[k]];
+}
+
+static dkm_status multiply(dkm_n_slack *s, const proposals *g)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    double *products = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, g->count * s->own, &products));
+    DKM_TRY(dkm_joint_map_gram(s->base.map, (dkm_joint_map_rows){g->count, g->example, g->V},
+                               (dkm_joint_map_rows){s->own, s->mine, s->V}, products));
+    if (s->sides == 2)
+        add_signs(s, g->count, products);
+    if (s->base.distributed)
+        DKM_TRY(dkm_qp_distributed_add(&s->spread, g->count, products));
+    else
+        DKM_TRY(collect(s, g->count, products));
+out:
+    DKM_FREE(products);
+    return status;
+}
+
+dkm_status dkm_n_slack_add(dkm_constraint_set *set, double least)
+{
+    dkm_status status = DKM_OK;
+    dkm_n_slack *s = (dkm_n_slack *)set;
+    dkm_ctx *ctx = set->ctx;
+    dkm_idx r = set->map->r;
+    proposals mine = {0}, all = {0};
+
+    dkm_phase_begin(ctx, "constraints");
+    DKM_AGREE(ctx, open_proposals(ctx, s->sides * set->oracle->n, r, &mine));
+    propose_violated(s, least, &mine);
+    DKM_TRY(gather_proposals(ctx, r, &mine, &all));
+    if (!set->distributed && set->n + all.count > s->limit)
+        DKM_TRY(distribute(s));
+    DKM_AGREE(ctx, make_room(s, all.count, mine.count));
+    append(s, &all);
+    if (set->distributed)
+        DKM_TRY(dkm_n_slack_distributed_grow(s, all.count));
+    DKM_TRY(multiply(s, &all));
+out:
+    dkm_phase_end(ctx);
+    clear_proposals(&all);
+    clear_proposals(&mine);
+    return status;
+}
