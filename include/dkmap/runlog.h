@@ -21,8 +21,9 @@ void dkm_runlog_int(dkm_runlog *record, const char *name, int64_t value);
 /** Add a list of numbers; what is not finite becomes null. */
 void dkm_runlog_reals(dkm_runlog *record, const char *name, dkm_idx count, const double *values);
 
-/** Add the phases of the context (seconds min / mean / max, flop rate), peak memory per rank and,
- *  where no field is called so, the `seconds` since the record was made, and append the record to
+/** Add the phases of the context (seconds min / mean / max, flop rate), peak memory per rank
+ * (resident, and allocated by dkmap) and, where no field is called so, the `seconds` since the
+ * record was made, and append the record to
  * @p path as one line. Collective. */
 DKM_NODISCARD
 dkm_status dkm_runlog_append(dkm_runlog *record, const char *path);

@@ -196,24 +196,31 @@ static void put_phase(dkm_runlog *r, const dkm_phase_summary *s)
     }
 }
 
+/* min, mean and max over the ranks. Collective. */
+static void put_bytes(dkm_runlog *r, const char *name, int64_t bytes)
+{
+    MPI_Comm comm = dkm_ctx_comm(r->ctx);
+    double mine = (double)bytes, spread[3];
+
+    MPI_Allreduce(&mine, &spread[0], 1, MPI_DOUBLE, MPI_MIN, comm);
+    MPI_Allreduce(&mine, &spread[1], 1, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Allreduce(&mine, &spread[2], 1, MPI_DOUBLE, MPI_MAX, comm);
+    spread[1] /= dkm_ctx_size(r->ctx);
+    if (r->root)
+        put_spread(r, r->root, name, spread);
+}
+
 /* Collective. */
 static void put_measures(dkm_runlog *r)
 {
-    MPI_Comm comm = dkm_ctx_comm(r->ctx);
     dkm_phase_summary phases[PHASE_CAPACITY];
     int count = dkm_phase_summaries(r->ctx, PHASE_CAPACITY, phases);
-    double peak = (double)dkm_peak_resident(), spread[3];
 
-    MPI_Allreduce(&peak, &spread[0], 1, MPI_DOUBLE, MPI_MIN, comm);
-    MPI_Allreduce(&peak, &spread[1], 1, MPI_DOUBLE, MPI_SUM, comm);
-    MPI_Allreduce(&peak, &spread[2], 1, MPI_DOUBLE, MPI_MAX, comm);
-    spread[1] /= dkm_ctx_size(r->ctx);
-    if (!r->root)
-        return;
-    for (int k = 0; k < count; k++)
+    for (int k = 0; r->root && k < count; k++)
         put_phase(r, &phases[k]);
-    put_spread(r, r->root, "peak_resident_bytes", spread);
-    if (!json_object_get(r->root, "seconds"))
+    put_bytes(r, "peak_resident_bytes", dkm_peak_resident());
+    put_bytes(r, "peak_allocated_bytes", dkm_ctx_peak_bytes(r->ctx));
+    if (r->root && !json_object_get(r->root, "seconds"))
         dkm_runlog_real(r, "seconds", MPI_Wtime() - r->begun);
 }
 

@@ -30,17 +30,28 @@ static double number(const json_t *at, const char *first, const char *second)
     return json_number_value(second ? json_object_get(value, second) : value);
 }
 
+/* Of the fullest rank. */
+static double peak_allocated(dkm_ctx *ctx)
+{
+    double mine = (double)dkm_ctx_peak_bytes(ctx), all;
+
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    return all;
+}
+
 static void a_record_holds_what_was_put(dkm_ctx *ctx)
 {
     char path[SCRATCH_LENGTH];
+    double before, after, allocated;
     dkm_runlog *record = NULL;
     json_t *line, *phase;
 
     scratch_path(ctx, "put.json", path);
+    CHECK_OK(ctx, dkm_runlog_create(ctx, "dkmap fit krr --x \"a b.npy\"", &record));
     dkm_phase_begin(ctx, "work");
     dkm_phase_flops(ctx, 1000.0);
     dkm_phase_end(ctx);
-    CHECK_OK(ctx, dkm_runlog_create(ctx, "dkmap fit krr --x \"a b.npy\"", &record));
+    before = peak_allocated(ctx);
     dkm_runlog_text(record, "settings.kernel", "rbf(sigma=2)");
     dkm_runlog_real(record, "settings.gamma", 0.1);
     dkm_runlog_real(record, "loss.mean", 0.25);
@@ -49,6 +60,7 @@ static void a_record_holds_what_was_put(dkm_ctx *ctx)
     CHECK_OK(ctx, dkm_runlog_append(record, path));
     dkm_runlog_destroy(&record);
     CHECK(record == NULL);
+    after = peak_allocated(ctx);
 
     line = line_of(path, 0);
     CHECK(line != NULL);
@@ -62,13 +74,15 @@ static void a_record_holds_what_was_put(dkm_ctx *ctx)
     CHECK(json_integer_value(json_object_get(line, "m")) == INT64_MAX);
     CHECK(number(line, "settings", "gamma") == 0.1 && number(line, "loss", "mean") == 0.25);
     CHECK(json_is_null(json_object_get(json_object_get(line, "loss"), "stderr")));
-    CHECK(number(line, "seconds", NULL) >= 0);
     CHECK(number(line, "peak_resident_bytes", "max") >=
           number(line, "peak_resident_bytes", "mean"));
     CHECK(number(line, "peak_resident_bytes", "min") > 1e6);
+    allocated = number(line, "peak_allocated_bytes", "max");
+    CHECK(allocated > 0 && allocated >= before && allocated <= after);
     phase = json_object_get(json_object_get(line, "phases"), "work");
     CHECK(number(phase, "calls", NULL) == 1 && number(phase, "flops", NULL) >= 1000.0);
     CHECK(number(phase, "seconds", "max") >= number(phase, "seconds", "min"));
+    CHECK(number(phase, "seconds", "min") <= number(line, "seconds", NULL));
     json_decref(line);
     scratch_remove(ctx, path);
 }
