@@ -10,7 +10,6 @@ if [ -z "${DKMAP_OWN_MOUNTS:-}" ]; then
 fi
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
-limit=20
 
 # bad_x TEXTS FILE: a bad file of inputs; bad_y: of outputs.
 bad_x() {

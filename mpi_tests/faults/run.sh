@@ -8,7 +8,7 @@
 # how many runs met their fault, and how they ended.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../cli/common.sh"
-limit=${FAULT_LIMIT:-60}
+limit=${FAULT_LIMIT:-300}
 all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)
 parts=${FAULT_PARTS:-files mpi kill delay memory}
 declare -A counts=()
