@@ -17,6 +17,7 @@
 #include <dkmap/eigen.h>
 #include <dkmap/model.h>
 #include <dkmap/score.h>
+#include <dkmap/settings.h>
 
 DKM_API_BEGIN
 
@@ -67,6 +68,43 @@ typedef struct dkm_cv_problem {
     dkm_layout layout;             /**< a process grid given here keeps all ranks together */
     int groups;                    /**< of ranks; 0 chooses */
 } dkm_cv_problem;
+
+/** Settings to try, of one method: every kernel with every setting. */
+typedef struct dkm_cv_points {
+    dkm_idx kernels;
+    dkm_settings *const *kernel; /**< of each, what the settings that are kernels are set to */
+    dkm_idx settings;
+    dkm_settings *const *setting; /**< of each, all other settings; kernels are those of kernel 0 */
+} dkm_cv_points;
+
+typedef struct dkm_cv_search dkm_cv_search;
+
+/** Check points, and choose how they are tried: by a closed form where the method has one that
+ *  honors every setting that differs from its default, else by fits. Logically collective.
+ *
+ *  @param[in]  points  borrowed, with all that they point to, for as long as the search is used
+ *  @param[out] search  new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG for settings that do not go together, or not with cross-validation
+ */
+DKM_NODISCARD
+dkm_status dkm_cv_search_create(dkm_ctx *ctx, const dkm_cv_points *points, dkm_cv_search **search);
+
+/** Fill in what dkm_cross_validate() must know of the points, the examples and the method; the
+ * folds and the loss are the caller's. Collective.
+ *  @param[in]  X, Y     borrowed
+ *  @param[out] problem  points into the search
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for outputs that cannot be dealt to folds */
+DKM_NODISCARD
+dkm_status dkm_cv_search_problem(dkm_cv_search *search, const dkm_data *X, const dkm_data *Y,
+                                 dkm_cv_problem *problem);
+
+/** Whether every point is fitted anew for each fold. Local. */
+int dkm_cv_search_refits(const dkm_cv_search *search);
+
+/** The kernel of inputs, or of outputs, in canonical form; NULL where there is none. Local. */
+const char *dkm_cv_search_kernel_text(const dkm_cv_search *search, dkm_idx kernel, int outputs);
+
+void dkm_cv_search_destroy(dkm_cv_search **search);
 
 typedef struct dkm_cv_score {
     double mean;     /**< loss of a held-out example */

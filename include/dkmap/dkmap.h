@@ -13,6 +13,7 @@
 #include <dkmap/data.h>
 #include <dkmap/dmat.h>
 #include <dkmap/eigen.h>
+#include <dkmap/estimate.h>
 #include <dkmap/extend.h>
 #include <dkmap/extrapolate.h>
 #include <dkmap/features.h>
@@ -32,16 +33,19 @@
 #include <dkmap/krr.h>
 #include <dkmap/landmarks.h>
 #include <dkmap/lle.h>
+#include <dkmap/method.h>
 #include <dkmap/model.h>
 #include <dkmap/montage.h>
 #include <dkmap/nystroem.h>
 #include <dkmap/preimage.h>
 #include <dkmap/psd.h>
 #include <dkmap/random.h>
+#include <dkmap/report.h>
 #include <dkmap/ridge.h>
 #include <dkmap/ridge_path.h>
 #include <dkmap/runlog.h>
 #include <dkmap/score.h>
+#include <dkmap/settings.h>
 #include <dkmap/status.h>
 #include <dkmap/store.h>
 #include <dkmap/svm.h>

@@ -62,6 +62,17 @@ typedef struct dkm_cross_gram dkm_cross_gram;
 DKM_NODISCARD
 dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel);
 
+/** A copy of a kernel on a context, which may be another one. Logically collective on @p ctx; files
+ *  that the kernel comes from are read again.
+ *
+ *  @param[out] copy  new, owned by the caller; NULL on failure
+ */
+DKM_NODISCARD
+dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel, dkm_kernel **copy);
+
+/** Whether it is <x, x'>, and nothing else. Local. */
+int dkm_kernel_is_linear(const dkm_kernel *kernel);
+
 /** The expression in canonical form, every parameter written out. Local. */
 const char *dkm_kernel_text(const dkm_kernel *kernel);
 

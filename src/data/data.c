@@ -28,6 +28,7 @@ dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, dkm_data **dat
     made->m = m;
     made->first = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
     made->mine = *objs;
+    made->self = made;
     *objs = (dkm_objs){0};
     *data = made;
     made = NULL;
@@ -180,10 +181,21 @@ out:
     return status;
 }
 
+dkm_data *dkm_data_share(const dkm_data *data)
+{
+    data->self->shares++;
+    return data->self;
+}
+
 void dkm_data_destroy(dkm_data **data)
 {
     if (!*data)
         return;
+    if ((*data)->shares > 0) {
+        (*data)->shares--;
+        *data = NULL;
+        return;
+    }
     if ((*data)->borrowed)
         (*data)->mine.values = NULL;
     dkm_objs_clear(&(*data)->mine);

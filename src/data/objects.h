@@ -61,7 +61,13 @@ struct dkm_data {
     dkm_idx first; /**< of this rank's slab */
     dkm_objs mine;
     int borrowed; /**< the values of `mine` are a caller's array */
+    dkm_idx shares; /**< owners beside the first */
+    dkm_data *self; /**< for those who borrow it as const and come to own a share */
 };
+
+/** The same objects for another owner, who must not change them: they are freed when the last owner
+ *  destroys them. Local. */
+dkm_data *dkm_data_share(const dkm_data *data);
 
 /** Wrap this rank's slab of m objects; takes over @p objs (zeroed on return, also on failure).
  *  Collective. */

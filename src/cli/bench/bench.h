@@ -94,12 +94,12 @@ dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each, bench_definit
 
 #define ROW_N                                                                                      \
     {                                                                                              \
-        .name = "n", .kind = OPT_WHOLE, .metavar = "N", .least = 1,                                \
+        .name = "n", .kind = OPT_WHOLE, .metavar = "N", .min = 1,                                  \
         .help = "how many objects; of those of --x the first"                                      \
     }
 #define ROW_REPEAT                                                                                 \
     {                                                                                              \
-        .name = "repeat", .kind = OPT_WHOLE, .metavar = "R", .least = 1, .most = 1000,             \
+        .name = "repeat", .kind = OPT_WHOLE, .metavar = "R", .min = 1, .max = 1000,                \
         .default_text = "3",                                                                       \
         .help = "how often to measure: the fastest and the median time are told"                   \
     }
@@ -111,7 +111,7 @@ dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each, bench_definit
     }
 #define ROW_D                                                                                      \
     {                                                                                              \
-        .name = "d", .kind = OPT_WHOLE, .metavar = "D", .least = 1, .default_text = "784",         \
+        .name = "d", .kind = OPT_WHOLE, .metavar = "D", .min = 1, .default_text = "784",           \
         .help = "columns of generated rows"                                                        \
     }
 #define ROW_SIGMA                                                                                  \
@@ -126,7 +126,7 @@ dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each, bench_definit
     }
 #define ROW_GEMM                                                                                   \
     {                                                                                              \
-        .name = "gemm", .kind = OPT_WHOLE, .metavar = "N", .least = 1, .most = 32768,              \
+        .name = "gemm", .kind = OPT_WHOLE, .metavar = "N", .min = 1, .max = 32768,                 \
         .default_text = "2048", .help = "order of the matrices multiplied for comparison"          \
     }
 #define ROW_MATRIX_PRECISION                                                                       \

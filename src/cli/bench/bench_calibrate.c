@@ -13,7 +13,6 @@
 #include "cli/bench/bench_iterations.h"
 #include "cli/commands/commands.h"
 #include "cli/core/calibration.h"
-#include "cli/planner/plan.h"
 
 enum { TINY = 64, NARROW = 8, MIDDLE = 20, WIDE = 256, FEW = 2, MANY = 32 };
 enum { SOME_PAIRS = 12, PAIRS = 32, TURNS = 2 };
@@ -236,7 +235,7 @@ static dkm_status measure_eigen(run *r, calibration *c)
     dkm_status status = DKM_OK;
     const sizes z = bench_calibrate_read_sizes(r);
     const double m[2] = {(double)z.small, (double)z.large}, one[2] = {1, 1};
-    const double root[2] = {sqrt(SOME_PAIRS), sqrt(PAIRS)}, block = plan_block(PAIRS);
+    const double root[2] = {sqrt(SOME_PAIRS), sqrt(PAIRS)}, block = dkm_cost_eigen_block(PAIRS);
     double x[2], y[2], t[2], rounds[2], seconds = 0, none;
 
     DKM_TRY(bench_calibrate_time_eigen(r, z.small, DKM_EIGEN_BLOCK, PAIRS, &t[0], &rounds[0]));
@@ -244,7 +243,7 @@ static dkm_status measure_eigen(run *r, calibration *c)
     for (int k = 0; k < 2; k++) {
         t[k] /= rounds[k];
         x[k] = z.square[k] * block;
-        y[k] = m[k] * block * plan_basis(PAIRS);
+        y[k] = m[k] * block * dkm_cost_eigen_basis(PAIRS);
     }
     bench_calibrate_split(x, y, t, &c->round_column, &c->round_basis);
     DKM_TRY(
@@ -334,8 +333,8 @@ out:
 static const option options[] = {{.name = "n",
                                   .kind = OPT_WHOLE,
                                   .metavar = "N",
-                                  .least = 256,
-                                  .most = 65536,
+                                  .min = 256,
+                                  .max = 65536,
                                   .default_text = "4096",
                                   .help = "rows of the larger of the two sizes"},
                                  {0}};
@@ -347,6 +346,6 @@ const command command_bench_calibrate = {
         "Times the parts of all methods at two sizes on these ranks and keeps what it finds in "
         "a file for this machine and rank count. `dkmap bench --calibrate` is the same.",
     .example = "mpirun -np 16 dkmap bench --calibrate",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = calibrate,
 };

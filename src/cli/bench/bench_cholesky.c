@@ -55,6 +55,6 @@ const command command_bench_cholesky = {
     .about = "Times the factorisation alone and counts n^3 / 3 operations. The residual is that of "
              "a system with one right side, ||(K + gamma I) x - y|| / ||y||.",
     .example = "mpirun -np 4 dkmap bench cholesky --n 12000 --record bench.jsonl",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = bench_cholesky,
 };

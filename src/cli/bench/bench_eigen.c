@@ -226,7 +226,7 @@ static const option options[] = {
     {.name = "components",
      .kind = OPT_WHOLE,
      .metavar = "P",
-     .least = 1,
+     .min = 1,
      .default_text = "64",
      .help = "leading components to find by the block method"},
     {.name = "full",
@@ -246,6 +246,6 @@ const command command_bench_eigen = {
              "the largest ||K v - lambda v|| / lambda_1 of up to 64 pairs, with K v computed "
              "anew. over_direct is the time over that of the faster library.",
     .example = "mpirun -np 4 dkmap bench eigen --n 4000 --full --record bench.jsonl",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = bench_eigen,
 };

@@ -69,6 +69,6 @@ const command command_bench_gram = {
              "memory_ratio is what all ranks hold at most, less the data, over the bytes of the "
              "matrix.",
     .example = "mpirun -np 4 dkmap bench gram --n 16000 --precision single --record bench.jsonl",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = bench_gram,
 };

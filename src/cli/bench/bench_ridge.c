@@ -86,7 +86,7 @@ static const option options[] = {ROW_N,
                                  {.name = "outputs",
                                   .kind = OPT_WHOLE,
                                   .metavar = "C",
-                                  .least = 1,
+                                  .min = 1,
                                   .default_text = "10",
                                   .help = "right sides, random numbers"},
                                  {.name = "precision",
@@ -105,6 +105,6 @@ const command command_bench_ridge = {
              "precision the rate is held against gemm in double: mixed precision may well pass it. "
              "A matrix that is recomputed counts as refinement and as gram.",
     .example = "mpirun -np 4 dkmap bench ridge --n 8000 --precision mixed --record bench.jsonl",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = bench_ridge,
 };

@@ -209,6 +209,6 @@ const command command_align = {
              "the kernel matrix K is the target T but for a factor. Each combination of the values "
              "of --try stands for $NAME in --kx; the best is told last.",
     .example = "mpirun -np 4 dkmap align --x y.npy --kx 'rbf(sigma=$s)' --try s=1,2,4,8",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = run_align,
 };

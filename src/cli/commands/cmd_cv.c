@@ -4,7 +4,7 @@
 
 static dkm_status cv(run *r)
 {
-    validation v = {.r = r, .method = r->args->command->method};
+    validation v = {.r = r};
     dkm_status status = DKM_OK;
 
     DKM_TRY(validation_open(&v));
@@ -21,20 +21,22 @@ out:
 static const option options[] = {
     {.name = "folds",
      .kind = OPT_WHOLE,
-     .least = 2,
+     .min = 2,
      .metavar = "N",
      .default_text = "5",
      .help = "folds; each is predicted by what was learnt from the others"},
+    {.name = "invert-folds",
+     .kind = OPT_FLAG,
+     .help = "learn from one fold and test on the rest, instead of learning from all but one"},
     {.name = "train",
      .kind = OPT_WORD,
+     .flags = OPT_HIDDEN,
      .choices = "rest|one|",
      .default_text = "rest",
-     .metavar = "WHAT",
-     .help = "learn from all folds but one and test on that, or learn from one and test on the "
-             "rest"},
+     .help = "one: the same as --invert-folds"},
     {.name = "inner-folds",
      .kind = OPT_WHOLE,
-     .least = 2,
+     .min = 2,
      .metavar = "N",
      .help = "choose the setting anew inside the training part of each fold, by so many folds of "
              "that: the loss of the outer folds is then what to expect of the choice"},
@@ -56,33 +58,33 @@ static const option options[] = {
     {.name = "groups",
      .kind = OPT_WHOLE,
      .metavar = "N",
-     .most = 1000000,
+     .max = 1000000,
      .default_text = "0",
      .help = "groups of ranks that take folds and kernels of their own; 0 chooses"},
     {0}};
 
 static const char about[] =
     "Tries every combination of the values of --try, which stand for $NAME in kernels, with every "
-    "one of the lists that --gamma, --components, --k, --C, --epsilon, --shrink and --tube take "
+    "one of the lists that --gamma, --components, --k, --C, --epsilon, --shrink and --svr-epsilon "
+    "take "
     "here, and tells the "
     "mean loss of each on examples that were held out, with its standard error over the folds. "
     "Folds are random, the same for one --seed on any ranks, and keep the shares of classes. "
     "Kernel matrices are computed once and cut for each fold. No model is written: give the best "
     "setting to fit.";
 
-#define CV(word)                                                                                   \
-    &(const command)                                                                               \
-    {                                                                                              \
-        .name = "cv " #word, .method = &method_##word, .about = about, .sweeps = 1,                \
-        .example = "--folds 5", .run = cv, .tables = {                                             \
-            options,                                                                               \
-            compute_options,                                                                       \
-            report_options                                                                         \
-        }                                                                                          \
-    }
+static const command cv_method = {
+    .about = about,
+    .sweeps = 1,
+    .example = "--folds 5",
+    .run = cv,
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
+};
 
-static const command *const methods[] = {CV(krr), CV(kde),      CV(knn), CV(svm),
-                                         CV(jkm), CV(hopfield), 0};
+static int has_outputs(const dkm_method *method)
+{
+    return dkm_method_outputs(method) != NULL;
+}
 
 const command command_cv = {
     .name = "cv",
@@ -91,5 +93,6 @@ const command command_cv = {
     .example =
         "mpirun -np 4 dkmap cv krr --x x.npy --y y.npy --kx 'rbf(sigma=$s)' --try s=1,2,4 \\\n"
         "      --gamma 1e-3,1e-2,1e-1 --folds 5 --inner-folds 5",
-    .methods = methods,
+    .each = &cv_method,
+    .serves = has_outputs,
 };

@@ -34,6 +34,6 @@ const command command_decode = {
     .example = "mpirun -np 4 dkmap encode components.h5 --x noisy.npy -o z.npy\n"
                "  mpirun -np 4 dkmap decode components.h5 --z z.npy -o clean.npy",
     .positionals = "MODEL",
-    .tables = {options, preimage_options, compute_options, report_options},
+    .tables = {options, preimage_options, dkm_layout_settings, compute_options, report_options},
     .run = cmd_decode,
 };

@@ -53,6 +53,6 @@ const command command_eig = {
     .name = "eig",
     .summary = "leading eigenpairs of a Gram matrix",
     .example = "mpirun -np 4 dkmap eig --gram g.npy --components 20 -o pairs.h5",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = eig,
 };

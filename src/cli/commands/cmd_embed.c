@@ -69,13 +69,13 @@ static const option options[] = {
     {.name = "neighbours",
      .kind = OPT_WHOLE,
      .flags = OPT_REQUIRED,
-     .least = 1,
+     .min = 1,
      .metavar = "K",
      .help = "how many others each point is made of"},
     {.name = "components",
      .kind = OPT_WHOLE,
      .flags = OPT_REQUIRED,
-     .least = 1,
+     .min = 1,
      .metavar = "P",
      .help = "how many coordinates"},
     {.name = "ridge",
@@ -101,7 +101,7 @@ const command command_embed_lle = {
     .about = "Finds for each point the weights that make it of its nearest others, and the few "
              "coordinates that those weights make best. `dkmap encode` places new points.",
     .example = "mpirun -np 4 dkmap embed lle --x roll.npy --neighbours 10 --components 2 -o lle.h5",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = embed_lle,
 };
 

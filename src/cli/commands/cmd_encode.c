@@ -25,6 +25,6 @@ const command command_encode = {
     .about = "Objects stream through in stretches, as they do in predict.",
     .example = "mpirun -np 4 dkmap encode components.h5 --x new.npy -o z.npy",
     .positionals = "MODEL",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = cmd_encode,
 };

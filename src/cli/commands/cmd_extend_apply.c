@@ -81,6 +81,6 @@ const command command_extend_apply = {
              "model fitted to the kernel matrix; with --among k(new, new).",
     .example = "mpirun -np 4 dkmap extend apply q.h5 --features phi_new.npy -o rows.npy",
     .positionals = "MODEL",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = extend_apply,
 };

@@ -79,6 +79,6 @@ const command command_extend_combine = {
              "kernels. No inverse is taken, and singular Q are as good as others.",
     .example = "dkmap extend combine q1.h5 q2.h5 --lambda 0.3 -o joint.h5",
     .positionals = "MODEL MODEL ...",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = extend_combine,
 };

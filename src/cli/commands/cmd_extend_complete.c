@@ -176,6 +176,6 @@ const command command_extend_complete = {
     .example =
         "dkmap extend complete --gram structure.npy --observed mask.npy --by sequence.npy \\\n"
         "      --lambda 0.1 -o joint.npy",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = extend_complete,
 };

@@ -5,7 +5,6 @@
 #include "cli/core/run.h"
 #include "cli/options/common_options.h"
 #include "cli/options/gram_file.h"
-#include "cli/options/landmark_options.h"
 
 /* What a fit works on. */
 typedef struct fit {
@@ -163,6 +162,8 @@ out:
 
 #define FISHER_WORD(code, name) name "|"
 
+#define WORD_OF_CHOICE(code, name) name "|"
+
 static const option options[] = {
     ROW_GRAM(0, "kernel matrix to extend: symmetric, dense; without it that of --kx on --x"),
     {.name = "features",
@@ -175,7 +176,7 @@ static const option options[] = {
      .help = "the objects, in the order of the matrix, by one of the three that follow"},
     {.name = "landmarks",
      .kind = OPT_WHOLE,
-     .least = 1,
+     .min = 1,
      .metavar = "N",
      .help = "features: values of the kernel --kx to N of the objects"},
     {.name = "fisher",
@@ -185,7 +186,7 @@ static const option options[] = {
      .help = "features: Fisher scores of a model that is fitted to the objects"},
     {.name = "lle",
      .kind = OPT_WHOLE,
-     .least = 1,
+     .min = 1,
      .metavar = "K",
      .help = "features: the weights on its K nearest others that a point is made of, a number for "
              "every object"},
@@ -197,7 +198,7 @@ static const option options[] = {
     {.name = "landmark-choice",
      .kind = OPT_WORD,
      .metavar = "HOW",
-     .choices = CHOICE_WORDS,
+     .choices = DKM_LANDMARK_LIST(WORD_OF_CHOICE),
      .default_text = "uniform",
      .help = "which objects are landmarks: any, ..., those that stand first, each the farthest "
              "from those before, or by pivoted Cholesky"},
@@ -223,6 +224,6 @@ const command command_extend_fit = {
         "answer is the same for all Schatten norms. `dkmap extend apply` gives kernel values of "
         "new objects, and extend(FILE) is a kernel for all other commands.",
     .example = "mpirun -np 4 dkmap extend fit --gram k.npy --features phi.npy -o q.h5",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = extend_fit,
 };

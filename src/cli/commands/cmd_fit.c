@@ -1,25 +1,32 @@
 #include <dkmap/store.h>
 
 #include "cli/commands/commands.h"
-#include "cli/methods/method.h"
 #include "cli/options/common_options.h"
 #include "cli/options/holdout.h"
+#include "cli/options/method_options.h"
 
 static dkm_local check_stream(run *r)
 {
-    const method *m = r->args->command->method;
+    const dkm_method *m = r->args->command->method;
 
-    if (!m->fit_stream)
+    if (!dkm_method_streams(m))
         return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED, "%s keeps its inputs: leave --stream out",
-                        m->name);
+                        dkm_method_name(m));
     return DKM_LOCAL_OK;
 }
 
-/* Fit to examples that are kept, or to inputs that are read as often as need be. */
-static dkm_status cmd_fit_learn(run *r, const method_settings *settings, holdout *held,
-                                dkm_model **model, method_info *info)
+/* Where there are no outputs, whatever does not suit a fit is the fault of the file of inputs. */
+static dkm_status name_file(run *r, dkm_status status)
 {
-    const method *m = r->args->command->method;
+    return args_accepts(r->args, "y") ? status
+                                      : run_error_context(r, args_text(r->args, "x"), status);
+}
+
+/* Fit to examples that are kept, or to inputs that are read as often as need be. */
+static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *held,
+                                dkm_model **model, dkm_report **report)
+{
+    const char *name = dkm_method_name(r->args->command->method);
     dkm_status status = DKM_OK;
     dkm_source *source = NULL;
     dkm_data *X = NULL, *Y = NULL;
@@ -28,12 +35,12 @@ static dkm_status cmd_fit_learn(run *r, const method_settings *settings, holdout
         DKM_AGREE(r->ctx, check_stream(r));
         DKM_TRY(method_open_examples(r, &source, &Y));
         DKM_TRY(holdout_read(r, held));
-        DKM_TRY(m->fit_stream(r, settings, source, &Y, model, info));
+        DKM_TRY(dkm_fit_stream(r->ctx, name, source, Y, settings, model, report));
     } else {
         DKM_TRY(method_read_examples(r, &X, &Y));
         DKM_TRY(holdout_read(r, held));
         DKM_TRY(holdout_split(r, held, &X, &Y));
-        DKM_TRY(m->fit(r, settings, &X, &Y, model, info));
+        DKM_TRY(name_file(r, dkm_fit(r->ctx, name, X, Y, settings, model, report)));
     }
 out:
     dkm_data_destroy(&Y);
@@ -45,19 +52,19 @@ out:
 static dkm_status cmd_fit(run *r)
 {
     const char *path = args_text(r->args, "output");
-    const method *m = r->args->command->method;
     dkm_status status = DKM_OK;
-    method_settings settings;
-    method_info info = {0};
+    dkm_settings *settings = NULL;
+    dkm_report *report = NULL;
     holdout held = {0};
     dkm_model *model = NULL;
 
     DKM_TRY(method_settings_read(r, &settings));
+    DKM_TRY(dkm_settings_check(r->ctx, settings));
     DKM_TRY(run_check_model_path(r));
     DKM_TRY(holdout_open(r, &held));
-    DKM_TRY(cmd_fit_learn(r, &settings, &held, &model, &info));
+    DKM_TRY(cmd_fit_learn(r, settings, &held, &model, &report));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
-    m->tell(r, &settings, &info);
+    method_report(r, report);
     if (dkm_model_svm_base(model) != DKM_SVM_BASE_AUTO)
         report_int(r, "svm_base", dkm_model_svm_base(model));
     DKM_TRY(holdout_report(r, &held, model));
@@ -65,9 +72,9 @@ static dkm_status cmd_fit(run *r)
     report_text(r, "model", path);
 out:
     holdout_free(&held);
-    method_info_free(m, &info);
+    dkm_report_destroy(&report);
     dkm_model_destroy(&model);
-    method_settings_free(&settings);
+    dkm_settings_destroy(&settings);
     return status;
 }
 
@@ -80,24 +87,22 @@ static const option options[] = {
     ROWS_HOLDOUT,
     {0}};
 
-#define FIT(word)                                                                                  \
-    &(const command)                                                                               \
-    {                                                                                              \
-        .name = "fit " #word, .method = &method_##word, .example = "-o model.h5", .run = cmd_fit,  \
-        .tables = {                                                                                \
-            options,                                                                               \
-            compute_options,                                                                       \
-            report_options                                                                         \
-        }                                                                                          \
-    }
+static const command fit_method = {
+    .example = "-o model.h5",
+    .run = cmd_fit,
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
+};
 
-static const command *const methods[] = {FIT(krr), FIT(kpca),     FIT(kde), FIT(knn),
-                                         FIT(svm), FIT(hopfield), FIT(jkm), 0};
+static int serves_all(const dkm_method *method)
+{
+    return method != NULL;
+}
 
 const command command_fit = {
     .name = "fit",
     .summary = "learn a model from examples and write it to a file",
     .example = "mpirun -np 4 dkmap fit krr --x x.npy --y y.npy --kx 'rbf(sigma=2)' \\\n"
                "      --gamma 1e-3 -o model.h5",
-    .methods = methods,
+    .each = &fit_method,
+    .serves = serves_all,
 };

@@ -220,6 +220,6 @@ const command command_gram = {
              "k(z_i, x_j) that "
              "a model trained on x of type gram takes as new inputs.",
     .example = "mpirun -np 4 dkmap gram --x x.npy --kx 'rbf(sigma=2)' -o gram.npy",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = run_gram,
 };

@@ -174,7 +174,7 @@ static const option options[] = {
      .help = "height and width of an image in pixels"},
     {.name = "count",
      .kind = OPT_WHOLE,
-     .least = 1,
+     .min = 1,
      .default_text = "16",
      .metavar = "N",
      .help = "how many images of each file to show; a slice of the file chooses which"},
@@ -189,8 +189,8 @@ static const option options[] = {
      .help = "numbers drawn black and white; the least and largest of all where none are given"},
     {.name = "scale",
      .kind = OPT_WHOLE,
-     .least = 1,
-     .most = 64,
+     .min = 1,
+     .max = 64,
      .default_text = "2",
      .metavar = "N",
      .help = "side of a pixel in the picture"},
@@ -205,6 +205,6 @@ const command command_montage = {
              "that are not filled stay grey.",
     .example = "dkmap montage --shape 28x28 --rows 'x.npy[:, 0:392]' --rows x.npy \\\n"
                "      --rows 'x.npy[:, 0:392] + lower.npy' --labels input,truth,dkmap -o pic.png",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = montage,
 };

@@ -2,17 +2,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/methods/method.h"
-#include "cli/planner/plan.h"
+#include "cli/core/calibration.h"
+#include "cli/options/method_options.h"
 
-enum { ASSUMED = 64 };               /* components, where a share of the variance is asked for */
-enum { ROUNDS = 40 };                /* of a joint map */
-enum { ONE_SLACK = 1000, EACH = 3 }; /* examples from which joint maps take one; constraints each */
-#define GiB          1073741824.0
-#define WORTH_MIXING 1500
+#define GiB 1073741824.0
+
+/* What a fit takes, and whether seconds are known. */
+typedef struct estimate {
+    dkm_cost cost;
+    calibration rates;
+    int calibrated;
+} estimate;
 
 /* Rows and columns of what an option names: a file, or ROWSxCOLS where there is none yet. */
 typedef struct extent {
@@ -56,85 +58,20 @@ out:
     return status;
 }
 
-static int cmd_plan_is_rows(const extent *e)
+static dkm_workload cmd_plan_workload(run *r, const extent *x, const extent *y)
 {
-    return e->type == DKM_DENSE;
-}
-
-static dkm_idx wanted_components(run *r, const dkm_eigen_settings *s)
-{
-    if (s->components > 0 || s->share >= 1)
-        return s->components;
-    dkm_log(r->ctx, DKM_INFO,
-            "how many components explain that share is not known yet: taking %d for the plan",
-            ASSUMED);
-    return ASSUMED;
-}
-
-static dkm_idx cmd_plan_outputs_of(run *r, const extent *y)
-{
-    if (cmd_plan_is_rows(y))
-        return y->cols;
-    dkm_log(r->ctx, DKM_INFO,
-            "how many classes there are is not known yet: taking 10 for the plan");
-    return 10;
-}
-
-static int cmd_plan_takes_mixed(const dkm_ridge_settings *s, dkm_idx m)
-{
-    return s->precision == DKM_RIDGE_MIXED || s->precision == DKM_RIDGE_SINGLE ||
-           (s->precision == DKM_RIDGE_AUTO && m >= WORTH_MIXING);
-}
-
-/* A slack for all takes one constraint a round, a slack each up to a few an example. */
-static void describe_rounds(run *r, const method_settings *s, const extent *x, const extent *y,
-                            plan_problem *p)
-{
-    const dkm_jkm_settings *j = &s->jkm;
-    int classes = y->type == DKM_LABELS || j->outputs == DKM_JKM_CANDIDATES;
-    int one = j->slacks == DKM_JKM_SLACKS_ONE ||
-              (j->slacks == DKM_JKM_SLACKS_AUTO && j->C > 0 && classes && p->m > ONE_SLACK);
-
-    p->method = PLAN_JKM;
-    p->outputs = cmd_plan_outputs_of(r, y);
-    if (p->rounds == 0) {
-        p->rounds = ROUNDS;
-        dkm_log(r->ctx, DKM_INFO,
-                "how many rounds it takes is not known yet: taking %d for the plan", ROUNDS);
-    }
-    p->constraints = one ? p->rounds : EACH * p->m;
-    p->primal =
-        cmd_plan_is_rows(x) && x->cols < x->rows && strcmp(dkm_kernel_text(s->kx), "linear") == 0;
-}
-
-static void cmd_plan_describe(run *r, const method_settings *s, const extent *x, const extent *y,
-                              plan_problem *p)
-{
-    const method *m = r->args->command->method;
-
-    *p = (plan_problem){.m = x->rows, .x_bytes = x->bytes, .y_bytes = y->bytes};
-    p->rounds = args_whole(r->args, "expect-rounds");
-    p->x_cols = cmd_plan_is_rows(x) ? x->cols : 0;
-    p->y_cols = cmd_plan_is_rows(y) ? y->cols : 0;
-    if (m == &method_kpca) {
-        p->method = PLAN_KPCA;
-        p->components = wanted_components(r, &s->kpca.eigen);
-    } else if (m == &method_kde) {
-        p->method = PLAN_KDE;
-        p->components = wanted_components(r, &s->kde.eigen);
-        p->outputs = p->components > 0 ? p->components : p->m;
-        p->mixed = cmd_plan_takes_mixed(&s->kde.ridge, p->m);
-    } else if (m == &method_jkm) {
-        describe_rounds(r, s, x, y, p);
-    } else {
-        p->method = PLAN_KRR;
-        p->outputs = cmd_plan_outputs_of(r, y);
-        p->mixed = cmd_plan_takes_mixed(&s->krr.ridge, p->m) && s->krr.count == 1 && !s->krr.loo;
-    }
+    return (dkm_workload){.m = x->rows,
+                          .x_type = x->type,
+                          .y_type = y->type,
+                          .x_cols = x->type == DKM_DENSE ? x->cols : 0,
+                          .y_cols = y->type == DKM_DENSE ? y->cols : 0,
+                          .x_bytes = x->bytes,
+                          .y_bytes = y->bytes,
+                          .iterations = args_whole(r->args, "expect-iterations")};
 }
 
 /* The grid and the nodes that so many ranks make. */
-static void cmd_plan_place(run *r, plan_problem *p, int ranks, int each)
+static void cmd_plan_place(run *r, dkm_workload *p, int ranks, int each)
 {
     const value *grid = args_value(r->args, "grid", 0);
 
@@ -157,32 +94,39 @@ static int ranks_each(run *r, const calibration *c)
     return given > 0 ? given : c && c->cores >= 1 ? (int)c->cores : 0;
 }
 
-static double node_bytes(const plan_problem *p, const plan *made)
+static double node_bytes(const dkm_workload *p, const dkm_cost *made)
 {
     return made->peak * ceil((double)p->ranks / p->nodes);
 }
 
-/* The plan for --ranks, or for the fewest ranks whose nodes --memory suffices for. */
-static void cmd_plan_choose(run *r, plan_problem *p, plan *made, calibration *c, int *calibrated)
+/* What a fit takes on so many ranks, and the rates that were found for them. */
+static dkm_status cmd_plan_estimate(run *r, const dkm_settings *s, dkm_workload *p, int ranks,
+                                    int each, estimate *e)
+{
+    cmd_plan_place(r, p, ranks, each);
+    return dkm_estimate(r->ctx, s, p, e->calibrated ? &e->rates : NULL, &e->cost);
+}
+
+/* The estimate for --ranks, or for the fewest ranks whose nodes --memory suffices for. */
+static dkm_status cmd_plan_choose(run *r, const dkm_settings *s, dkm_workload *p, estimate *e)
 {
     int ranks = (int)args_whole(r->args, "ranks"), each;
     double memory = args_real(r->args, "memory");
+    dkm_status status = DKM_OK;
 
-    *calibrated = calibration_find(ranks > 0 ? ranks : 1, c);
-    each = ranks_each(r, *calibrated ? c : NULL);
-    if (ranks > 0 || memory <= 0) {
-        cmd_plan_place(r, p, ranks > 0 ? ranks : 1, each);
-        plan_make(p, *calibrated ? c : NULL, made);
-        return;
-    }
+    e->calibrated = calibration_find(ranks > 0 ? ranks : 1, &e->rates);
+    each = ranks_each(r, e->calibrated ? &e->rates : NULL);
+    if (ranks > 0 || memory <= 0)
+        return cmd_plan_estimate(r, s, p, ranks > 0 ? ranks : 1, each, e);
     each = each > 0 ? each : 1;
     for (int nodes = 1; nodes <= INT_MAX / 2 / each; nodes += nodes / 64 + 1) {
-        *calibrated = calibration_find(nodes * each, c);
-        cmd_plan_place(r, p, nodes * each, each);
-        plan_make(p, *calibrated ? c : NULL, made);
-        if (node_bytes(p, made) <= memory || made->peak > memory * 4096.0)
-            return;
+        e->calibrated = calibration_find(nodes * each, &e->rates);
+        DKM_TRY(cmd_plan_estimate(r, s, p, nodes * each, each, e));
+        if (node_bytes(p, &e->cost) <= memory || e->cost.peak > memory * 4096.0)
+            break;
     }
+out:
+    return status;
 }
 
 static void tell_amount(run *r, const char *name, double bytes)
@@ -195,7 +139,7 @@ static void tell_amount(run *r, const char *name, double bytes)
         dkm_runlog_real(r->record, name, bytes);
 }
 
-static void tell_phase(run *r, const plan_phase *f)
+static void tell_phase(run *r, const dkm_cost_phase *f)
 {
     char text[120], seconds[40] = "unknown";
 
@@ -206,7 +150,7 @@ static void tell_phase(run *r, const plan_phase *f)
     run_show(r, "phase", text);
 }
 
-static void cmd_plan_report(run *r, const plan_problem *p, const plan *made)
+static void cmd_plan_report(run *r, const dkm_workload *p, const dkm_cost *made)
 {
     report_int(r, "m", p->m);
     report_int(r, "ranks", p->ranks);
@@ -224,7 +168,7 @@ static void cmd_plan_report(run *r, const plan_problem *p, const plan *made)
         report_real(r, "expected_seconds", made->seconds);
 }
 
-static void cmd_plan_warn(run *r, const plan_problem *p, const calibration *c, int calibrated)
+static void cmd_plan_warn(run *r, const dkm_workload *p, const calibration *c, int calibrated)
 {
     int used = p->P * p->Q;
 
@@ -245,7 +189,7 @@ static void cmd_plan_warn(run *r, const plan_problem *p, const calibration *c, i
 }
 
 /* A job that no node can hold is refused here, not in the queue. */
-static dkm_local cmd_plan_check_memory(run *r, const plan_problem *p, const plan *made)
+static dkm_local cmd_plan_check_memory(run *r, const dkm_workload *p, const dkm_cost *made)
 {
     double memory = args_real(r->args, "memory"), need = node_bytes(p, made);
 
@@ -269,38 +213,39 @@ static dkm_local cmd_plan_check_rows(run *r, const extent *x, const extent *y)
 static dkm_status make_plan(run *r)
 {
     dkm_status status = DKM_OK;
-    method_settings settings;
-    plan_problem problem;
-    calibration c;
-    int calibrated = 0;
+    dkm_settings *settings = NULL;
+    dkm_workload work;
+    estimate e = {0};
     extent x, y;
-    plan made;
 
     DKM_TRY(method_settings_read(r, &settings));
+    DKM_TRY(dkm_settings_check(r->ctx, settings));
     DKM_TRY(cmd_plan_read_extent(r, "x", "x-type", DKM_INPUTS, &x));
     DKM_TRY(cmd_plan_read_extent(r, "y", "y-type", DKM_OUTPUTS, &y));
     DKM_AGREE(r->ctx, cmd_plan_check_rows(r, &x, &y));
-    cmd_plan_describe(r, &settings, &x, &y, &problem);
-    cmd_plan_choose(r, &problem, &made, &c, &calibrated);
-    cmd_plan_report(r, &problem, &made);
-    cmd_plan_warn(r, &problem, &c, calibrated);
-    DKM_AGREE(r->ctx, cmd_plan_check_memory(r, &problem, &made));
+    work = cmd_plan_workload(r, &x, &y);
+    DKM_TRY(cmd_plan_choose(r, settings, &work, &e));
+    if (*e.cost.note)
+        dkm_log(r->ctx, DKM_INFO, "%s", e.cost.note);
+    cmd_plan_report(r, &work, &e.cost);
+    cmd_plan_warn(r, &work, &e.rates, e.calibrated);
+    DKM_AGREE(r->ctx, cmd_plan_check_memory(r, &work, &e.cost));
 out:
-    method_settings_free(&settings);
+    dkm_settings_destroy(&settings);
     return status;
 }
 
 static const option options[] = {{.name = "ranks",
                                   .kind = OPT_WHOLE,
                                   .metavar = "N",
-                                  .most = 1 << 24,
+                                  .max = 1 << 24,
                                   .default_text = "0",
                                   .help = "ranks to plan for; without it the fewest that --memory "
                                           "suffices for"},
                                  {.name = "ranks-per-node",
                                   .kind = OPT_WHOLE,
                                   .metavar = "N",
-                                  .most = 65536,
+                                  .max = 65536,
                                   .default_text = "0",
                                   .help = "ranks a node; 0 takes its cores, where they are known"},
                                  {.name = "memory",
@@ -309,26 +254,21 @@ static const option options[] = {{.name = "ranks",
                                   .default_text = "0",
                                   .help = "of a node, such as 64G: a job that needs more is "
                                           "refused"},
-                                 {.name = "expect-rounds",
+                                 {.name = "expect-iterations",
+                                  .old_names = "expect-rounds|",
                                   .kind = OPT_WHOLE,
                                   .metavar = "N",
                                   .default_text = "0",
-                                  .help = "rounds that a joint map or an eigensolver is taken to "
-                                          "need; 0 is 40, or as many as in the calibration"},
+                                  .help =
+                                      "iterations that a joint map or an eigensolver is taken to "
+                                      "need; 0 is 40, or as many as in the calibration"},
                                  {0}};
 
-#define PLAN(word)                                                                                 \
-    &(const command)                                                                               \
-    {                                                                                              \
-        .name = "plan " #word, .method = &method_##word, .example = "--ranks 64 --memory 64G",     \
-        .run = make_plan, .tables = {                                                              \
-            options,                                                                               \
-            compute_options,                                                                       \
-            report_options                                                                         \
-        }                                                                                          \
-    }
-
-static const command *const methods[] = {PLAN(krr), PLAN(kpca), PLAN(kde), PLAN(jkm), 0};
+static const command plan_method = {
+    .example = "--ranks 64 --memory 64G",
+    .run = make_plan,
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
+};
 
 const command command_plan = {
     .name = "plan",
@@ -337,5 +277,6 @@ const command command_plan = {
              "one that is not there yet. Times need a calibration: dkmap bench --calibrate.",
     .example = "dkmap plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 \\\n"
                "      --ranks 64 --memory 64G",
-    .methods = methods,
+    .each = &plan_method,
+    .serves = dkm_method_has_estimate,
 };

@@ -56,6 +56,6 @@ const command command_predict = {
                "  dkmap predict kde.h5 --x new.npy --candidates all.npy --top 5 -o best.csv\n"
                "  dkmap predict kde.h5 --x new.npy --preimage learned --kz 'rbf(sigma=1)' -o y.npy",
     .positionals = "MODEL",
-    .tables = {options, preimage_options, compute_options, report_options},
+    .tables = {options, preimage_options, dkm_layout_settings, compute_options, report_options},
     .run = cmd_predict,
 };

@@ -217,8 +217,8 @@ static const option options[] = {
              "inputs as they are (copy)"},
     {.name = "labels",
      .kind = OPT_WHOLE,
-     .least = 1,
-     .most = INT32_MAX,
+     .min = 1,
+     .max = INT32_MAX,
      .metavar = "N",
      .help = "how many labels there are, for hamming of label sets; those that occur when not "
              "given"},
@@ -242,6 +242,6 @@ const command command_score = {
         "rank: place of the true candidate in the lists that predict --top writes; the truth is "
         "its number. Those missing from a list of N are told, and count as place N + 1.",
     .example = "dkmap score --truth y_new.npy --pred predictions.npy --loss mse",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = score,
 };

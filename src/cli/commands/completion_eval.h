@@ -29,13 +29,13 @@ enum { COMPLETION_MASKS = 16 }; /**< at most */
                  "in place of the masks of --observed"},                                           \
         {.name = "repeat",                                                                         \
          .kind = OPT_WHOLE,                                                                        \
-         .least = 1,                                                                               \
+         .min = 1,                                                                                 \
          .default_text = "5",                                                                      \
          .metavar = "N",                                                                           \
          .help = "with --y: draws of what is missing and of the folds"},                           \
         {.name = "folds",                                                                          \
          .kind = OPT_WHOLE,                                                                        \
-         .least = 2,                                                                               \
+         .min = 2,                                                                                 \
          .default_text = "2",                                                                      \
          .metavar = "N",                                                                           \
          .help = "with --y: each is judged by what was learnt from the others"},                   \

@@ -4,28 +4,24 @@
 
 #include <dkmap/cv.h>
 
-#include "cli/methods/method.h"
 #include "cli/options/grid_search.h"
 
 /** A problem for the library, and what it points to. */
 typedef struct validation {
     run *r;
-    const method *method;
     grid_search grid_search;
+    dkm_settings **kernel, **setting; /**< of each kernel, and of each setting, a point */
+    dkm_cv_points points;
+    dkm_cv_search *search;
     dkm_data *X, *Y;
-    dkm_kernel **kx, **ky, *loss_kernel;
-    double *gammas;
-    dkm_eigen_settings *eigen;
-    dkm_cv_ridge ridge;
-    dkm_cv_fits fits;
+    dkm_kernel *loss_kernel;
     dkm_cv_problem problem;
     dkm_cv_result result;
-    int warned; /* of a fit that did otherwise than asked: once is enough */
 } validation;
 
 /** Read the grid of settings, the examples and the loss. Collective; validation_close() frees what
  *  @p v holds, also after a failure.
- *  @param[in,out] v  zero but for `r` and `method`; it must not be moved after */
+ *  @param[in,out] v  zero but for `r`; it must not be moved after */
 DKM_NODISCARD
 dkm_status validation_open(validation *v);
 void validation_close(validation *v);

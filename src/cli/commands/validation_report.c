@@ -101,7 +101,7 @@ void validation_report(const validation *v)
     char label[GRID_SEARCH_LABEL];
     run *r = v->r;
 
-    report_text(r, "method", v->method->name);
+    report_text(r, "method", dkm_method_name(r->args->command->method));
     report_int(r, "m", dkm_data_rows(v->X));
     report_int(r, "folds", v->problem.folds);
     if (v->problem.inner)
@@ -109,10 +109,10 @@ void validation_report(const validation *v)
     validation_report_table(v);
     label_of(v, v->result.best, label);
     report_text(r, "best", label);
-    if (v->kx[kernel])
-        report_text(r, "kernel", dkm_kernel_text(v->kx[kernel]));
-    if (v->ky[kernel])
-        report_text(r, "output_kernel", dkm_kernel_text(v->ky[kernel]));
+    if (dkm_cv_search_kernel_text(v->search, kernel, 0))
+        report_text(r, "kernel", dkm_cv_search_kernel_text(v->search, kernel, 0));
+    if (dkm_cv_search_kernel_text(v->search, kernel, 1))
+        report_text(r, "output_kernel", dkm_cv_search_kernel_text(v->search, kernel, 1));
     tell_outer_folds(v);
     tell_loss(v);
     report_seconds(r);

@@ -54,6 +54,14 @@ int args_flag(const args *a, const char *name)
     return args_value(a, name, 0) != NULL;
 }
 
+int args_given(const args *a, const char *name)
+{
+    for (int k = 0; k < a->given; k++)
+        if (strcmp(a->values[k].option->name, name) == 0)
+            return 1;
+    return 0;
+}
+
 int args_changed(const args *a, const char *name)
 {
     const value *v = args_value(a, name, 0);

@@ -6,7 +6,9 @@
 
 typedef struct args {
     const command *command; /**< NULL when none was named */
+    subcommand chosen;      /**< what `command` points to: args must not be moved */
     int count;              /**< of values, those that are presets at the end */
+    int given;              /**< how many of them were on the command line */
     value *values;
     int operand_count;
     const char **positionals;
@@ -38,6 +40,9 @@ const char *args_text(const args *a, const char *name);
 double args_real(const args *a, const char *name);
 int64_t args_whole(const args *a, const char *name);
 int args_flag(const args *a, const char *name);
+
+/** Whether an option is on the command line. */
+int args_given(const args *a, const char *name);
 
 /** Whether an option has another value than it has when it is not given. */
 int args_changed(const args *a, const char *name);

@@ -7,38 +7,13 @@
 #ifndef DKMAP_CLI_CORE_CALIBRATION_H
 #define DKMAP_CLI_CORE_CALIBRATION_H
 
+#include <dkmap/estimate.h>
+
 #include "cli/core/run.h"
 
-/** Every number, with what it counts; seconds are those of all ranks working together. */
-#define CALIBRATION_LIST(X)                                                                        \
-    X(ranks)         /* that measured */                                                           \
-    X(cores)         /* of a node */                                                               \
-    X(nodes)         /* that the ranks were on */                                                  \
-    X(base_bytes)    /* of a rank that has done nothing yet */                                     \
-    X(gram_column)   /* seconds an element of the lower triangle and column of the inputs */       \
-    X(gram_element)  /* seconds an element */                                                      \
-    X(double_cube)   /* seconds of a Cholesky factor in double, by m^3 / 3 ... */                  \
-    X(double_square) /* ... and by m^2 */                                                          \
-    X(single_cube)   /* the same in single */                                                      \
-    X(single_square)                                                                               \
-    X(solve_column)  /* solving with a double factor, by m^2 and output */                         \
-    X(solve_square)  /* by m^2 */                                                                  \
-    X(refine_column) /* refining with a single factor, by m^2 and output */                        \
-    X(refine_square)                                                                               \
-    X(round_column) /* a round of the block eigensolver, by m^2 and column of its block */         \
-    X(round_basis)  /* by m, column of the block and column of the basis */                        \
-    X(rounds_root)  /* rounds that it takes, by the root of the components ... */                  \
-    X(rounds_base)  /* ... and whatever their number */                                            \
-    X(full_cube)    /* a full eigensolve, by m^3 */                                                \
-    X(rows_square)  /* a joint map before its first round, by m^2 */                               \
-    X(apply_column) /* its values at all examples, by m^2 and coordinate of outputs */             \
-    X(apply_square) /* by m^2 */
-
-typedef struct calibration {
-#define CALIBRATION_FIELD(name) double name;
-    CALIBRATION_LIST(CALIBRATION_FIELD)
-#undef CALIBRATION_FIELD
-} calibration;
+/** Every number is a rate of dkmap/estimate.h. */
+#define CALIBRATION_LIST DKM_RATES_LIST
+typedef dkm_rates calibration;
 
 enum { CALIBRATION_PATH = 512 };
 

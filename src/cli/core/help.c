@@ -4,8 +4,6 @@
 
 #include <dkmap/context.h>
 
-#include "cli/methods/method.h"
-
 enum { WIDTH = 80, COLUMN = 22 };
 
 /* Words of @p text from column @p at, broken at WIDTH; new lines begin at @p indent. */
@@ -49,10 +47,14 @@ static const char *list_hint(const command *c, const option *o)
 
 static void explain_option(FILE *out, const command *c, const option *o)
 {
-    char left[100], text[600], letter[8] = "";
+    char left[120], text[800], letter[8] = "";
     const char *choices = o->choices ? o->choices : "";
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", o->help);
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", option_help(c, o));
 
+    for (const char *w = o->aliases ? o->aliases : ""; *w && used < sizeof text;
+         w += strcspn(w, "|") + 1)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s--%.*s",
+                                 w == o->aliases ? "; also " : ", ", (int)strcspn(w, "|"), w);
     for (const char *w = choices; *w && used < sizeof text; w += strcspn(w, "|") + 1)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s",
                                  w == choices ? ": " : ", ", (int)strcspn(w, "|"), w);
@@ -71,7 +73,7 @@ static void print_usage_line(FILE *out, const command *c)
     size_t used = (size_t)snprintf(line, sizeof line, "dkmap %s", c->name);
     const option *o;
 
-    if (c->methods)
+    if (command_is_group(c))
         used += (size_t)snprintf(line + used, sizeof line - used, " METHOD");
     if (c->positionals)
         used += (size_t)snprintf(line + used, sizeof line - used, " %s", c->positionals);
@@ -96,9 +98,10 @@ static void print_options(FILE *out, const command *c)
     for (int k = 0; (o = option_at(c, k)); k++) {
         if (k == 0)
             fputs("\nOptions:\n", out);
-        if (!common && (o == compute_options || o == report_options))
+        if (!common && (o == dkm_layout_settings || o == compute_options || o == report_options))
             common = fputs("\nCommon options:\n", out) >= 0;
-        explain_option(out, c, o);
+        if (!(o->flags & OPT_HIDDEN))
+            explain_option(out, c, o);
     }
 }
 
@@ -106,21 +109,24 @@ static void print_example(FILE *out, const command *c)
 {
     fputs("\nExample:\n", out);
     if (c->method)
-        fprintf(out, "  mpirun -np 4 dkmap %s %s %s\n", c->name, c->method->arguments, c->example);
+        fprintf(out, "  mpirun -np 4 dkmap %s %s %s\n", c->name, dkm_method_example(c->method),
+                c->example);
     else
         fprintf(out, "  %s\n", c->example);
 }
 
-static void print_list(FILE *out, const char *title, const command *const *list)
+static void print_list(FILE *out, const char *title, const command *c)
 {
+    subcommand below;
+
     fprintf(out, "\n%s:\n", title);
-    for (; *list; list++)
-        help_explain(out, command_word(*list), command_summary(*list));
+    for (int k = 0; command_below(c, k, &below); k++)
+        help_explain(out, command_word(&below.command), command_summary(&below.command));
 }
 
 static void print_command(FILE *out, const command *c)
 {
-    const char *about = c->about || !c->method ? c->about : c->method->about;
+    const char *about = command_about(c);
 
     fprintf(out, "dkmap %s: %s\n\n", c->name, command_summary(c));
     print_usage_line(out, c);
@@ -128,11 +134,11 @@ static void print_command(FILE *out, const command *c)
         fputc('\n', out);
         wrap(out, 0, 0, about);
     }
-    if (c->methods)
-        print_list(out, "Methods", c->methods);
+    if (command_is_group(c))
+        print_list(out, "Methods", c);
     print_options(out, c);
     print_example(out, c);
-    if (c->methods)
+    if (command_is_group(c))
         fprintf(out, "\nMore on a method: dkmap help %s METHOD\n", c->name);
 }
 
@@ -147,7 +153,7 @@ void help_print(FILE *out, const command *c)
     fputs("Usage: dkmap COMMAND [options]\n"
           "       mpirun -np 4 dkmap COMMAND [options]\n",
           out);
-    print_list(out, "Commands", commands);
+    print_list(out, "Commands", NULL);
     fputs("\nMore on a command: dkmap help COMMAND\n"
           "Exit status: 0 done, 1 failed, 2 wrong usage, 3 stopped early on a signal\n",
           out);

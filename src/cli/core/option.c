@@ -3,20 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/methods/method.h"
 #include "cli/options/common_options.h"
 
 const option compute_options[] = {
     ROW_SVM_BASE,
-    {.name = "grid",
-     .kind = OPT_GRID,
-     .metavar = "PxQ",
-     .help = "process grid; near-square over all ranks when not given"},
-    {.name = "block",
-     .kind = OPT_WHOLE,
-     .metavar = "NB",
-     .help = "block size of distributed matrices; 0 chooses",
-     .default_text = "0"},
     {.name = "seed",
      .kind = OPT_WHOLE,
      .metavar = "S",
@@ -25,8 +15,8 @@ const option compute_options[] = {
     {.name = "threads",
      .kind = OPT_WHOLE,
      .metavar = "T",
-     .most = 65536,
-     .help = "threads a rank; 0 shares the cores of a node among its ranks",
+     .max = 65536,
+     .help = "threads per rank; 0 shares the cores of a node among its ranks",
      .default_text = "0"},
     {.name = "factor",
      .kind = OPT_WORD,
@@ -66,6 +56,12 @@ const option report_options[] = {
     {.name = "help", .letter = 'h', .kind = OPT_FLAG, .help = "this help"},
     {0}};
 
+/* Where the examples of a method come from; the method says what they are. */
+static const option x_row[] = {ROW_X(NULL), {0}};
+static const option y_row[] = {ROW_Y(NULL), {0}};
+static const option x_type_row[] = {ROW_X_TYPE, {0}};
+static const option y_type_row[] = {ROW_Y_TYPE, {0}};
+
 /* The k-th row of a table; k loses the number of rows there are. */
 static const option *option_row_at(const option *table, int *k)
 {
@@ -75,9 +71,36 @@ static const option *option_row_at(const option *table, int *k)
     return NULL;
 }
 
+/* The same for the settings of a method that are options. */
+static const option *option_setting_at(const dkm_method *method, int *k)
+{
+    const option *row;
+
+    for (int s = 0; (row = dkm_method_setting(method, s)); s++)
+        if (!(row->flags & OPT_HIDDEN) && (*k)-- == 0)
+            return row;
+    return NULL;
+}
+
+static const option *option_of_method(const dkm_method *method, int *k)
+{
+    int outputs = dkm_method_outputs(method) != NULL;
+    const option *found = option_row_at(x_row, k);
+
+    if (!found && outputs)
+        found = option_row_at(y_row, k);
+    if (!found)
+        found = option_setting_at(method, k);
+    if (!found)
+        found = option_row_at(x_type_row, k);
+    if (!found && outputs)
+        found = option_row_at(y_type_row, k);
+    return found;
+}
+
 const option *option_at(const command *c, int k)
 {
-    const option *found = c->method ? option_row_at(c->method->options, &k) : NULL;
+    const option *found = c->method ? option_of_method(c->method, &k) : NULL;
 
     for (int t = 0; !found && t < COMMAND_TABLES && c->tables[t]; t++)
         found = option_row_at(c->tables[t], &k);
@@ -89,7 +112,7 @@ const option *option_find(const command *c, const char *name, size_t length)
     const option *o;
 
     for (int k = 0; (o = option_at(c, k)); k++)
-        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+        if (dkm_setting_is_called(o, name, length))
             return o;
     return NULL;
 }
@@ -104,9 +127,21 @@ const option *option_by_letter(const command *c, char letter)
     return NULL;
 }
 
+const char *option_help(const command *c, const option *o)
+{
+    return o == x_row   ? dkm_method_inputs(c->method)
+           : o == y_row ? dkm_method_outputs(c->method)
+                        : o->help;
+}
+
 const char *command_summary(const command *c)
 {
-    return c->summary || !c->method ? c->summary : c->method->summary;
+    return c->summary || !c->method ? c->summary : dkm_method_summary(c->method);
+}
+
+const char *command_about(const command *c)
+{
+    return c->about || !c->method ? c->about : dkm_method_about(c->method);
 }
 
 const char *command_word(const command *c)
@@ -116,12 +151,56 @@ const char *command_word(const command *c)
     return blank ? blank + 1 : c->name;
 }
 
-const command *command_find(const command *const *list, const char *word)
+int command_is_group(const command *c)
 {
-    for (; *list; list++)
-        if (strcmp(command_word(*list), word) == 0)
-            return *list;
+    return c->methods || c->each;
+}
+
+/* The k-th method that a command serves. */
+static const dkm_method *served_method(const command *c, int k)
+{
+    const dkm_method *method;
+
+    for (int m = 0; (method = dkm_method_at(m)); m++)
+        if (c->serves(method) && k-- == 0)
+            return method;
     return NULL;
+}
+
+static int command_with_method(const command *c, int k, subcommand *below)
+{
+    const dkm_method *method = served_method(c, k);
+
+    if (!method)
+        return 0;
+    snprintf(below->name, sizeof below->name, "%s %s", c->name, dkm_method_name(method));
+    below->command = *c->each;
+    below->command.name = below->name;
+    below->command.method = method;
+    return 1;
+}
+
+int command_below(const command *c, int k, subcommand *below)
+{
+    const command *const *list = c ? c->methods : commands;
+
+    if (!list)
+        return c->each && command_with_method(c, k, below);
+    while (*list && k-- > 0)
+        list++;
+    if (*list)
+        below->command = **list;
+    return *list != NULL;
+}
+
+int command_find(const command *c, const char *word, subcommand *below)
+{
+    subcommand tried;
+
+    for (int k = 0; command_below(c, k, &tried); k++)
+        if (strcmp(command_word(&tried.command), word) == 0)
+            return command_below(c, k, below);
+    return 0;
 }
 
 const char *option_hint(const option *o)

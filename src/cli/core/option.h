@@ -1,64 +1,60 @@
 /** @file option.h  What a command accepts, written as tables.
  *
- *  A table of options ends with an empty row and may be shared by many commands; a command is one
- *  struct. Parsing, help and the record of a run are all made from these: a new option is one row,
- *  a new command one struct and one line in a list.
+ *  A table of options is a table of settings (dkmap/settings.h); it ends with an empty row and may
+ * be shared by many commands. A command is one struct. Commands that take a method have the options
+ *  of its settings, and one command below them for each method that they serve. Parsing, help and
+ *  the record of a run are all made from these: a new option is one row, a new command one struct
+ *  and one line in a list.
  */
 #ifndef DKMAP_CLI_CORE_OPTION_H
 #define DKMAP_CLI_CORE_OPTION_H
 
+#include <dkmap/method.h>
 #include <dkmap/status.h>
 
-typedef enum option_kind {
-    OPT_TEXT,
-    OPT_REAL,
-    OPT_WHOLE, /**< an integer from `least` to `most` */
-    OPT_WORD,  /**< one of `choices` */
-    OPT_GRID,  /**< two positive integers, PxQ */
-    OPT_BYTES, /**< a number of bytes, or one with k, M, G or T behind it */
-    OPT_TIME,  /**< seconds, or a number with s, m, h or d behind it */
-    OPT_FLAG   /**< takes no value */
-} option_kind;
+typedef dkm_setting option;
 
-enum {
-    OPT_REQUIRED = 1,
-    OPT_REPEATED = 2, /**< may be given more than once */
-    OPT_LIST = 4,     /**< a value may be several, separated by commas */
-    OPT_SEARCH = 8    /**< so it may in a command that searches over settings */
-};
-
-typedef struct option {
-    const char *name; /**< without the dashes; NULL ends a table */
-    char letter;      /**< of the short form, or 0 */
-    option_kind kind;
-    int flags;
-    const char *metavar; /**< stands for the value in the help; option_hint() has one for all */
-    const char *help;
-    const char *default_text; /**< the value when none is given, or NULL */
-    const char *choices;      /**< of OPT_WORD, each followed by '|' */
-    int64_t least, most;      /**< of OPT_WHOLE; a most of 0 is no bound */
-} option;
+#define OPT_TEXT     DKM_SETTING_TEXT
+#define OPT_REAL     DKM_SETTING_REAL
+#define OPT_WHOLE    DKM_SETTING_INT
+#define OPT_WORD     DKM_SETTING_CHOICE
+#define OPT_GRID     DKM_SETTING_GRID
+#define OPT_BYTES    DKM_SETTING_BYTES
+#define OPT_TIME     DKM_SETTING_TIME
+#define OPT_FLAG     DKM_SETTING_FLAG
+#define OPT_REQUIRED DKM_SETTING_REQUIRED
+#define OPT_REPEATED DKM_SETTING_REPEATED
+#define OPT_LIST     DKM_SETTING_LIST
+#define OPT_SEARCH   DKM_SETTING_SEARCH
+#define OPT_HIDDEN   DKM_SETTING_HIDDEN
 
 struct run;
-typedef struct method method; /* see method.h */
 
-enum { COMMAND_TABLES = 4 };
+enum { COMMAND_TABLES = 5, COMMAND_NAME = 48 };
 
 typedef struct command {
-    const char *name;     /**< in full: "predict", "fit krr" */
-    const method *method; /**< whose options come before those of the tables, and whose summary and
-                             paragraph stand in for the command's; or NULL */
-    const char *summary;  /**< one line */
-    const char *about;    /**< a paragraph for `help COMMAND`, or NULL */
-    const char *example;  /**< of a command with a method: what follows the method's arguments */
+    const char *name;         /**< in full: "predict", "fit krr" */
+    const dkm_method *method; /**< whose options come before those of the tables, and whose summary
+                                 and paragraph stand in for the command's; or NULL */
+    const char *summary;      /**< one line */
+    const char *about;        /**< a paragraph for `help COMMAND`, or NULL */
+    const char *example;      /**< of a command with a method: what follows the method's example */
     const char
         *positionals; /**< names of the arguments without dashes, separated by blanks, or NULL;
                       "..." at the end lets more follow */
-    int sweeps;       /**< tries several settings: OPT_SWEEP options take lists */
+    int sweeps;       /**< tries several settings: OPT_SEARCH options take lists */
     const option *tables[COMMAND_TABLES]; /**< the last one is NULL */
     dkm_status (*run)(struct run *run);
     const struct command *const *methods; /**< of a command of commands, ended by NULL */
+    const struct command *each;           /**< of a command of methods: what it is with a method */
+    int (*serves)(const dkm_method *method); /**< of a command of methods: whether it takes one */
 } command;
+
+/** A command below another one: `fit krr` below `fit`. */
+typedef struct subcommand {
+    command command;
+    char name[COMMAND_NAME];
+} subcommand;
 
 /** Every command, ended by NULL. */
 extern const command *const commands[];
@@ -67,12 +63,17 @@ extern const command *const commands[];
 extern const option compute_options[];
 extern const option report_options[];
 
-/** The option of @p c called @p name (of @p length letters), or by its letter; NULL if none. */
+/** The option of @p c called @p name (of @p length letters), by any of its names, or by its letter;
+ *  NULL if none. */
 const option *option_find(const command *c, const char *name, size_t length);
 const option *option_by_letter(const command *c, char letter);
 
-/** The k-th option of a command, through its method's table and all its own; NULL past the end. */
+/** The k-th option of a command: the examples of its method, the method's settings, and all its own
+ *  tables; NULL past the end. */
 const option *option_at(const command *c, int k);
+
+/** What an option is for. */
+const char *option_help(const command *c, const option *o);
 
 /** What stands for the value of an option; "" for one that takes none. */
 const char *option_hint(const option *o);
@@ -83,10 +84,21 @@ void option_label(const option *o, char *out, size_t size);
 /** One line about a command. */
 const char *command_summary(const command *c);
 
+/** A paragraph about a command, or NULL. */
+const char *command_about(const command *c);
+
 /** The last word of a command's name: "krr" of "fit krr". */
 const char *command_word(const command *c);
 
-/** The command of a list that is called @p word; NULL if none. */
-const command *command_find(const command *const *list, const char *word);
+/** Whether there are commands below it. */
+int command_is_group(const command *c);
+
+/** The k-th command below @p c, or of all where that is NULL.
+ *  @return 1, or 0 past the last; then @p below is not touched */
+int command_below(const command *c, int k, subcommand *below);
+
+/** The command below @p c, or of all where that is NULL, that is called @p word.
+ *  @return 1, or 0 if there is none */
+int command_find(const command *c, const char *word, subcommand *below);
 
 #endif

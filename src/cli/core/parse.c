@@ -39,14 +39,13 @@ static int asks_help(const char *text)
 static args_outcome add_value(args *a, const option *o, const char *label, const char *text)
 {
     value *grown = realloc(a->values, ((size_t)a->count + 1) * sizeof *grown);
-    char expected[200];
 
     if (!grown)
         return wrong(a, "no memory for the command line");
     a->values = grown;
     if (!value_parse(o, text, &grown[a->count])) {
-        value_expected(o, expected, sizeof expected);
-        return wrong(a, "%s expects %s, not '%s'", label, expected, text);
+        dkm_setting_explain(o, label, text, a->complaint, sizeof a->complaint);
+        return ARGS_WRONG;
     }
     a->count++;
     return ARGS_RUN;
@@ -57,12 +56,20 @@ static int takes_list(const command *c, const option *o)
     return (o->flags & OPT_LIST) || ((o->flags & OPT_SEARCH) && c->sweeps);
 }
 
+/* Whether the user called the option by its first name, or its letter. */
+static int is_named(const option *o, const char *label)
+{
+    return label[1] != '-' || strcmp(label + 2, o->name) == 0;
+}
+
 static args_outcome add_values(args *a, const option *o, const char *label, char *text)
 {
     args_outcome outcome = ARGS_RUN;
 
     if (args_count(a, o->name) > 0 && !(o->flags & OPT_REPEATED) && o->kind != OPT_FLAG)
-        return wrong(a, "%s is given twice", label);
+        return is_named(o, label) ? wrong(a, "%s is given twice", label)
+                                  : wrong(a, "%s is another name of --%s, and one is given already",
+                                          label, o->name);
     if (!takes_list(a->command, o) && (o->flags & OPT_SEARCH) && strchr(text, ','))
         return wrong(a, "%s %s: one value, please; dkmap cv chooses between several", label, text);
     if (!takes_list(a->command, o))
@@ -80,13 +87,14 @@ static args_outcome unknown_option(args *a, const char *text)
 {
     const char *name = text + strspn(text, "-");
     size_t length = strcspn(name, "=");
+    char meant[SUGGESTION];
 
     if (length < 2)
         return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
                      text, a->command->name);
+    suggest_option(a->command, name, length, meant);
     return wrong(a, "unknown option %.*s: did you mean --%s? See: dkmap help %s",
-                 (int)(name + length - text), text, suggest_option(a->command, name, length)->name,
-                 a->command->name);
+                 (int)(name + length - text), text, meant, a->command->name);
 }
 
 /* The argument at hand is an option: --name VALUE, --name=VALUE, or -l VALUE. */
@@ -152,6 +160,7 @@ static args_outcome complete(args *a)
     char label[64];
     const option *o;
 
+    a->given = a->count;
     for (int k = 0; outcome == ARGS_RUN && (o = option_at(a->command, k)); k++) {
         option_label(o, label, sizeof label);
         if (args_count(a, o->name) > 0)
@@ -191,38 +200,44 @@ static args_outcome read_rest(reader *r)
 static args_outcome no_method(args *a)
 {
     char choices[300] = "";
+    subcommand below;
     size_t used = 0;
 
-    for (const command *const *m = a->command->methods; *m && used < sizeof choices; m++)
+    for (int k = 0; used < sizeof choices && command_below(a->command, k, &below); k++)
         used += (size_t)snprintf(choices + used, sizeof choices - used, "%s%s", used ? ", " : "",
-                                 command_word(*m));
+                                 command_word(&below.command));
     return wrong(a, "%s needs a method: %s", a->command->name, choices);
 }
 
 /* The next word of a command: a bare one, or `--name` where a method is called so; else NULL. */
-static const char *method_word(const command *const *list, const char *text)
+static const char *method_word(const command *c, const char *text)
 {
+    subcommand below;
+
     if (!is_option(text))
         return text;
-    return strncmp(text, "--", 2) == 0 && command_find(list, text + 2) ? text + 2 : NULL;
+    return strncmp(text, "--", 2) == 0 && command_find(c, text + 2, &below) ? text + 2 : NULL;
 }
 
-/* Walk down from the list of all commands to the one that the words name. */
+/* Walk down from all commands to the one that the words name. */
 static args_outcome find_command(reader *r)
 {
-    const command *const *list = commands;
     const char *word;
     args *a = r->a;
 
-    while (list && r->at < r->argc && (word = method_word(list, r->argv[r->at]))) {
+    while ((!a->command || command_is_group(a->command)) && r->at < r->argc &&
+           (word = method_word(a->command, r->argv[r->at]))) {
+        subcommand from = a->chosen;
+        const command *above = a->command ? &from.command : NULL;
+        char meant[SUGGESTION];
         r->at++;
-        const command *found = command_find(list, word);
-        if (!found)
+        if (!command_find(above, word, &a->chosen)) {
+            suggest_command(above, word, meant);
             return wrong(a, "unknown %s '%s': did you mean '%s'? See: dkmap help%s%s",
-                         a->command ? "method" : "command", word, suggest_command(list, word),
-                         a->command ? " " : "", a->command ? a->command->name : "");
-        a->command = found;
-        list = found->methods;
+                         above ? "method" : "command", word, meant, above ? " " : "",
+                         above ? above->name : "");
+        }
+        a->command = &a->chosen.command;
     }
     return ARGS_RUN;
 }
@@ -254,5 +269,5 @@ args_outcome parse(args *a, int argc, char **argv)
         return ARGS_HELP;
     if (!a->command)
         return wrong(a, "a command comes first, not '%s'; see: dkmap help", argv[1]);
-    return a->command->methods ? no_method(a) : read_rest(&r);
+    return command_is_group(a->command) ? no_method(a) : read_rest(&r);
 }

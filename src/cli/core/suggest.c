@@ -1,66 +1,37 @@
-/* Suggestions for misspelled words by the optimal string alignment distance (Damerau 1964, Commun.
- * ACM 7(3):171-176, doi:10.1145/363958.363994): inserting, deleting or changing a character, or
- * swapping two adjacent ones, costs one. Only the first LONGEST characters count. */
 #include "cli/core/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 40 };
+enum { NAMES = 200 };
 
-static int least(int a, int b, int c)
+static void suggest_name(const char *name, size_t length, int count, const char *const *names,
+                         char out[SUGGESTION])
 {
-    int ab = a < b ? a : b;
+    int nearest = dkm_nearest_name(name, length, count, names);
 
-    return ab < c ? ab : c;
+    snprintf(out, SUGGESTION, "%s", nearest < 0 ? "" : names[nearest]);
 }
 
-static int suggest_distance(const char *a, size_t n, const char *b, size_t m)
+void suggest_option(const command *c, const char *name, size_t length, char out[SUGGESTION])
 {
-    int d[LONGEST + 1][LONGEST + 1];
+    const char *names[NAMES];
+    const option *o;
+    int count = 0;
 
-    n = n < LONGEST ? n : LONGEST;
-    m = m < LONGEST ? m : LONGEST;
-    for (size_t i = 0; i <= n; i++)
-        for (size_t j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                d[i][j] = (int)(i + j);
-                continue;
-            }
-            d[i][j] =
-                least(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i][j], d[i - 2][j - 2] + 1);
-        }
-    return d[n][m];
+    for (int k = 0; (o = option_at(c, k)) && count < NAMES; k++)
+        if (!(o->flags & OPT_HIDDEN))
+            names[count++] = o->name;
+    suggest_name(name, length, count, names, out);
 }
 
-const option *suggest_option(const command *c, const char *name, size_t length)
+void suggest_command(const command *c, const char *word, char out[SUGGESTION])
 {
-    const option *best = NULL, *o;
-    int shortest = 2 * LONGEST;
+    subcommand below[NAMES];
+    const char *names[NAMES];
+    int count = 0;
 
-    for (int k = 0; (o = option_at(c, k)); k++) {
-        int far = suggest_distance(name, length, o->name, strlen(o->name));
-        if (far < shortest) {
-            shortest = far;
-            best = o;
-        }
-    }
-    return best;
-}
-
-const char *suggest_command(const command *const *list, const char *word)
-{
-    const char *best = NULL;
-    int shortest = 2 * LONGEST;
-
-    for (; *list; list++) {
-        const char *known = command_word(*list);
-        int far = suggest_distance(word, strlen(word), known, strlen(known));
-        if (far < shortest) {
-            shortest = far;
-            best = known;
-        }
-    }
-    return best;
+    for (; count < NAMES && command_below(c, count, &below[count]); count++)
+        names[count] = command_word(&below[count].command);
+    suggest_name(word, strlen(word), count, names, out);
 }

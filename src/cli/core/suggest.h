@@ -1,13 +1,15 @@
-/** @file suggest.h  What someone who typed a wrong word may have meant. */
+/** @file suggest.h  What a misspelled word was meant to be. */
 #ifndef DKMAP_CLI_CORE_SUGGEST_H
 #define DKMAP_CLI_CORE_SUGGEST_H
 
 #include "cli/core/option.h"
 
-/** The option of @p c nearest to @p name (of @p length letters); NULL if it has none. */
-const option *suggest_option(const command *c, const char *name, size_t length);
+enum { SUGGESTION = 64 };
 
-/** The word of a list of commands nearest to @p word. */
-const char *suggest_command(const command *const *list, const char *word);
+/** The name of the option of @p c nearest to @p name, of @p length letters. */
+void suggest_option(const command *c, const char *name, size_t length, char out[SUGGESTION]);
+
+/** The word of the command below @p c (of all, where that is NULL) nearest to @p word. */
+void suggest_command(const command *c, const char *word, char out[SUGGESTION]);
 
 #endif

@@ -12,11 +12,8 @@ typedef struct value {
     int P, Q;      /**< of OPT_GRID */
 } value;
 
-/** Read @p text as a value of @p o.
+/** Read @p text as a value of @p o; that of a flag is not looked at.
  *  @return 1, or 0 when it is not one */
 int value_parse(const option *o, const char *text, value *v);
-
-/** What value_parse() expects, for a person: "a number". */
-void value_expected(const option *o, char *out, size_t size);
 
 #endif

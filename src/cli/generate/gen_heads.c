@@ -163,7 +163,7 @@ const command command_gen_rotating = {
     .summary = "a film of a head that turns from side to side",
     .about = "frames.npy holds one picture a row, t.npy the angle in degrees, from 0 to 180.",
     .example = "dkmap gen rotating --n 1000 --out-dir film",
-    .tables = {rotating_options, compute_options, report_options},
+    .tables = {rotating_options, dkm_layout_settings, compute_options, report_options},
     .run = rotating,
 };
 
@@ -172,6 +172,6 @@ const command command_gen_faces = {
     .summary = "pictures of people, plain and smiling",
     .about = "x.npy holds plain faces, y.npy the same people smiling, one picture a row.",
     .example = "mpirun -np 2 dkmap gen faces --n 70 --seed 1 --out-dir people",
-    .tables = {faces_options, compute_options, report_options},
+    .tables = {faces_options, dkm_layout_settings, compute_options, report_options},
     .run = faces,
 };

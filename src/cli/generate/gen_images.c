@@ -197,7 +197,7 @@ const command command_gen_noise = {
     .name = "gen noise",
     .summary = "rows of a file with normal noise added",
     .example = "dkmap gen noise --x digits.npy --sd 0.5 --seed 1 -o noisy.npy",
-    .tables = {noise_options, compute_options, report_options},
+    .tables = {noise_options, dkm_layout_settings, compute_options, report_options},
     .run = noise,
 };
 
@@ -206,6 +206,6 @@ const command command_gen_smooth = {
     .summary = "images of a file, smoothed by a Gaussian",
     .about = "The Gaussian is cut off at four times its width.",
     .example = "dkmap gen smooth --x digits.npy --shape 16x16 --width 0.75 -o smooth.npy",
-    .tables = {smooth_options, compute_options, report_options},
+    .tables = {smooth_options, dkm_layout_settings, compute_options, report_options},
     .run = smooth,
 };

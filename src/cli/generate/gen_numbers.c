@@ -121,7 +121,7 @@ static dkm_status swissroll(run *r)
     }
 #define ROW_DIM(value, lowest)                                                                     \
     {                                                                                              \
-        .name = "dim", .kind = OPT_WHOLE, .default_text = value, .least = lowest, .most = 1000000, \
+        .name = "dim", .kind = OPT_WHOLE, .default_text = value, .min = lowest, .max = 1000000,    \
         .metavar = "D", .help = "columns"                                                          \
     }
 
@@ -136,7 +136,7 @@ const command command_gen_regression = {
     .about = "x.npy holds uniform numbers, y.npy 10 sin(pi x0 x1) + 20 (x2 - 1/2)^2 + 10 x3 + 5 x4 "
              "and noise. No learner gets below the variance of the noise.",
     .example = "mpirun -np 4 dkmap gen regression --n 1000000 --seed 1 --out-dir big",
-    .tables = {regression_options, compute_options, report_options},
+    .tables = {regression_options, dkm_layout_settings, compute_options, report_options},
     .run = regression,
 };
 
@@ -145,7 +145,7 @@ const command command_gen_identity = {
     .summary = "points of the unit sphere that are mapped to themselves",
     .about = "x.npy and y.npy hold the same points.",
     .example = "dkmap gen identity --n 120 --dim 50 --seed 1 --out-dir sphere",
-    .tables = {identity_options, compute_options, report_options},
+    .tables = {identity_options, dkm_layout_settings, compute_options, report_options},
     .run = identity,
 };
 
@@ -154,6 +154,6 @@ const command command_gen_swissroll = {
     .summary = "a sheet rolled up in three dimensions",
     .about = "x.npy holds the points, t.npy where they lie on the sheet: along it and across it.",
     .example = "dkmap gen swissroll --n 1000 --seed 1 --out-dir roll",
-    .tables = {swissroll_options, compute_options, report_options},
+    .tables = {swissroll_options, dkm_layout_settings, compute_options, report_options},
     .run = swissroll,
 };

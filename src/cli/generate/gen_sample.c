@@ -275,7 +275,7 @@ static const option options[] = {
      .help = "a file to take rows of; given again, others whose rows belong to them"},
     {.name = "folds",
      .kind = OPT_WHOLE,
-     .least = 2,
+     .min = 2,
      .metavar = "N",
      .help = "deal them at random to so many folds"},
     {.name = "train",
@@ -290,7 +290,7 @@ static const option options[] = {
      .help = "classes of the rows, which are spread evenly over the folds"},
     {.name = "per-class",
      .kind = OPT_WHOLE,
-     .least = 1,
+     .min = 1,
      .metavar = "N",
      .help = "take so many rows of each class alone"},
     {.name = "pick",
@@ -310,6 +310,6 @@ const command command_gen_sample = {
              "DIR/0/test_y.txt. Rows keep their order.",
     .example = "dkmap gen sample --rows x.npy --rows labels.npy --labels labels.npy --folds 5 \\\n"
                "      --seed 1 --out-dir folds",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = sample,
 };

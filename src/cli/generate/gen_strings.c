@@ -161,7 +161,7 @@ const command command_gen_strings = {
              "alone. Outputs y.txt are abad, dbbd and abc with letters put in and left out at "
              "random. labels.npy tells the class.",
     .example = "dkmap gen strings --n 200 --seed 1 --out-dir toy",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = strings,
 };
 
@@ -172,6 +172,6 @@ const command command_gen_switching = {
              "a, b, c follow one of two tables that depend on the output letter. labels.npy tells "
              "which.",
     .example = "dkmap gen switching --n 50 --seed 1 --out-dir switch",
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = switching,
 };

@@ -11,7 +11,7 @@
     {.name = "clusters",                                                                           \
      .kind = OPT_WHOLE,                                                                            \
      .metavar = "N",                                                                               \
-     .least = 1,                                                                                   \
+     .min = 1,                                                                                     \
      .help = "target: 1 for objects of one of N clusters found by k-means, else 0; dense rows "    \
              "only. 30 clusters when no target is given"},                                         \
         {.name = "labels",                                                                         \

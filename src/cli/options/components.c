@@ -1,32 +1,7 @@
 #include "cli/options/components.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* "64", "95%" or "all"; nonzero when it is none of them. */
-static int read_components(const char *text, dkm_eigen_settings *settings)
-{
-    char *end;
-    double number;
-
-    if (strcmp(text, "all") == 0) {
-        settings->components = INT64_MAX;
-        return 0;
-    }
-    errno = 0;
-    number = strtod(text, &end);
-    if (end == text || errno != 0 || !(number > 0))
-        return 1;
-    if (strcmp(end, "%") == 0) {
-        settings->components = 0;
-        settings->share = number / 100.0;
-        return number > 100.0;
-    }
-    settings->components = (dkm_idx)number;
-    return *end != '\0' || number != floor(number) || number > 1e15;
-}
 
 static dkm_eigen_solver solver_of(const char *word)
 {
@@ -40,7 +15,7 @@ dkm_status components_settings(run *r, dkm_eigen_settings *settings)
     const char *text = args_text(r->args, "components");
 
     settings->solver = solver_of(args_text(r->args, "eigensolver"));
-    if (read_components(text, settings) == 0)
+    if (dkm_components_parse(text, &settings->components, &settings->share))
         return DKM_OK;
     return dkm_agree(r->ctx, dkm_fail(r->ctx, DKM_ERR_ARG,
                                       "--components %s: give a number of at least 1, a share of "

@@ -159,6 +159,66 @@ out:
     return status;
 }
 
+/* Nodes with their places in the copy; files are copied, and loaded later. */
+static dkm_local copy_nodes(dkm_ctx *ctx, const dkm_kernel *from, dkm_kernel *to)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_calloc(ctx, from->nodes, &to->node));
+    DKM_STEP(dkm_calloc(ctx, from->nodes, &to->inners));
+    for (dkm_idx i = 0; i < from->nodes; i++) {
+        const dkm_node *node = &from->node[i];
+        dkm_node *copy = &to->node[i];
+        *copy = *node;
+        copy->loaded = (dkm_kernel_plugin){0};
+        copy->file = NULL;
+        copy->inner = node->inner ? to->inners + (node->inner - from->inners) : NULL;
+        if (from->inners[i])
+            to->inners[i] = to->node + (from->inners[i] - from->node);
+        if (node->file)
+            DKM_STEP(dkm_strdup(ctx, node->file, &copy->file));
+    }
+out:
+    return local;
+}
+
+static dkm_local copy_kernel(dkm_ctx *ctx, const dkm_kernel *from, dkm_kernel **copy)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_kernel *k;
+
+    DKM_STEP(dkm_calloc(ctx, 1, copy));
+    k = *copy;
+    *k = (dkm_kernel){
+        .ctx = ctx, .nodes = from->nodes, .slots = from->slots, .distances = from->distances};
+    DKM_STEP(dkm_strdup(ctx, from->text, &k->text));
+    DKM_STEP(copy_nodes(ctx, from, k));
+out:
+    return local;
+}
+
+dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel, dkm_kernel **copy)
+{
+    dkm_status status = DKM_OK;
+    dkm_kernel *k = NULL;
+
+    *copy = NULL;
+    DKM_AGREE(ctx, copy_kernel(ctx, kernel, &k));
+    for (dkm_idx i = 0; i < k->nodes; i++)
+        if (k->node[i].file)
+            DKM_TRY(dkm_kernel_load(ctx, k->node[i].file, &k->node[i].loaded));
+    *copy = k;
+    k = NULL;
+out:
+    dkm_kernel_destroy(&k);
+    return status;
+}
+
+int dkm_kernel_is_linear(const dkm_kernel *kernel)
+{
+    return kernel->nodes == 1 && strcmp(kernel->node[0].kind->name, "linear") == 0;
+}
+
 int dkm_kernel_has_better_distances(const dkm_kernel *kernel)
 {
     return !kernel->distances && kernel->node[0].kind->origin == DKM_ORIGIN_AS_OUTSIDE;

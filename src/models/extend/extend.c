@@ -71,7 +71,7 @@ dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
     s->t = found.dimensions;
     if (info)
         *info = found;
-    status = dkm_model_wrap(ctx, &dkm_method_extend, s, DKM_DENSE, s->m, model);
+    status = dkm_model_wrap(ctx, &dkm_class_extend, s, DKM_DENSE, s->m, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     if (s)
@@ -104,11 +104,11 @@ out:
 
 dkm_local dkm_extend_check(const dkm_model *model)
 {
-    if (model->method == &dkm_method_extend)
+    if (model->class == &dkm_class_extend)
         return DKM_LOCAL_OK;
     return dkm_fail(model->ctx, DKM_ERR_ARG,
                     "a model of %s is not an extended kernel (dkmap extend fit)",
-                    model->method->name);
+                    model->class->name);
 }
 
 dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data **Z)
@@ -281,9 +281,9 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_extend = {.name = "extend",
-                                      .predict = extend_predict,
-                                      .stretch = extend_batch_rows,
-                                      .to_archive = extend_to_archive,
-                                      .from_archive = extend_from_archive,
-                                      .destroy = extend_destroy};
+const dkm_model_class dkm_class_extend = {.name = "extend",
+                                          .predict = extend_predict,
+                                          .stretch = extend_batch_rows,
+                                          .to_archive = extend_to_archive,
+                                          .from_archive = extend_from_archive,
+                                          .destroy = extend_destroy};

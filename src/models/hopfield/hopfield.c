@@ -84,7 +84,7 @@ dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     DKM_TRY(dkm_hopfield_ready(s));
     if (info)
         *info = (dkm_hopfield_info){dkm_data_rows(X), s->e.p};
-    status = dkm_model_wrap(ctx, &dkm_method_hopfield, s, DKM_DENSE, dkm_data_cols(Y), model);
+    status = dkm_model_wrap(ctx, &dkm_class_hopfield, s, DKM_DENSE, dkm_data_cols(Y), model);
     s = NULL; /* taken over, whatever came of it */
 out:
     dkm_data_destroy(&joined);
@@ -208,9 +208,9 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_hopfield = {.name = "hopfield",
-                                        .predict = hopfield_predict,
-                                        .stretch = hopfield_batch_rows,
-                                        .to_archive = hopfield_to_archive,
-                                        .from_archive = hopfield_from_archive,
-                                        .destroy = hopfield_destroy};
+const dkm_model_class dkm_class_hopfield = {.name = "hopfield",
+                                            .predict = hopfield_predict,
+                                            .stretch = hopfield_batch_rows,
+                                            .to_archive = hopfield_to_archive,
+                                            .from_archive = hopfield_from_archive,
+                                            .destroy = hopfield_destroy};

@@ -198,7 +198,7 @@ dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
                                        ky ? dkm_kernel_text(ky) : "linear"));
     DKM_TRY(jkm_learn(s, X, Y, joint, settings, &found));
     dkm_jkm_describe(s, &type, &cols);
-    status = dkm_model_wrap(ctx, &dkm_method_jkm, s, type, cols, model);
+    status = dkm_model_wrap(ctx, &dkm_class_jkm, s, type, cols, model);
     s = NULL; /* taken over, whatever came of it */
     if (info)
         *info = found;

@@ -193,10 +193,10 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_jkm = {.name = "jkm",
-                                   .predict = jkm_model_predict,
-                                   .stretch = jkm_model_batch_rows,
-                                   .configure = jkm_model_configure,
-                                   .to_archive = jkm_model_to_archive,
-                                   .from_archive = jkm_model_from_archive,
-                                   .destroy = dkm_jkm_destroy};
+const dkm_model_class dkm_class_jkm = {.name = "jkm",
+                                       .predict = jkm_model_predict,
+                                       .stretch = jkm_model_batch_rows,
+                                       .configure = jkm_model_configure,
+                                       .to_archive = jkm_model_to_archive,
+                                       .from_archive = jkm_model_from_archive,
+                                       .destroy = dkm_jkm_destroy};

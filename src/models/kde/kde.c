@@ -205,7 +205,7 @@ dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
     found.block = s->fitted.nb;
     if (info)
         *info = found;
-    status = dkm_model_wrap(ctx, &dkm_method_kde, s, DKM_DENSE, s->out.p, model);
+    status = dkm_model_wrap(ctx, &dkm_class_kde, s, DKM_DENSE, s->out.p, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     if (s)
@@ -314,11 +314,11 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_kde = {.name = "kde",
-                                   .predict = kde_predict,
-                                   .stretch = kde_batch_rows,
-                                   .configure = kde_configure,
-                                   .decode = kde_decode,
-                                   .to_archive = kde_to_archive,
-                                   .from_archive = kde_from_archive,
-                                   .destroy = kde_destroy};
+const dkm_model_class dkm_class_kde = {.name = "kde",
+                                       .predict = kde_predict,
+                                       .stretch = kde_batch_rows,
+                                       .configure = kde_configure,
+                                       .decode = kde_decode,
+                                       .to_archive = kde_to_archive,
+                                       .from_archive = kde_from_archive,
+                                       .destroy = kde_destroy};

@@ -59,7 +59,7 @@ dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
         s->Y = *Y;
         *Y = NULL;
     }
-    status = dkm_model_wrap(ctx, &dkm_method_knn, s, dkm_data_type(dkm_knn_outputs(s)),
+    status = dkm_model_wrap(ctx, &dkm_class_knn, s, dkm_data_type(dkm_knn_outputs(s)),
                             dkm_data_cols(dkm_knn_outputs(s)), model);
     s = NULL; /* taken over, whatever came of it */
 out:
@@ -178,10 +178,10 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_knn = {.name = "knn",
-                                   .predict = dkm_knn_predict,
-                                   .stretch = knn_batch_rows,
-                                   .configure = knn_configure,
-                                   .to_archive = knn_to_archive,
-                                   .from_archive = knn_from_archive,
-                                   .destroy = knn_destroy};
+const dkm_model_class dkm_class_knn = {.name = "knn",
+                                       .predict = dkm_knn_predict,
+                                       .stretch = knn_batch_rows,
+                                       .configure = knn_configure,
+                                       .to_archive = knn_to_archive,
+                                       .from_archive = knn_from_archive,
+                                       .destroy = knn_destroy};

@@ -94,7 +94,7 @@ dkm_status dkm_kpca_fit(dkm_ctx *ctx, dkm_data **X, const dkm_kernel *kernel,
         info->m = m;
         info->landmarks = dkm_data_rows(s->e.fitted.X);
     }
-    status = dkm_model_wrap(ctx, &dkm_method_kpca, s, DKM_DENSE, s->e.p, model);
+    status = dkm_model_wrap(ctx, &dkm_class_kpca, s, DKM_DENSE, s->e.p, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     if (s)
@@ -165,12 +165,12 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_kpca = {.name = "kpca",
-                                    .predict = kpca_encode,
-                                    .stretch = kpca_batch_rows,
-                                    .configure = kpca_configure,
-                                    .decode = kpca_decode,
-                                    .predicts_coordinates = 1,
-                                    .to_archive = kpca_to_archive,
-                                    .from_archive = kpca_from_archive,
-                                    .destroy = kpca_destroy};
+const dkm_model_class dkm_class_kpca = {.name = "kpca",
+                                        .predict = kpca_encode,
+                                        .stretch = kpca_batch_rows,
+                                        .configure = kpca_configure,
+                                        .decode = kpca_decode,
+                                        .predicts_coordinates = 1,
+                                        .to_archive = kpca_to_archive,
+                                        .from_archive = kpca_from_archive,
+                                        .destroy = kpca_destroy};

@@ -29,7 +29,7 @@ void dkm_krr_dual_destroy(dkm_krr_dual **s)
     *s = NULL;
 }
 
-dkm_status dkm_krr_dual_wrap(dkm_krr_dual *s, const dkm_method *method, dkm_model **model)
+dkm_status dkm_krr_dual_wrap(dkm_krr_dual *s, const dkm_model_class *method, dkm_model **model)
 {
     return dkm_model_wrap(s->fitted.ctx, method, s, s->outputs.encoder.type,
                           dkm_krr_outputs_cols(&s->outputs), model);
@@ -67,7 +67,7 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(Y), &path, info);
     if (info)
         info->form = "dual";
-    status = dkm_krr_dual_wrap(s, &dkm_method_krr, model);
+    status = dkm_krr_dual_wrap(s, &dkm_class_krr, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     dkm_path_info_free(&path);
@@ -143,4 +143,4 @@ out:
         .destroy = krr_dual_destroy                                                                \
     }
 
-const dkm_method dkm_method_krr = DUAL("krr"), dkm_method_svm = DUAL("svm");
+const dkm_model_class dkm_class_krr = DUAL("krr"), dkm_class_svm = DUAL("svm");

@@ -156,7 +156,7 @@ dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source, 
     DKM_TRY(krr_nystroem_open_base(&f, X, kernel));
     DKM_TRY(krr_nystroem_solve(&f));
     krr_nystroem_report(&f, info);
-    status = dkm_krr_dual_wrap(f.s, &dkm_method_krr, model);
+    status = dkm_krr_dual_wrap(f.s, &dkm_class_krr, model);
     f.s = NULL; /* taken over, whatever came of it */
 out:
     DKM_FREE(f.F);

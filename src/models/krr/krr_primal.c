@@ -72,7 +72,7 @@ dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(X), &found, info);
     if (info)
         info->form = "primal";
-    status = dkm_model_wrap(ctx, &dkm_method_krr_primal, s, s->outputs.encoder.type,
+    status = dkm_model_wrap(ctx, &dkm_class_krr_primal, s, s->outputs.encoder.type,
                             dkm_krr_outputs_cols(&s->outputs), model);
     s = NULL; /* taken over, whatever came of it */
 out:
@@ -205,9 +205,9 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_krr_primal = {.name = "krr-primal",
-                                          .predict = krr_primal_predict,
-                                          .stretch = krr_primal_batch_rows,
-                                          .to_archive = krr_primal_to_archive,
-                                          .from_archive = krr_primal_from_archive,
-                                          .destroy = krr_primal_destroy};
+const dkm_model_class dkm_class_krr_primal = {.name = "krr-primal",
+                                              .predict = krr_primal_predict,
+                                              .stretch = krr_primal_batch_rows,
+                                              .to_archive = krr_primal_to_archive,
+                                              .from_archive = krr_primal_from_archive,
+                                              .destroy = krr_primal_destroy};

@@ -152,7 +152,7 @@ dkm_status dkm_krr_subset_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
     DKM_TRY(krr_subset_find_root(&f));
     DKM_TRY(place_inputs(&f, X));
     DKM_TRY(krr_subset_solve(&f, Y, info));
-    status = dkm_krr_dual_wrap(f.s, &dkm_method_krr, model);
+    status = dkm_krr_dual_wrap(f.s, &dkm_class_krr, model);
     f.s = NULL; /* taken over, whatever came of it */
 out:
     dkm_data_destroy(&f.Z);

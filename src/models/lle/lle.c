@@ -158,9 +158,9 @@ out:
     return status;
 }
 
-const dkm_method dkm_method_lle = {.name = "lle",
-                                   .predict = lle_place,
-                                   .stretch = rows_at_a_time,
-                                   .to_archive = lle_to_archive,
-                                   .from_archive = lle_from_archive,
-                                   .destroy = dkm_lle_close};
+const dkm_model_class dkm_class_lle = {.name = "lle",
+                                       .predict = lle_place,
+                                       .stretch = rows_at_a_time,
+                                       .to_archive = lle_to_archive,
+                                       .from_archive = lle_from_archive,
+                                       .destroy = dkm_lle_close};

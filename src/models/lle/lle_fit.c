@@ -281,7 +281,7 @@ dkm_status dkm_lle_fit(dkm_ctx *ctx, dkm_data **X, const dkm_lle_settings *setti
     f.info.P = dkm_grid_rows(s->fitted.grid);
     f.info.Q = dkm_grid_cols(s->fitted.grid);
     f.info.block = s->fitted.nb;
-    status = dkm_model_wrap(ctx, &dkm_method_lle, s, DKM_DENSE, s->p, model);
+    status = dkm_model_wrap(ctx, &dkm_class_lle, s, DKM_DENSE, s->p, model);
     s = NULL; /* taken over, whatever came of it */
     DKM_TRY(status);
     if (info) {

@@ -1,27 +1,11 @@
-#include "models/registry/model_impl.h"
-
-#include <string.h>
-
 #include "core/alloc.h"
 #include "data/objects.h"
+#include "models/registry/method_impl.h"
 
 #define SVM_BASE "svm_base"
 
-static const dkm_method *const methods[] = {
-    &dkm_method_krr, &dkm_method_krr_primal, &dkm_method_kpca, &dkm_method_kde,
-    &dkm_method_knn, &dkm_method_hopfield,   &dkm_method_svm,  &dkm_method_extend,
-    &dkm_method_lle, &dkm_method_jkm};
-
-static const dkm_method *find_method(const char *name)
-{
-    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
-        if (strcmp(methods[k]->name, name) == 0)
-            return methods[k];
-    return NULL;
-}
-
-dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
-                          dkm_idx output_cols, dkm_model **model)
+dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
+                          dkm_type output_type, dkm_idx output_cols, dkm_model **model)
 {
     dkm_status status = DKM_OK;
     dkm_preimage_settings standard = {0};
@@ -30,26 +14,26 @@ dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, d
     *model = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &M));
     *M = (dkm_model){.ctx = ctx,
-                     .method = method,
+                     .class = class,
                      .state = state,
                      .output_type = output_type,
                      .output_cols = output_cols,
                      .svm_base = dkm_ctx_svm_base(ctx)};
     state = NULL;
-    if (method->decode)
+    if (class->decode)
         DKM_TRY(dkm_model_configure(M, &standard));
     *model = M;
     M = NULL;
 out:
     dkm_model_destroy(&M);
     if (state)
-        method->destroy(state);
+        class->destroy(state);
     return status;
 }
 
 const char *dkm_model_method(const dkm_model *model)
 {
-    return model->method->name;
+    return model->class->name;
 }
 
 dkm_type dkm_model_output_type(const dkm_model *model)
@@ -69,7 +53,7 @@ int dkm_model_svm_base(const dkm_model *model)
 
 dkm_idx dkm_model_batch_rows(const dkm_model *model)
 {
-    return model->unconfigured ? 1 : model->method->stretch(model->state);
+    return model->unconfigured ? 1 : model->class->stretch(model->state);
 }
 
 /* A method that refused settings may have dropped the earlier ones. */
@@ -101,7 +85,7 @@ dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
 
     *Y = NULL;
     DKM_AGREE(model->ctx, check_configured(model));
-    DKM_TRY(model->method->predict(model->state, X, Y));
+    DKM_TRY(model->class->predict(model->state, X, Y));
     DKM_AGREE(model->ctx, model_check_outputs(model, *Y));
 out:
     if (status != DKM_OK)
@@ -116,19 +100,19 @@ static dkm_local check_able(const dkm_model *model, int able)
         return DKM_LOCAL_OK;
     return dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
                     "a model of %s has no coordinates to turn into objects, and so no pre-images",
-                    model->method->name);
+                    model->class->name);
 }
 
 dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings)
 {
     dkm_status status = DKM_OK;
 
-    DKM_AGREE(model->ctx, check_able(model, model->method->configure != NULL));
+    DKM_AGREE(model->ctx, check_able(model, model->class->configure != NULL));
     model->unconfigured = 1;
-    DKM_TRY(model->method->configure(model->state, settings, &model->decoded_type,
+    DKM_TRY(model->class->configure(model->state, settings, &model->decoded_type,
                                      &model->decoded_cols));
     model->unconfigured = 0;
-    if (!model->method->predicts_coordinates) {
+    if (!model->class->predicts_coordinates) {
         model->output_type = model->decoded_type;
         model->output_cols = model->decoded_cols;
     }
@@ -142,9 +126,9 @@ dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y)
     dkm_status status = DKM_OK;
 
     *Y = NULL;
-    DKM_AGREE(model->ctx, check_able(model, model->method->decode != NULL));
+    DKM_AGREE(model->ctx, check_able(model, model->class->decode != NULL));
     DKM_AGREE(model->ctx, check_configured(model));
-    DKM_TRY(model->method->decode(model->state, Z, Y));
+    DKM_TRY(model->class->decode(model->state, Z, Y));
 out:
     return status;
 }
@@ -169,7 +153,7 @@ dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
     DKM_AGREE(model->ctx, dkm_archive_put_real(archive, "output_cols", (double)model->output_cols));
     if (model->svm_base != DKM_SVM_BASE_AUTO)
         DKM_AGREE(model->ctx, dkm_archive_put_real(archive, SVM_BASE, model->svm_base));
-    DKM_TRY(model->method->to_archive(model->state, archive));
+    DKM_TRY(model->class->to_archive(model->state, archive));
 out:
     return status;
 }
@@ -208,7 +192,7 @@ out:
     return local;
 }
 
-static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_method *method)
+static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_model_class *method)
 {
     if (!method)
         return dkm_fail(ctx, DKM_ERR_FORMAT,
@@ -220,7 +204,7 @@ dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive 
                                   const dkm_layout *layout, dkm_model **model)
 {
     dkm_status status = DKM_OK;
-    const dkm_method *found = find_method(method);
+    const dkm_model_class *found = dkm_registry_class(method);
     dkm_type type = DKM_DENSE;
     dkm_idx cols = 0;
     int svm_base = DKM_SVM_BASE_AUTO;
@@ -244,7 +228,7 @@ void dkm_model_destroy(dkm_model **model)
     if (!M)
         return;
     if (M->state)
-        M->method->destroy(M->state);
+        M->class->destroy(M->state);
     dkm_free_block(M);
     *model = NULL;
 }

@@ -1,4 +1,4 @@
-/** @file model_impl.h  What a method provides to be a model: one row of the table in model.c. */
+/** @file model_impl.h  A fitted model, and what the models of a method can do. */
 #ifndef DKMAP_MODELS_REGISTRY_MODEL_IMPL_H
 #define DKMAP_MODELS_REGISTRY_MODEL_IMPL_H
 
@@ -6,7 +6,8 @@
 
 #include "io/archive/archive.h"
 
-typedef struct dkm_method {
+/** What models of one kind can do; methods (method_impl.h) name theirs. */
+typedef struct dkm_model_class {
     const char *name;
     dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
     /** Rows to predict at a time. Local. */
@@ -25,11 +26,11 @@ typedef struct dkm_method {
     dkm_status (*from_archive)(dkm_ctx *ctx, dkm_archive *archive, const dkm_layout *layout,
                                void **state);
     void (*destroy)(void *state);
-} dkm_method;
+} dkm_model_class;
 
 struct dkm_model {
     dkm_ctx *ctx;
-    const dkm_method *method;
+    const dkm_model_class *class;
     void *state;
     dkm_type output_type;
     dkm_idx output_cols;
@@ -42,8 +43,8 @@ struct dkm_model {
 /** Wrap a method's state, with the pre-images that suit it; takes it over, also on failure.
  *  Collective. */
 DKM_NODISCARD
-dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_method *method, void *state, dkm_type output_type,
-                          dkm_idx output_cols, dkm_model **model);
+dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
+                          dkm_type output_type, dkm_idx output_cols, dkm_model **model);
 
 /** All parts of a model, and a model from them. Collective. */
 DKM_NODISCARD
@@ -52,8 +53,8 @@ DKM_NODISCARD
 dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive *archive,
                                   const dkm_layout *layout, dkm_model **model);
 
-extern const dkm_method dkm_method_krr, dkm_method_krr_primal, dkm_method_kpca, dkm_method_kde,
-    dkm_method_knn, dkm_method_hopfield, dkm_method_svm, dkm_method_extend, dkm_method_lle,
-    dkm_method_jkm;
+extern const dkm_model_class dkm_class_krr, dkm_class_krr_primal, dkm_class_kpca, dkm_class_kde,
+    dkm_class_knn, dkm_class_hopfield, dkm_class_svm, dkm_class_extend, dkm_class_lle,
+    dkm_class_jkm;
 
 #endif

@@ -157,7 +157,7 @@ dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
     DKM_TRY(svm_hand_over(s, B, &settings->layout, &support));
     if (info)
         *info = (dkm_svm_info){dkm_data_rows(Y), s->outputs.encoder.cols, support};
-    status = dkm_krr_dual_wrap(s, &dkm_method_svm, model);
+    status = dkm_krr_dual_wrap(s, &dkm_class_svm, model);
     s = NULL; /* taken over, whatever came of it */
 out:
     DKM_FREE(B);

@@ -1,0 +1,161 @@
+#include "cli/options/method_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/core/calibration.h"
+#include "cli/options/xy_reader.h"
+
+static const file_options inputs = {"x", "x-type", DKM_INPUTS};
+static const file_options outputs = {"y", "y-type", DKM_OUTPUTS};
+
+/* All values of an option that may have several, separated by commas; new, for free(). */
+static char *join_values(const args *a, const char *name)
+{
+    size_t bytes = 1;
+    const value *v;
+    char *joined;
+
+    for (int k = 0; (v = args_value(a, name, k)); k++)
+        bytes += strlen(v->text) + 1;
+    joined = calloc(bytes, 1);
+    for (int k = 0; joined && (v = args_value(a, name, k)); k++) {
+        size_t used = strlen(joined);
+        snprintf(joined + used, bytes - used, "%s%s", k ? "," : "", v->text);
+    }
+    return joined;
+}
+
+static dkm_status set_option(run *r, dkm_settings *settings, const option *o)
+{
+    dkm_status status = DKM_OK;
+    int count = args_count(r->args, o->name);
+    char *text;
+
+    if (!args_given(r->args, o->name) ||
+        (r->args->command->sweeps && (o->flags & (OPT_LIST | OPT_SEARCH)) && count > 1))
+        return DKM_OK;
+    if (o->kind == OPT_FLAG)
+        return dkm_settings_set(settings, o->name, "yes");
+    text = join_values(r->args, o->name);
+    DKM_AGREE(r->ctx, text ? DKM_LOCAL_OK
+                           : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for --%s", o->name));
+    DKM_TRY(dkm_settings_set(settings, o->name, text));
+out:
+    free(text);
+    return status;
+}
+
+static int has_setting(const dkm_method *method, const char *name)
+{
+    const dkm_setting *row;
+
+    for (int k = 0; (row = dkm_method_setting(method, k)); k++)
+        if (strcmp(row->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* What a calibration of this machine says for as many ranks. */
+static dkm_status set_rates(run *r, dkm_settings *settings)
+{
+    calibration c;
+    char text[100];
+
+    if (!calibration_find(dkm_ctx_size(r->ctx), &c) || (int)c.ranks != dkm_ctx_size(r->ctx))
+        return DKM_OK;
+    snprintf(text, sizeof text, "%.17g,%.17g,%.17g", c.gram_column, c.gram_element, c.single_cube);
+    return dkm_settings_set(settings, "rates", text);
+}
+
+/* Settings that are no options of their own. */
+static dkm_status set_hidden(run *r, dkm_settings *settings)
+{
+    const dkm_method *method = r->args->command->method;
+    dkm_status status = DKM_OK;
+
+    if (has_setting(method, "rates"))
+        DKM_TRY(set_rates(r, settings));
+    if (has_setting(method, "candidate-type") && args_text(r->args, "y-type"))
+        DKM_TRY(dkm_settings_set(settings, "candidate-type", args_text(r->args, "y-type")));
+out:
+    return status;
+}
+
+dkm_status method_settings_read(run *r, dkm_settings **settings)
+{
+    const dkm_method *method = r->args->command->method;
+    dkm_status status = DKM_OK;
+    dkm_settings *s = NULL;
+    const dkm_setting *row;
+
+    *settings = NULL;
+    DKM_TRY(dkm_settings_create(r->ctx, dkm_method_name(method), &s));
+    dkm_settings_name_options(s, 1);
+    for (int k = 0; (row = dkm_method_setting(method, k)); k++)
+        if (!(row->flags & OPT_HIDDEN))
+            DKM_TRY(set_option(r, s, row));
+    for (row = dkm_layout_settings; row->name; row++)
+        DKM_TRY(set_option(r, s, row));
+    DKM_TRY(set_hidden(r, s));
+    *settings = s;
+    s = NULL;
+out:
+    dkm_settings_destroy(&s);
+    return status;
+}
+
+dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y)
+{
+    *X = NULL;
+    *Y = NULL;
+    if (args_accepts(r->args, "y"))
+        return xy_open(r, inputs, outputs, X, Y);
+    return dkm_source_open(r->ctx, args_text(r->args, "x"), DKM_INPUTS,
+                           args_text(r->args, "x-type"), X);
+}
+
+dkm_status method_read_examples(run *r, dkm_data **X, dkm_data **Y)
+{
+    dkm_status status;
+
+    *X = *Y = NULL;
+    if (args_accepts(r->args, "y"))
+        return xy_read(r, inputs, outputs, X, Y);
+    dkm_phase_begin(r->ctx, "read");
+    status =
+        dkm_data_read(r->ctx, args_text(r->args, "x"), DKM_INPUTS, args_text(r->args, "x-type"), X);
+    dkm_phase_end(r->ctx);
+    return status;
+}
+
+static void report_result(run *r, const dkm_result *result)
+{
+    switch (result->kind) {
+    case DKM_RESULT_INT:
+        report_int(r, result->name, result->integer);
+        break;
+    case DKM_RESULT_REAL:
+        report_real(r, result->name, result->real);
+        break;
+    case DKM_RESULT_TEXT:
+        report_text(r, result->name, result->text);
+        break;
+    case DKM_RESULT_REALS:
+        if (r->record)
+            dkm_runlog_reals(r->record, result->name, result->count, result->values);
+        break;
+    case DKM_RESULT_LINE:
+        run_show(r, result->name, result->text);
+        break;
+    case DKM_RESULT_WARNING:
+        dkm_log(r->ctx, DKM_WARN, "%s", result->text);
+    }
+}
+
+void method_report(run *r, const dkm_report *report)
+{
+    for (dkm_idx k = 0; k < dkm_report_count(report); k++)
+        report_result(r, dkm_report_at(report, k));
+}

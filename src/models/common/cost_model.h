@@ -1,0 +1,38 @@
+/** @file cost_model.h  Bytes, operations and seconds of the parts that fits are made of.
+ *
+ *  A method's estimate fills in the terms, adds the phases that it goes through, and sums up.
+ */
+#ifndef DKMAP_MODELS_COMMON_COST_MODEL_H
+#define DKMAP_MODELS_COMMON_COST_MODEL_H
+
+#include <dkmap/estimate.h>
+
+/** What phases depend on. */
+typedef struct dkm_cost_terms {
+    dkm_workload work;
+    const dkm_rates *rates; /**< NULL where they are not known */
+    dkm_idx outputs;        /**< right-hand sides of the ridge system, coordinates of a joint map */
+    dkm_idx components;     /**< wanted eigenpairs; 0 is all */
+    int mixed;              /**< factor in single precision beside the double matrix */
+    dkm_idx constraints;    /**< that a joint map ends with */
+    int primal; /**< it goes through the features of its inputs, without a Gram matrix */
+} dkm_cost_terms;
+
+/** A Gram matrix of objects of @p bytes and @p cols numbers each, with @p held bytes beside it. */
+void dkm_cost_add_gram(dkm_cost *cost, const dkm_cost_terms *terms, const char *name, double held,
+                       double bytes, double cols);
+/** A Cholesky factor, and solving with it. */
+void dkm_cost_add_ridge(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** Leading or all eigenpairs. */
+void dkm_cost_add_eigen(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** The cutting-plane method of a joint map. */
+void dkm_cost_add_cutting_plane(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+
+/** Bytes of a rank's examples, and of their coordinates along components. */
+double dkm_cost_data(const dkm_cost_terms *terms);
+double dkm_cost_coordinates(const dkm_cost_terms *terms);
+
+/** Peak and totals, once all phases are there. */
+void dkm_cost_sum_up(dkm_cost *cost, const dkm_rates *rates);
+
+#endif

@@ -1,0 +1,127 @@
+/** @file method_parts.h  Settings that several methods share: their rows, what they come to, and
+ * what is reported of what they set.
+ */
+#ifndef DKMAP_MODELS_COMMON_METHOD_PARTS_H
+#define DKMAP_MODELS_COMMON_METHOD_PARTS_H
+
+#include <dkmap/eigen.h>
+#include <dkmap/nystroem.h>
+#include <dkmap/ridge.h>
+
+#include "models/common/cost_model.h"
+#include "models/registry/method_impl.h"
+
+#define DKM_ROW_KX                                                                                 \
+    {                                                                                              \
+        .name = "kx", .kind = DKM_SETTING_KERNEL, .flags = DKM_SETTING_REQUIRED,                   \
+        .metavar = "KERNEL",                                                                       \
+        .help = "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), "        \
+                "laplace(sigma=1), expdot(sigma=1), cosine; of strings ssk(r=3, lambda=0.01), "    \
+                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3), align(open=10, extend=1); "      \
+                "class, labels, set, diffusion(tau=1), gram, distance; and of kernels sum, "       \
+                "product, scale, power, exp, normalize, rownorm, rbf"                              \
+    }
+#define DKM_ROW_REGULARIZER(text)                                                                  \
+    {                                                                                              \
+        .name = "regularizer", .kind = DKM_SETTING_CHOICE, .metavar = "WORD",                      \
+        .choices = "rkhs|l2-coef|", .default_text = "rkhs", .old_names = "penalty|",               \
+        .old_choices = "weights|coefficients|", .help = text                                       \
+    }
+#define DKM_ROW_PRECISION(with)                                                                    \
+    {                                                                                              \
+        .name = "precision", .kind = DKM_SETTING_CHOICE, .metavar = "WORD",                        \
+        .choices = "auto|double|mixed|single|", .default_text = "auto", .only_with = with,         \
+        .help = "of the factor: mixed refines a single one to double accuracy, which is faster"    \
+    }
+#define DKM_ROW_COMPONENTS                                                                         \
+    {                                                                                              \
+        .name = "components", .kind = DKM_SETTING_TEXT,                                            \
+        .flags = DKM_SETTING_REQUIRED | DKM_SETTING_SEARCH, .metavar = "P|F%|all",                 \
+        .help = "how many components, the share of variance they must explain (95%), or all"       \
+    }
+#define DKM_ROW_EIGENSOLVER                                                                        \
+    {                                                                                              \
+        .name = "eigensolver", .kind = DKM_SETTING_CHOICE, .metavar = "HOW",                       \
+        .choices = "auto|block|full|", .default_text = "auto",                                     \
+        .help = "block finds leading components by matrix products, full decomposes all"           \
+    }
+#define DKM_WORD_OF_CHOICE(code, name) name "|"
+#define DKM_ROW_LANDMARK_CHOICE(with)                                                              \
+    {                                                                                              \
+        .name = "landmark-choice", .kind = DKM_SETTING_CHOICE, .metavar = "HOW",                   \
+        .choices = DKM_LANDMARK_LIST(DKM_WORD_OF_CHOICE), .default_text = "uniform",               \
+        .only_with = with,                                                                         \
+        .help = "which ones: any, those that others explain least, or by randomly pivoted "        \
+                "Cholesky"                                                                         \
+    }
+
+/** Rows of the solver pcg. @p tolerance_with says what the tolerance goes with, @p choice_with what
+ *  the choice of landmarks does. */
+#define DKM_ROWS_PCG(choice_with, tolerance_with)                                                  \
+    {.name = "landmarks",                                                                          \
+     .kind = DKM_SETTING_INT,                                                                      \
+     .min = 1,                                                                                     \
+     .metavar = "N",                                                                               \
+     .only_with = "solver=pcg|",                                                                   \
+     .help = "of the solver pcg: how many of the inputs stand for all; 10 sqrt(m) when not "       \
+             "given"},                                                                             \
+        DKM_ROW_LANDMARK_CHOICE(choice_with),                                                      \
+        {.name = "basis",                                                                          \
+         .kind = DKM_SETTING_CHOICE,                                                               \
+         .metavar = "WHICH",                                                                       \
+         .choices = "landmarks|all|",                                                              \
+         .default_text = "landmarks",                                                              \
+         .old_names = "centers|",                                                                  \
+         .only_with = "solver=pcg|",                                                               \
+         .help = "what f(x) is made of: kernel values to landmarks, or to all inputs, which is "   \
+                 "the exact fit found by iteration"},                                              \
+        {.name = "tolerance",                                                                      \
+         .kind = DKM_SETTING_REAL,                                                                 \
+         .flags = DKM_SETTING_POSITIVE | DKM_SETTING_BELOW_ONE,                                    \
+         .metavar = "T",                                                                           \
+         .only_with = tolerance_with,                                                              \
+         .help = "relative residual at which iterations of pcg end: 1e-7, with all inputs as "     \
+                 "basis 1e-12"},                                                                   \
+        {.name = "cache",                                                                          \
+         .kind = DKM_SETTING_CHOICE,                                                               \
+         .metavar = "WORD",                                                                        \
+         .choices = "auto|matrix|nothing|",                                                        \
+         .default_text = "auto",                                                                   \
+         .old_names = "keep|",                                                                     \
+         .only_with = "solver=pcg|",                                                               \
+         .help = "kernel values of pcg: keep them in memory, compute them anew in every "          \
+                 "iteration, or keep them where they fit the memory"},                             \
+    {                                                                                              \
+        .name = "max-iter", .kind = DKM_SETTING_INT, .min = 1, .max = DKM_NYSTROEM_STEPS,          \
+        .metavar = "N", .help = "iterations of pcg, at most", .default_text = "200",               \
+        .old_names = "steps|", .only_with = "solver=pcg|"                                          \
+    }
+
+/** components and eigensolver. Local.
+ *  @return ok; DKM_ERR_ARG */
+DKM_NODISCARD
+dkm_local dkm_read_eigen(dkm_ctx *ctx, const dkm_settings *settings, dkm_eigen_settings *eigen);
+
+/** precision. Local. */
+dkm_ridge_precision dkm_read_precision(const dkm_settings *settings);
+
+/** The rows of pcg, with the precision. Local. */
+void dkm_read_nystroem(const dkm_settings *settings, dkm_nystroem_settings *nystroem);
+
+/** How many components were found, with a warning where that is fewer than were asked for. */
+void dkm_report_components(dkm_report *report, const dkm_eigen_info *info);
+/** The same, with what is known of an eigendecomposition. */
+void dkm_report_eigen(dkm_report *report, const dkm_eigen_info *info);
+/** How a ridge system was solved, exactly or by pcg. */
+void dkm_report_ridge(dkm_report *report, const dkm_ridge_info *info);
+void dkm_report_nystroem(dkm_report *report, const dkm_nystroem_info *info);
+
+/** Components to reckon with in an estimate; those that a share of the variance will take are
+ *  guessed, and the note says so. Local. */
+dkm_idx dkm_estimate_components(const dkm_eigen_settings *eigen, dkm_cost *cost);
+/** The same for the numbers of an output. */
+dkm_idx dkm_estimate_outputs(const dkm_workload *work, dkm_cost *cost);
+/** Whether a fit factors in single precision. Local. */
+int dkm_estimate_mixed(dkm_ridge_precision precision, dkm_idx m);
+
+#endif

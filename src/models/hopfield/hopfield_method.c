@@ -1,0 +1,45 @@
+/* The Hopfield net as a method. */
+#include <dkmap/hopfield.h>
+
+#include "models/registry/method_impl.h"
+
+static dkm_status hopfield_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+                               dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    dkm_hopfield_settings settings = dkm_hopfield_settings_default();
+    dkm_hopfield_info info = {0};
+
+    settings.layout = dkm_settings_layout(s);
+    settings.steps = dkm_settings_int(s, "max-iter");
+    DKM_TRY(dkm_hopfield_fit(ctx, *X, *Y, &settings, model, &info));
+    dkm_report_add_int(report, "m", info.m);
+    dkm_report_add_int(report, "dimensions", info.dimensions);
+out:
+    return status;
+}
+
+static const dkm_setting settings[] = {
+    {.name = "max-iter",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .default_text = "500",
+     .metavar = "N",
+     .old_names = "steps|",
+     .help = "iterations at most that a state may take to its equilibrium"},
+    {0}};
+
+const dkm_method dkm_method_hopfield = {
+    .name = "hopfield",
+    .summary = "a Hopfield net that completes patterns: a baseline for halves of images",
+    .about = "The state of the net begins with the input and zeros for the output, and moves to an "
+             "equilibrium; the training example nearest to that hands over its output.",
+    .references = "Li, Michel, Porod (1989), Analysis and synthesis of a class of neural networks: "
+                  "linear systems operating on a closed hypercube",
+    .example = "--x upper.npy --y lower.npy",
+    .inputs = "training inputs, dense, from -1 to 1",
+    .outputs = "training outputs, dense, from -1 to 1, as many",
+    .settings = settings,
+    .fit = hopfield_fit,
+    .classes = {&dkm_class_hopfield},
+};

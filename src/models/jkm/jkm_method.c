@@ -1,0 +1,238 @@
+/* Joint kernel maps as a method. */
+#include <stdio.h>
+
+#include <dkmap/jkm.h>
+
+#include "data/objects.h"
+#include "models/common/method_parts.h"
+
+/* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
+ * per example where each has its own. */
+enum { ITERATIONS = 40, ONE_SLACK_FROM = 1000, CONSTRAINTS_EACH = 3 };
+
+static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kernel *kx,
+                       const dkm_jkm_info *j)
+{
+    dkm_report_add_int(report, "m", j->m);
+    dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
+    dkm_report_add_text(report, "joint", dkm_settings_text(s, "joint"));
+    dkm_report_add_text(report, "outputs", j->outputs);
+    dkm_report_add_int(report, "coordinates", j->r);
+    if (j->candidates > 0)
+        dkm_report_add_int(report, "candidates", j->candidates);
+    dkm_report_add_real(report, "epsilon", j->epsilon);
+    dkm_report_add_text(report, "slacks", j->slacks);
+    if (dkm_settings_flag(s, "threshold"))
+        dkm_report_add_real(report, "threshold", j->threshold);
+    if (j->spread)
+        dkm_report_add_text(report, "program", "spread");
+    dkm_report_add_int(report, "rounds", j->rounds);
+    dkm_report_add_int(report, "constraints", j->constraints);
+    dkm_report_add_int(report, "support", j->support);
+    dkm_report_add_real(report, "primal", j->primal);
+    dkm_report_add_real(report, "dual", j->dual);
+    dkm_report_add_real(report, "gap", j->gap);
+    dkm_report_add_real(report, "slack", j->slack);
+    dkm_report_add_real(report, "violation", j->violation);
+}
+
+static void jkm_read(const dkm_settings *s, dkm_jkm_settings *j)
+{
+    static const dkm_jkm_outputs domains[] = {DKM_JKM_AUTO, DKM_JKM_SPHERE, DKM_JKM_FREE,
+                                              DKM_JKM_CANDIDATES};
+    static const dkm_jkm_slacks formulations[] = {DKM_JKM_SLACKS_AUTO, DKM_JKM_SLACKS_EACH,
+                                                  DKM_JKM_SLACKS_ONE};
+    static const dkm_jkm_rescale rescales[] = {DKM_JKM_PLAIN, DKM_JKM_RESCALE_SLACK,
+                                               DKM_JKM_RESCALE_MARGIN};
+
+    *j = dkm_jkm_settings_default();
+    j->layout = dkm_settings_layout(s);
+    j->outputs = domains[dkm_settings_choice(s, "output-domain")];
+    j->slacks = formulations[dkm_settings_choice(s, "formulation")];
+    j->rescale = rescales[dkm_settings_choice(s, "rescale")];
+    j->rounds = dkm_settings_int(s, "max-iter");
+    j->tolerance = dkm_settings_real(s, "tolerance");
+    j->threshold = dkm_settings_flag(s, "threshold");
+    if (dkm_settings_given(s, "qp-distribute-above"))
+        j->spread = dkm_settings_int(s, "qp-distribute-above");
+    if (dkm_settings_given(s, "epsilon"))
+        j->epsilon = dkm_settings_real(s, "epsilon");
+    if (dkm_settings_given(s, "epsilon-start"))
+        j->anneal = dkm_settings_real(s, "epsilon-start");
+    if (dkm_settings_given(s, "C"))
+        j->C = dkm_settings_real(s, "C");
+}
+
+/* Objects of a setting that a fit takes over: its own copy, or a share of what was set. */
+static dkm_status take_data(dkm_ctx *ctx, const dkm_settings *s, const char *name, const char *type,
+                            dkm_data **data)
+{
+    dkm_status status = DKM_OK;
+    const dkm_data *found = NULL;
+
+    DKM_TRY(dkm_settings_data(ctx, s, name, type, &found, data));
+    if (found && !*data)
+        *data = dkm_data_share(found);
+out:
+    return status;
+}
+
+static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+                          dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    const char *type = dkm_settings_text(s, "candidate-type");
+    dkm_jkm_settings settings;
+    dkm_jkm_info info = {0};
+    dkm_kernel *kx = NULL, *ky = NULL;
+    dkm_joint *joint = NULL;
+
+    jkm_read(s, &settings);
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", &ky));
+    DKM_TRY(dkm_settings_joint(ctx, s, "joint", &joint));
+    DKM_TRY(take_data(ctx, s, "candidates", type, &settings.candidates));
+    DKM_TRY(take_data(ctx, s, "candidate-lists", "label-sets", &settings.lists));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, ky, joint, &settings, model, &info));
+    jkm_report(report, s, kx, &info);
+out:
+    dkm_data_destroy(&settings.candidates);
+    dkm_data_destroy(&settings.lists);
+    dkm_joint_destroy(&joint);
+    dkm_kernel_destroy(&ky);
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+/* One slack for all takes one constraint per iteration, one per example up to a few per example. */
+static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
+                         const dkm_rates *rates, dkm_cost *cost)
+{
+    dkm_cost_terms terms = {.work = *work, .rates = rates};
+    dkm_jkm_settings j;
+    int classes, one;
+
+    jkm_read(s, &j);
+    classes = work->y_type == DKM_LABELS || j.outputs == DKM_JKM_CANDIDATES;
+    one = j.slacks == DKM_JKM_SLACKS_ONE ||
+          (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > ONE_SLACK_FROM);
+    terms.outputs = dkm_estimate_outputs(work, cost);
+    if (work->iterations == 0) {
+        terms.work.iterations = ITERATIONS;
+        snprintf(cost->note, sizeof cost->note,
+                 "how many rounds it takes is not known yet: taking %d for the plan", ITERATIONS);
+    }
+    terms.constraints = one ? terms.work.iterations : CONSTRAINTS_EACH * work->m;
+    terms.primal = work->x_type == DKM_DENSE && work->x_cols < work->m && dkm_kernel_is_linear(kx);
+    dkm_cost_add_cutting_plane(cost, &terms, dkm_cost_data(&terms));
+    dkm_cost_sum_up(cost, rates);
+}
+
+static const dkm_setting settings[] = {
+    DKM_ROW_KX,
+    {.name = "ky",
+     .kind = DKM_SETTING_KERNEL,
+     .metavar = "KERNEL",
+     .help = "kernel of the outputs; linear where none is given, with labels as one column per "
+             "class"},
+    {.name = "joint",
+     .kind = DKM_SETTING_JOINT,
+     .default_text = "tensor",
+     .metavar = "JOINT",
+     .help = "joint kernel: tensor, linear, diag(lambda=0.5), patch(lambda=0.95, shape=64x64, "
+             "size=10, step=5), identity, strings(p=3), rbf(sigma=1), and of those sum and scale"},
+    {.name = "epsilon",
+     .kind = DKM_SETTING_REAL,
+     .flags = DKM_SETTING_SEARCH | DKM_SETTING_NONNEGATIVE,
+     .metavar = "E",
+     .help =
+         "outputs so near are as good as the right one; 0.1, and 0 among candidates, where none "
+         "is given. The margin is E^2/4, or 1 where E is 0"},
+    {.name = "epsilon-start",
+     .kind = DKM_SETTING_REAL,
+     .metavar = "E0",
+     .old_names = "anneal|",
+     .help = "begin with this larger epsilon and shrink it each time examples are separated"},
+    {.name = "C",
+     .kind = DKM_SETTING_REAL,
+     .flags = DKM_SETTING_SEARCH | DKM_SETTING_POSITIVE,
+     .metavar = "C",
+     .help = "price of slack, for a soft margin; none is allowed without it"},
+    {.name = "formulation",
+     .kind = DKM_SETTING_CHOICE,
+     .choices = "auto|n-slack|1-slack|",
+     .default_text = "auto",
+     .old_names = "slacks|",
+     .old_choices = "auto|each|one|",
+     .help = "one slack per example (fewer iterations), or one for all (smaller programs)"},
+    {.name = "rescale",
+     .kind = DKM_SETTING_CHOICE,
+     .choices = "none|slack|margin|",
+     .default_text = "none",
+     .help = "let the loss ||y - y'||^2 / 2 scale the slack, or the margin, of a wrong output"},
+    {.name = "threshold",
+     .kind = DKM_SETTING_FLAG,
+     .help = "split the constraints: right outputs score above a threshold by half the margin, and "
+             "all others below it"},
+    {.name = "output-domain",
+     .kind = DKM_SETTING_CHOICE,
+     .choices = "auto|sphere|free|candidates|",
+     .default_text = "auto",
+     .old_names = "outputs|",
+     .help = "among what a better output is looked for: vectors of unit length, all vectors, or a "
+             "finite set; auto takes what suits the outputs"},
+    {.name = "candidates",
+     .kind = DKM_SETTING_DATA,
+     .metavar = "FILE",
+     .help = "outputs to tell the right one from; the training outputs where none are given"},
+    {.name = "candidate-lists",
+     .kind = DKM_SETTING_DATA,
+     .metavar = "FILE",
+     .old_names = "lists|",
+     .not_in_cv = "is for fit: it has a line per example, and cv deals those to folds",
+     .help = "for each example the candidates that count, as label sets of their numbers"},
+    {.name = "candidate-type",
+     .kind = DKM_SETTING_TEXT,
+     .flags = DKM_SETTING_HIDDEN,
+     .help = "what a file of candidates holds, where its ending does not say"},
+    {.name = "tolerance",
+     .kind = DKM_SETTING_REAL,
+     .default_text = "1e-3",
+     .metavar = "T",
+     .help = "stop at violations of this share of the margin, or at this duality gap with --C"},
+    {.name = "max-iter",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .default_text = "1000",
+     .metavar = "N",
+     .old_names = "rounds|",
+     .help = "stop after so many iterations"},
+    {.name = "qp-distribute-above",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .metavar = "N",
+     .old_names = "spread|",
+     .help = "constraints beyond which their Gram matrix is distributed over the ranks; 8000 where "
+             "none is given"},
+    {0}};
+
+const dkm_method dkm_method_jkm = {
+    .name = "jkm",
+    .summary = "joint kernel maps: score pairs of input and output, by a margin",
+    .about = "Learns a score of pairs such that the right output of each example beats all others "
+             "farther than epsilon by a margin. Violated constraints are looked for in rounds, on "
+             "all ranks, and the quadratic program of those found is solved anew each time. "
+             "`dkmap predict` gives the output of highest score.",
+    .references =
+        "Weston, Schoelkopf, Bousquet (2005), Joint kernel maps, doi:10.1007/11494669_23\n"
+        "Tsochantaridis, Joachims, Hofmann, Altun (2005), Large margin methods for "
+        "structured and interdependent output variables, JMLR 6",
+    .example = "--x x.npy --y y.npy --kx linear --joint 'diag(lambda=0.5)' --epsilon 0.1",
+    .inputs = "training inputs, of any type that --kx is for",
+    .outputs =
+        "training outputs, as many: dense rows, labels, or objects of any type that --ky is for",
+    .settings = settings,
+    .fit = jkm_fit,
+    .estimate = jkm_estimate,
+    .classes = {&dkm_class_jkm},
+};

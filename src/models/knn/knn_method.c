@@ -1,0 +1,64 @@
+/* Nearest neighbors as a method. */
+#include <dkmap/knn.h>
+
+#include "models/common/method_parts.h"
+
+static void knn_report(dkm_report *report, const dkm_kernel *kx, const dkm_kernel *ky, dkm_idx m,
+                       dkm_idx k)
+{
+    dkm_report_add_int(report, "m", m);
+    dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
+    if (ky)
+        dkm_report_add_text(report, "output_kernel", dkm_kernel_text(ky));
+    dkm_report_add_int(report, "k", k);
+}
+
+static dkm_status knn_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+                          dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    dkm_knn_settings settings = {.k = dkm_settings_int(s, "k"), .layout = dkm_settings_layout(s)};
+    dkm_idx m = dkm_data_rows(*X);
+    dkm_kernel *kx = NULL, *ky = NULL;
+
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", &ky));
+    DKM_TRY(dkm_knn_fit(ctx, X, Y, kx, ky, &settings, model));
+    knn_report(report, kx, ky, m, settings.k);
+out:
+    dkm_kernel_destroy(&ky);
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+static const dkm_setting settings[] = {
+    DKM_ROW_KX,
+    {.name = "k",
+     .kind = DKM_SETTING_INT,
+     .flags = DKM_SETTING_SEARCH,
+     .min = 1,
+     .default_text = "1",
+     .metavar = "N",
+     .help = "neighbors: one hands over its output, several are averaged (dense), vote (labels), "
+             "or are averaged in the space of --ky"},
+    {.name = "ky",
+     .kind = DKM_SETTING_KERNEL,
+     .metavar = "KERNEL",
+     .help = "kernel of the outputs: predict the training output nearest to the mean of the "
+             "neighbors' outputs"},
+    {0}};
+
+const dkm_method dkm_method_knn = {
+    .name = "knn",
+    .summary = "nearest neighbors in the feature space of a kernel: the baseline",
+    .about = "Distances are those of the feature space of --kx; linear means Euclidean ones. "
+             "Outputs may be of any type: one neighbor hands over its own; of several, those that "
+             "are neither numbers nor classes need --ky.",
+    .example = "--x x.npy --y y.npy --kx 'rbf(sigma=2)' --k 5",
+    .inputs = "training inputs, of any type",
+    .outputs = "training outputs, of any type, as many",
+    .settings = settings,
+    .fit = knn_fit,
+    .takes_gram = 1,
+    .classes = {&dkm_class_knn},
+};

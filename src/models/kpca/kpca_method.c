@@ -1,0 +1,96 @@
+/* Kernel principal components as a method. */
+#include <dkmap/kpca.h>
+
+#include "models/common/method_parts.h"
+
+static void kpca_report(dkm_report *report, const dkm_kernel *kx, const dkm_kpca_info *info)
+{
+    dkm_report_add_int(report, "m", info->m);
+    dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
+    dkm_report_add_grid(report, info->P, info->Q);
+    dkm_report_add_int(report, "block", info->block);
+    if (info->landmarks > 0)
+        dkm_report_add_int(report, "landmarks", info->landmarks);
+    dkm_report_eigen(report, &info->eigen);
+}
+
+static dkm_local kpca_read(dkm_ctx *ctx, const dkm_settings *s, dkm_kpca_settings *kpca)
+{
+    *kpca = dkm_kpca_settings_default();
+    kpca->layout = dkm_settings_layout(s);
+    kpca->nystroem.landmarks = dkm_settings_int(s, "landmarks");
+    kpca->nystroem.choice = (dkm_landmark_method)dkm_settings_choice(s, "landmark-choice");
+    return dkm_read_eigen(ctx, s, &kpca->eigen);
+}
+
+static dkm_local kpca_check(dkm_ctx *ctx, const dkm_settings *s)
+{
+    dkm_kpca_settings settings;
+
+    return kpca_read(ctx, s, &settings);
+}
+
+static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+                           dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    dkm_kpca_settings settings;
+    dkm_kpca_info info = {0};
+    dkm_kernel *kx = NULL;
+
+    (void)Y;
+    DKM_AGREE(ctx, kpca_read(ctx, s, &settings));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_kpca_fit(ctx, X, kx, &settings, model, &info));
+    kpca_report(report, kx, &info);
+out:
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+static void kpca_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
+                          const dkm_rates *rates, dkm_cost *cost)
+{
+    dkm_cost_terms terms = {.work = *work, .rates = rates};
+    double data = dkm_cost_data(&terms);
+    dkm_eigen_settings eigen = dkm_eigen_settings_default();
+
+    (void)kx;
+    if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kpca_check() has refused it */
+        return;
+    terms.components = dkm_estimate_components(&eigen, cost);
+    dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
+    dkm_cost_add_eigen(cost, &terms, data);
+    dkm_cost_sum_up(cost, rates);
+}
+
+static const dkm_setting settings[] = {
+    DKM_ROW_KX,
+    DKM_ROW_COMPONENTS,
+    DKM_ROW_EIGENSOLVER,
+    {.name = "landmarks",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .metavar = "N",
+     .aliases = "nystroem|",
+     .old_names = "reduce|",
+     .help = "components of the Nystroem kernel of so many of the objects, for more than a kernel "
+             "matrix can hold; the model keeps those alone"},
+    DKM_ROW_LANDMARK_CHOICE(NULL),
+    {0}};
+
+const dkm_method dkm_method_kpca = {
+    .name = "kpca",
+    .summary = "kernel principal components: directions of largest variance in feature space",
+    .about = "Centers the kernel matrix of the training objects and finds its leading eigenpairs. "
+             "`dkmap encode` then gives the coordinates of any objects along them.",
+    .references = "Schoelkopf, Smola, Mueller (1998), Nonlinear component analysis as a kernel "
+                  "eigenvalue problem, doi:10.1162/089976698300017467",
+    .example = "--x x.npy --kx 'rbf(sigma=2)' --components 64",
+    .inputs = "training objects",
+    .settings = settings,
+    .check = kpca_check,
+    .fit = kpca_fit,
+    .estimate = kpca_estimate,
+    .classes = {&dkm_class_kpca},
+};

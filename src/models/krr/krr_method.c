@@ -1,0 +1,289 @@
+/* Kernel ridge regression as a method: its settings, and what is reported of a fit. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dkmap/krr.h>
+
+#include "models/common/method_parts.h"
+
+/* One column of the table of gammas, for the record. */
+typedef double (*field)(const dkm_path_point *point);
+
+static double gamma_of(const dkm_path_point *point)
+{
+    return point->gamma;
+}
+
+static double loo_of(const dkm_path_point *point)
+{
+    return point->loo;
+}
+
+static double gcv_of(const dkm_path_point *point)
+{
+    return point->gcv;
+}
+
+static double wrong_of(const dkm_path_point *point)
+{
+    return point->wrong;
+}
+
+static void report_column(dkm_report *report, const char *name, const dkm_path_info *path, field of)
+{
+    double column[DKM_PATH_MOST];
+
+    for (dkm_idx g = 0; g < path->count; g++)
+        column[g] = of(&path->points[g]);
+    dkm_report_add_reals(report, name, path->count, column);
+}
+
+/* Every line begins with `path`; the error rate is that of labels. */
+static void report_table(dkm_report *report, const dkm_path_info *path, int labels)
+{
+    char line[120];
+
+    dkm_report_add_line(report, "path",
+                        labels ? "gamma        loo          gcv          loo_zero_one"
+                               : "gamma        loo          gcv");
+    for (dkm_idx g = 0; g < path->count; g++) {
+        const dkm_path_point *p = &path->points[g];
+        if (labels)
+            snprintf(line, sizeof line, "%-12.6g %-12.6g %-12.6g %.6g", p->gamma, p->loo, p->gcv,
+                     p->wrong);
+        else
+            snprintf(line, sizeof line, "%-12.6g %-12.6g %.6g", p->gamma, p->loo, p->gcv);
+        dkm_report_add_line(report, "path", line);
+    }
+    report_column(report, "path.gamma", path, gamma_of);
+    report_column(report, "path.loo", path, loo_of);
+    report_column(report, "path.gcv", path, gcv_of);
+    if (labels)
+        report_column(report, "path.loo_zero_one", path, wrong_of);
+}
+
+static void report_path(dkm_report *report, const dkm_path_info *path)
+{
+    const dkm_path_point *best = path->points ? &path->points[path->best] : NULL;
+    int labels = best && !isnan(best->wrong);
+
+    if (!best)
+        return;
+    if (path->count > 1)
+        report_table(report, path, labels);
+    dkm_report_add_real(report, "loo", best->loo);
+    dkm_report_add_real(report, "gcv", best->gcv);
+    if (labels)
+        dkm_report_add_real(report, "loo_zero_one", best->wrong);
+}
+
+static void krr_report(dkm_report *report, const dkm_kernel *kx, const dkm_krr_settings *settings,
+                       const dkm_krr_info *info)
+{
+    dkm_report_add_int(report, "m", info->m);
+    dkm_report_add_int(report, "outputs", info->outputs);
+    dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
+    dkm_report_add_text(report, "form", info->form);
+    dkm_report_add_grid(report, info->P, info->Q);
+    dkm_report_add_int(report, "block", info->block);
+    dkm_report_add_text(report, "solver", info->path.solver);
+    if (info->landmarks > 0) {
+        dkm_report_add_int(report, "landmarks", info->landmarks);
+        dkm_report_add_text(report, "landmark_choice",
+                            dkm_landmark_name(settings->nystroem.choice));
+        dkm_report_add_int(report, "dimensions", info->dimensions);
+    }
+    if (*info->reason)
+        dkm_report_add_text(report, "chosen", info->reason);
+    report_path(report, &info->path);
+    dkm_report_add_real(report, "gamma", info->gamma);
+    if (strcmp(info->path.solver, "pcg") == 0)
+        dkm_report_nystroem(report, &info->nystroem);
+    else
+        dkm_report_ridge(report, &info->path.ridge);
+}
+
+/* The settings, and the list of gammas that they point to. */
+static void krr_read(const dkm_settings *s, double gammas[DKM_PATH_MOST], dkm_krr_settings *krr)
+{
+    static const dkm_path_solver solvers[] = {DKM_PATH_AUTO, DKM_PATH_CHOLESKY, DKM_PATH_EIGEN,
+                                              DKM_PATH_PCG, DKM_PATH_BAND};
+    static const dkm_penalty penalties[] = {DKM_PENALTY_WEIGHTS, DKM_PENALTY_COEFFICIENTS};
+    static const dkm_path_select criteria[] = {DKM_SELECT_LOO, DKM_SELECT_GCV};
+    const dkm_value *v;
+
+    *krr = dkm_krr_settings_default();
+    krr->center = dkm_settings_flag(s, "center");
+    krr->layout = dkm_settings_layout(s);
+    krr->ridge.precision = dkm_read_precision(s);
+    krr->loo = dkm_settings_flag(s, "loo");
+    krr->select = criteria[dkm_settings_choice(s, "criterion")];
+    krr->solver = solvers[dkm_settings_choice(s, "solver")];
+    krr->penalty = penalties[dkm_settings_choice(s, "regularizer")];
+    krr->primal = dkm_settings_choice(s, "primal") == 0;
+    krr->gammas = gammas;
+    for (; (v = dkm_settings_value(s, "gamma", krr->count)); krr->count++)
+        gammas[krr->count] = v->real;
+    dkm_read_nystroem(s, &krr->nystroem);
+    krr->reduce = dkm_settings_int(s, "nystroem");
+    krr->seconds = dkm_settings_real(s, "time");
+    if (dkm_settings_count(s, "rates") == 3)
+        krr->rates = (dkm_krr_rates){dkm_settings_value(s, "rates", 0)->real,
+                                     dkm_settings_value(s, "rates", 1)->real,
+                                     dkm_settings_value(s, "rates", 2)->real};
+}
+
+static dkm_local krr_check(dkm_ctx *ctx, const dkm_settings *s)
+{
+    dkm_idx count = dkm_settings_count(s, "gamma");
+
+    if (count > DKM_PATH_MOST)
+        return dkm_fail(ctx, DKM_ERR_ARG, "%sgamma takes at most %d values, not %lld", s->prefix,
+                        DKM_PATH_MOST, (long long)count);
+    return DKM_LOCAL_OK;
+}
+
+static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+                          dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    double gammas[DKM_PATH_MOST];
+    dkm_krr_settings settings;
+    dkm_krr_info info = {0};
+    dkm_kernel *kx = NULL;
+
+    krr_read(s, gammas, &settings);
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_krr_fit(ctx, X, *Y, kx, &settings, model, &info));
+    krr_report(report, kx, &settings, &info);
+out:
+    dkm_krr_info_free(&info);
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+static dkm_status krr_fit_stream(dkm_ctx *ctx, const dkm_settings *s, dkm_source *X,
+                                 const dkm_data *Y, dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    double gammas[DKM_PATH_MOST];
+    dkm_krr_settings settings;
+    dkm_krr_info info = {0};
+    dkm_kernel *kx = NULL;
+
+    krr_read(s, gammas, &settings);
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_krr_fit_stream(ctx, X, Y, kx, &settings, model, &info));
+    krr_report(report, kx, &settings, &info);
+out:
+    dkm_krr_info_free(&info);
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
+                         const dkm_rates *rates, dkm_cost *cost)
+{
+    dkm_cost_terms terms = {.work = *work, .rates = rates};
+    double data = dkm_cost_data(&terms);
+
+    (void)kx;
+    terms.outputs = dkm_estimate_outputs(work, cost);
+    terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
+                  dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo");
+    dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
+    dkm_cost_add_ridge(cost, &terms, data);
+    dkm_cost_sum_up(cost, rates);
+}
+
+static const dkm_setting settings[] = {
+    DKM_ROW_KX,
+    {.name = "gamma",
+     .kind = DKM_SETTING_REAL,
+     .flags = DKM_SETTING_REQUIRED | DKM_SETTING_LIST | DKM_SETTING_POSITIVE,
+     .metavar = "G[,G...]",
+     .aliases = "ridge|alpha|",
+     .help = "ridge > 0 that is added to the diagonal of the kernel matrix; of a list the one "
+             "with the least error is taken, and all errors are reported"},
+    {.name = "criterion",
+     .kind = DKM_SETTING_CHOICE,
+     .metavar = "WORD",
+     .choices = "loo|gcv|",
+     .default_text = "loo",
+     .old_names = "select|",
+     .not_in_cv = "is for fit: in cv the losses of --loss decide",
+     .help = "the error that decides between gammas, leave-one-out or generalized "
+             "cross-validation"},
+    {.name = "loo",
+     .kind = DKM_SETTING_FLAG,
+     .not_in_cv = "is for fit: cv reports the losses of examples that are held out",
+     .help = "report both errors of a single gamma too"},
+    {.name = "center",
+     .kind = DKM_SETTING_FLAG,
+     .help = "take the mean of the outputs off first: an intercept"},
+    DKM_ROW_REGULARIZER(
+        "what gamma weighs: the norm of f, or that of its coefficients, which makes "
+        "B = (K'K + gamma I)^-1 K (Y - b)"),
+    {.name = "solver",
+     .kind = DKM_SETTING_CHOICE,
+     .metavar = "WORD",
+     .choices = "auto|cholesky|eigen|pcg|band|",
+     .default_text = "auto",
+     .help = "a Cholesky factor for each gamma, one eigendecomposition or one reduction to a band "
+             "for all, or conjugate "
+             "gradients with landmarks, for inputs too many for a kernel matrix; auto takes what "
+             "is fastest of the exact ones where they fit memory and time, else pcg"},
+    {.name = "primal",
+     .kind = DKM_SETTING_CHOICE,
+     .metavar = "WORD",
+     .choices = "auto|no|",
+     .default_text = "auto",
+     .help = "solve for the weights of the linear kernel where inputs have fewer columns than "
+             "rows: the same predictions, and a model without training inputs"},
+    DKM_ROW_PRECISION(NULL),
+    {.name = "nystroem",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .metavar = "N",
+     .old_names = "reduce|",
+     .help = "the exact fit under the Nystroem kernel of so many of the inputs, chosen as "
+             "--landmark-choice says: for lists of gammas and their errors, where --solver pcg "
+             "iterates for one"},
+    DKM_ROWS_PCG("solver=pcg|nystroem|", "solver=pcg|"),
+    {.name = "time",
+     .kind = DKM_SETTING_TIME,
+     .flags = DKM_SETTING_POSITIVE,
+     .metavar = "T",
+     .not_in_cv = "is for fit: cv takes the exact fit or what --solver says",
+     .help = "the time that solver auto may take, such as 90s, 30m or 2h: with it, or where the "
+             "kernel matrix does not fit the memory, auto may take pcg and choose landmarks"},
+    {.name = "rates",
+     .kind = DKM_SETTING_REAL,
+     .flags = DKM_SETTING_LIST | DKM_SETTING_HIDDEN,
+     .help = "seconds per kernel value and column, per kernel value, and per operation of a factor "
+             "in single precision, for solver auto to reckon with"},
+    {0}};
+
+const dkm_method dkm_method_krr = {
+    .name = "krr",
+    .summary = "kernel ridge regression, of one or many outputs at once",
+    .about = "Finds f(x) = k(x, X) B + b with B = (K + gamma I)^-1 (Y - b), where K is the kernel "
+             "matrix of the training inputs X. Labels become one column per class, and the largest "
+             "column of a prediction names its class.\n"
+             "Given several gammas, the error that each would make on unseen examples is reported "
+             "without refits: leave-one-out (loo) and generalized cross-validation (gcv), the "
+             "mean square over all outputs, and for labels the share of wrong ones.",
+    .references = "Saunders, Gammerman, Vovk (1998), Ridge regression learning algorithm in dual "
+                  "variables, ICML",
+    .example = "--x x.npy --y y.npy --kx 'rbf(sigma=2)' \\\n"
+               "      --gamma 1e-6,1e-5,1e-4,1e-3,1e-2",
+    .inputs = "training inputs",
+    .outputs = "training outputs, as many rows: numbers, or labels to be told apart",
+    .settings = settings,
+    .check = krr_check,
+    .fit = krr_fit,
+    .fit_stream = krr_fit_stream,
+    .estimate = krr_estimate,
+    .classes = {&dkm_class_krr, &dkm_class_krr_primal},
+};

@@ -1,0 +1,71 @@
+/* Support vector machines as a method. */
+#include <dkmap/svm.h>
+
+#include "models/common/method_parts.h"
+
+static void svm_report(dkm_report *report, const dkm_kernel *kx, double C, const dkm_svm_info *info)
+{
+    dkm_report_add_int(report, "m", info->m);
+    dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
+    dkm_report_add_int(report, "classes", info->classes);
+    dkm_report_add_real(report, "C", C);
+    dkm_report_add_int(report, "support_vectors", info->support);
+}
+
+static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+                          dkm_model **model, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    dkm_svm_settings settings = dkm_svm_settings_default();
+    dkm_svm_info info = {0};
+    dkm_kernel *kx = NULL;
+
+    settings.layout = dkm_settings_layout(s);
+    settings.margin.loss =
+        dkm_settings_choice(s, "hinge") == 0 ? DKM_LOSS_HINGE : DKM_LOSS_SQUARED_HINGE;
+    settings.margin.C = dkm_settings_real(s, "C");
+    settings.margin.tolerance = dkm_settings_real(s, "tolerance");
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_svm_fit(ctx, X, *Y, kx, &settings, model, &info));
+    svm_report(report, kx, settings.margin.C, &info);
+out:
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+static const dkm_setting settings[] = {
+    DKM_ROW_KX,
+    {.name = "C",
+     .kind = DKM_SETTING_REAL,
+     .flags = DKM_SETTING_REQUIRED | DKM_SETTING_SEARCH | DKM_SETTING_POSITIVE,
+     .metavar = "C",
+     .help = "weight > 0 of examples on the wrong side of the margin"},
+    {.name = "hinge",
+     .kind = DKM_SETTING_CHOICE,
+     .choices = "plain|squared|",
+     .default_text = "plain",
+     .metavar = "WORD",
+     .help = "what such an example costs: its distance to the margin, or half the square of that"},
+    {.name = "tolerance",
+     .kind = DKM_SETTING_REAL,
+     .flags = DKM_SETTING_POSITIVE,
+     .default_text = "1e-3",
+     .metavar = "E",
+     .help = "how far from optimal LIBSVM may stop"},
+    {0}};
+
+const dkm_method dkm_method_svm = {
+    .name = "svm",
+    .summary = "support vector machines, one class against the rest",
+    .about = "The classes are dealt to the ranks, and LIBSVM solves for each. A rank that solves "
+             "holds the whole kernel matrix, 16 bytes per element.",
+    .references = "Chang, Lin (2011), LIBSVM: a library for support vector machines, "
+                  "doi:10.1145/1961189.1961199",
+    .example = "--x x.npy --y labels.npy --kx 'rbf(sigma=2)' --C 10",
+    .inputs = "training inputs, of any type",
+    .outputs = "labels, as many",
+    .settings = settings,
+    .fit = svm_fit,
+    .takes_gram = 1,
+    .classes = {&dkm_class_svm},
+};
