@@ -71,8 +71,6 @@ bad "narrow.csv: |3|7" predict m.h5 --x narrow.csv -o made/p.npy
 bad "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
 
 # Settings that cannot be.
-bad "gamma|0" fit krr --x x.csv --y y.csv --kx linear --gamma 0 -o made/m.h5
-bad "gamma|-1" fit krr --x x.csv --y y.csv --kx linear --gamma -1 -o made/m.h5
 bad "rfb|^" fit krr --x x.csv --y y.csv --kx 'rfb(sigma=1)' --gamma 1 -o made/m.h5
 bad "sgima|^" fit krr --x x.csv --y y.csv --kx 'rbf(sgima=1)' --gamma 1 -o made/m.h5
 bad "^" fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1' --gamma 1 -o made/m.h5

@@ -155,13 +155,13 @@ bad "unknown option -o; see: dkmap help cv krr" krr --x x.csv --y y.csv --kx lin
 
 # Options of fit that mean nothing here are not passed over.
 bad "--loo is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --loo
-bad "--select is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --select gcv
+bad "--criterion is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --select gcv
 bad "--time is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --time 1s
 bad "--landmarks goes with --solver pcg" krr --x x.csv --y y.csv --kx linear --gamma 1 --landmarks 9
-bad "--steps goes with --solver pcg" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1 --steps 9
-bad "--gamma goes with --learner ridge" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 \
+bad "--max-iter goes with --solver pcg" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1 --steps 9
+bad "--gamma goes with --regressor ridge" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 \
     --learner svr --C 1 --gamma 1
-bad "--lists is for fit" jkm --x x.csv --y y.csv --kx linear --C 1 --lists labels.csv
+bad "--candidate-lists is for fit" jkm --x x.csv --y y.csv --kx linear --C 1 --lists labels.csv
 on 0 fit kde --x x.csv --y y.csv --kx linear --ky linear --components 1,2 --gamma 1 -o m.h5
 expect 2 "a list for fit"
 says err "dkmap cv chooses between several" "a list for fit"

@@ -131,20 +131,20 @@ good 2 score --truth l.csv --y-type labels --pred list.npy --loss rank
 below "$(value rank)" 1.1 "the mean rank of the right class"
 
 # Wrong uses.
-wrong() { # MESSAGE OPTIONS...
-    local message=$1
-    shift
+wrong() { # STATUS MESSAGE OPTIONS...
+    local wanted=$1 message=$2
+    shift 2
     on 2 fit jkm --x 'sphere/x.npy[0:10]' --y 'sphere/y.npy[0:10]' --kx linear "$@" -o none.h5
-    expect 1 "fit jkm $*"
+    expect "$wanted" "fit jkm $*"
     says err "$message" "fit jkm $*"
 }
-wrong "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
-wrong "larger than the image" --joint 'patch(shape=4x4, size=5)'
-wrong "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
-wrong "at most 2 apart" --epsilon 2
-wrong "epsilon must be 0 or more" --epsilon -1
-wrong "C" --C 0
-wrong "unknown name 'diagonal'" --joint diagonal
+wrong 1 "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
+wrong 1 "larger than the image" --joint 'patch(shape=4x4, size=5)'
+wrong 1 "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
+wrong 1 "at most 2 apart" --epsilon 2
+wrong 2 "epsilon must be 0 or more" --epsilon -1
+wrong 2 "C" --C 0
+wrong 1 "unknown name 'diagonal'" --joint diagonal
 awk 'BEGIN { for (i = 0; i < 10; i++) print (i == 7 ? "0,0" : i + 1 ",1") }' >zero.csv
 on 2 fit jkm --x 'sphere/x.npy[0:10]' --y zero.csv --kx linear -o none.h5
 expect 1 "an output of zero length"

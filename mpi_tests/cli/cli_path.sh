@@ -116,8 +116,8 @@ bad() { # TEXT STATUS ARGUMENTS...
     says err "$text" "$*"
     [ -e made.h5 ] && fail "$*: a model all the same"
 }
-bad "--gamma must be > 0, not -2" 1 --gamma 1,-2,3
-bad "--gamma must be > 0, not 0" 1 --gamma 0
+bad "--gamma must be > 0, not -2" 2 --gamma 1,-2,3
+bad "--gamma must be > 0, not 0" 2 --gamma 0
 bad "--gamma takes at most 1000 values, not 1001" 1 --gamma "$(seq -s, 1001)"
 bad "--gamma expects a number, not ''" 2 --gamma 1,,2
 bad "--gamma expects a number, not ''" 2 --gamma=

@@ -75,6 +75,11 @@ wrong "--gamma expects a number, not 'much'" fit krr --gamma much
 wrong "--gamma expects a number, not '1e'" fit krr --gamma 1e
 wrong "--gamma expects a number, not 'nan'" fit krr --gamma nan
 wrong "--gamma expects a number, not ''" fit krr --gamma=
+wrong "--gamma must be > 0, not 0" fit krr --gamma 0
+wrong "--gamma must be > 0, not -1" fit krr --gamma 1,-1
+wrong "--tolerance must be above 0 and below 1, not 1" fit krr --tolerance 1
+wrong "--ridge is another name of --gamma, and one is given already" fit krr --gamma 1 --ridge 2
+wrong "--gamma is given twice" fit krr --alpha 1 --gamma 2
 wrong "--gamma needs a value" fit krr --gamma
 wrong "--gamma needs a value" fit krr --gamma --center
 wrong "--x is given twice" fit krr --x a --x b

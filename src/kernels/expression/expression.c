@@ -109,10 +109,10 @@ static dkm_local read_term(reader *r, dkm_idx parent);
 static dkm_local read_argument(reader *r, dkm_idx term)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_setting *s = &r->e->setting[r->e->settings];
+    dkm_expression_value *s = &r->e->setting[r->e->settings];
 
     if (at_file(r)) {
-        *s = (dkm_setting){.term = term};
+        *s = (dkm_expression_value){.term = term};
         r->e->settings++;
         return read_value(r, &s->value);
     }

@@ -26,10 +26,10 @@ typedef struct dkm_term {
 } dkm_term;
 
 /** One `name=value` and the term it belongs to. */
-typedef struct dkm_setting {
+typedef struct dkm_expression_value {
     dkm_span name, value;
     dkm_idx term;
-} dkm_setting;
+} dkm_expression_value;
 
 typedef struct dkm_expression {
     dkm_ctx *ctx;
@@ -37,7 +37,7 @@ typedef struct dkm_expression {
     const char *text; /**< borrowed */
     dkm_idx terms, settings;
     dkm_term *term;
-    dkm_setting *setting;
+    dkm_expression_value *setting;
 } dkm_expression;
 
 /** Read @p text, which is borrowed. Local; dkm_expression_clear() frees, also after a failure.

@@ -137,7 +137,7 @@ static dkm_local fail_unknown_param(const dkm_expression *e, dkm_span name,
                                p[1].name ? p[1].name : "");
 }
 
-static dkm_local node_set_param(const dkm_expression *e, const dkm_setting *s, dkm_node *node,
+static dkm_local node_set_param(const dkm_expression *e, const dkm_expression_value *s, dkm_node *node,
                                 unsigned *given)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -160,7 +160,7 @@ out:
 }
 
 /* A setting without a name is a file. */
-static dkm_local set_file(const dkm_expression *e, const dkm_setting *s, dkm_node *node)
+static dkm_local set_file(const dkm_expression *e, const dkm_expression_value *s, dkm_node *node)
 {
     dkm_local local = DKM_LOCAL_OK;
 

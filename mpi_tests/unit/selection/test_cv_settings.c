@@ -1,0 +1,375 @@
+/* Cross-validation honors every setting of every method: its loss is that of fits and predictions on
+ * the same folds. Driven by the methods' own tables: a setting without a value to try here fails. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dkmap/cv.h>
+#include <dkmap/method.h>
+#include <dkmap/random.h>
+
+#include "support/check.h"
+
+enum { M = 30, D = 3, FOLDS = 3, TEXT = 200 };
+
+/* A value of a setting, and what else must be set for it to mean something: "name=value|...", where
+ * no value unsets. */
+typedef struct trial {
+    const char *method, *setting, *value, *with;
+} trial;
+
+static const trial trials[] = {
+    {"krr", "kx", "laplace(sigma=2)", ""},
+    {"krr", "gamma", "0.01", ""},
+    {"krr", "center", "yes", ""},
+    {"krr", "nystroem", "9", ""},
+    {"krr", "landmarks", "9", "solver=pcg|"},
+    {"krr", "tolerance", "1e-2", "solver=pcg|landmarks=9|"},
+    {"krr", "max-iter", "2", "solver=pcg|landmarks=9|"},
+    {"krr", "rates", "1e-9,1e-9,1e-9", ""},
+    {"kde", "kx", "laplace(sigma=2)", ""},
+    {"kde", "ky", "scale(linear, by=2)", ""},
+    {"kde", "ky", "scale(class, by=2)", ""},
+    {"kde", "components", "all", ""},
+    {"kde", "components", "70%", ""},
+    {"kde", "unpaired-y", NULL, ""},
+    {"kde", "shrink", "0.5", ""},
+    {"kde", "regressor", "svr", "C=2|gamma=|tolerance=1e-9|"},
+    {"kde", "C", "0.1", "regressor=svr|gamma=|tolerance=1e-9|"},
+    {"kde", "svr-epsilon", "0.3", "regressor=svr|C=2|gamma=|tolerance=1e-9|"},
+    {"kde", "tolerance", "1e-9", "regressor=svr|C=2|gamma=|tolerance=1e-9|"},
+    {"kde", "gamma", "0.01", ""},
+    {"kde", "landmarks", "9", "solver=pcg|"},
+    {"kde", "tolerance", "1e-2", "solver=pcg|landmarks=9|"},
+    {"kde", "max-iter", "2", "solver=pcg|landmarks=9|"},
+    {"knn", "kx", "linear", ""},
+    {"knn", "k", "4", ""},
+    {"knn", "ky", "linear", "k=3|"},
+    {"knn", "ky", "class", "k=3|"},
+    {"svm", "kx", "linear", ""},
+    {"svm", "C", "0.1", ""},
+    {"svm", "tolerance", "0.5", ""},
+    {"hopfield", "max-iter", "3", ""},
+    {"jkm", "kx", "linear", ""},
+    {"jkm", "ky", "class", ""},
+    {"jkm", "ky", "scale(linear, by=2)", ""},
+    {"jkm", "joint", "scale(tensor, by=2)", ""},
+    {"jkm", "epsilon", "0.3", ""},
+    {"jkm", "epsilon-start", "0.8", "epsilon=0.2|"},
+    {"jkm", "C", "0.1", ""},
+    {"jkm", "threshold", "yes", ""},
+    {"jkm", "candidates", NULL, "output-domain=candidates|"},
+    {"jkm", "candidate-type", "labels", ""},
+    {"jkm", "tolerance", "0.3", ""},
+    {"jkm", "max-iter", "2", ""},
+    {"jkm", "qp-distribute-above", "1", ""},
+};
+enum { TRIALS = sizeof trials / sizeof *trials };
+
+/* What is set of every method, for dense outputs and for labels. */
+static const struct base {
+    const char *method, *dense, *labels;
+} bases[] = {
+    {"krr", "kx=rbf(sigma=1)|gamma=0.2|", "kx=rbf(sigma=1)|gamma=0.2|"},
+    {"kde", "kx=rbf(sigma=1)|ky=linear|components=2|gamma=0.2|",
+     "kx=rbf(sigma=1)|ky=class|components=2|gamma=0.2|"},
+    {"knn", "kx=rbf(sigma=1)|", "kx=rbf(sigma=1)|"},
+    {"svm", "kx=rbf(sigma=1)|C=1|", "kx=rbf(sigma=1)|C=1|"},
+    {"hopfield", "", ""},
+    {"jkm", "kx=rbf(sigma=1)|C=1|", "kx=rbf(sigma=1)|C=1|"},
+};
+
+typedef struct sample {
+    dkm_ctx *ctx;
+    dkm_data *X, *Y;
+    int labels;
+    char file[TEXT]; /* of more outputs */
+} sample;
+
+static double number(dkm_idx i, dkm_idx j)
+{
+    return 0.9 * sin(3.0 * dkm_random_normal(5, 0, (uint64_t)i, (uint64_t)j));
+}
+
+static double output(dkm_idx i, dkm_idx j, int labels)
+{
+    double value = 0.5 * (number(i, j % D) + number(i, 2) * number(i, 1));
+
+    return labels ? (value > 0.1) + (value > -0.2) : value;
+}
+
+static dkm_status make_outputs(dkm_ctx *ctx, int labels, dkm_data **Y)
+{
+    dkm_status status = labels ? dkm_data_create_labels(ctx, M, Y)
+                               : dkm_data_create_dense(ctx, M, 2, Y);
+    dkm_idx cols = labels ? 1 : 2;
+
+    for (dkm_idx k = 0; status == DKM_OK && k < cols * dkm_data_local_rows(*Y); k++)
+        dkm_data_values(*Y)[k] =
+            output(dkm_data_local_first(*Y) + k / cols, k % cols, labels);
+    return status;
+}
+
+static dkm_status sample_open(sample *s, dkm_ctx *ctx, int labels)
+{
+    dkm_status status = DKM_OK;
+
+    *s = (sample){.ctx = ctx, .labels = labels};
+    snprintf(s->file, sizeof s->file, "test_cv_settings_%d_%d.npy", dkm_ctx_size(ctx), labels);
+    DKM_TRY(dkm_data_create_dense(ctx, M, D, &s->X));
+    for (dkm_idx k = 0; k < D * dkm_data_local_rows(s->X); k++)
+        dkm_data_values(s->X)[k] = number(dkm_data_local_first(s->X) + k / D, k % D);
+    DKM_TRY(make_outputs(ctx, labels, &s->Y));
+    DKM_TRY(dkm_data_write(s->Y, s->file));
+out:
+    return status;
+}
+
+static void sample_close(sample *s)
+{
+    if (dkm_ctx_rank(s->ctx) == 0)
+        remove(s->file);
+    dkm_data_destroy(&s->Y);
+    dkm_data_destroy(&s->X);
+}
+
+/* Set "name=value|name=value|...". */
+static dkm_status set_all(dkm_settings *settings, const char *list)
+{
+    dkm_status status = DKM_OK;
+
+    for (const char *c = list; *c && status == DKM_OK; c += strcspn(c, "|") + 1) {
+        char text[TEXT], *value;
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(c, "|"), c);
+        value = strchr(text, '=');
+        *value++ = '\0';
+        status = dkm_settings_set(settings, text, *value ? value : NULL);
+    }
+    return status;
+}
+
+static const char *base_of(const char *method, int labels)
+{
+    for (size_t k = 0; k < sizeof bases / sizeof *bases; k++)
+        if (strcmp(bases[k].method, method) == 0)
+            return labels ? bases[k].labels : bases[k].dense;
+    return NULL;
+}
+
+static dkm_status make_settings(const sample *s, const trial *t, dkm_settings **settings)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_settings_create(s->ctx, t->method, settings));
+    DKM_TRY(set_all(*settings, base_of(t->method, s->labels)));
+    DKM_TRY(set_all(*settings, t->with));
+    DKM_TRY(dkm_settings_set(*settings, t->setting, t->value ? t->value : s->file));
+out:
+    return status;
+}
+
+static dkm_status validate(const sample *s, dkm_settings *settings, dkm_cv_result *result,
+                           int *refits)
+{
+    dkm_status status = DKM_OK;
+    dkm_cv_points points = {1, &settings, 1, &settings};
+    dkm_cv_problem problem = {0};
+    dkm_cv_search *search = NULL;
+
+    *result = (dkm_cv_result){0};
+    DKM_TRY(dkm_cv_search_create(s->ctx, &points, &search));
+    *refits = dkm_cv_search_refits(search);
+    DKM_TRY(dkm_cv_search_problem(search, s->X, s->Y, &problem));
+    problem.folds = FOLDS;
+    problem.loss = s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE;
+    DKM_TRY(dkm_cross_validate(s->ctx, &problem, result));
+out:
+    dkm_cv_search_destroy(&search);
+    return status;
+}
+
+/* The sum of the losses of one fold, by a fit to the others. */
+static dkm_status fit_fold(const sample *s, const char *method, const dkm_settings *settings,
+                           const dkm_idx *fold, dkm_idx which, double *sum)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx train[M], test[M], trained = 0, tested = 0;
+    dkm_data *X = NULL, *Y = NULL, *T = NULL, *truth = NULL, *P = NULL;
+    dkm_model *model = NULL;
+    dkm_score score;
+
+    for (dkm_idx i = 0; i < M; i++)
+        if (fold[i] == which)
+            test[tested++] = i;
+        else
+            train[trained++] = i;
+    DKM_TRY(dkm_data_select(s->X, trained, train, &X));
+    DKM_TRY(dkm_data_select(s->Y, trained, train, &Y));
+    DKM_TRY(dkm_data_select(s->X, tested, test, &T));
+    DKM_TRY(dkm_data_select(s->Y, tested, test, &truth));
+    DKM_TRY(dkm_fit(s->ctx, method, X, Y, settings, &model, NULL));
+    DKM_TRY(dkm_model_predict(model, T, &P));
+    DKM_TRY(dkm_score_predictions(truth, P, s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE, NULL,
+                                  &score));
+    *sum += score.mean * (double)tested;
+out:
+    dkm_data_destroy(&P);
+    dkm_model_destroy(&model);
+    dkm_data_destroy(&truth);
+    dkm_data_destroy(&T);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    return status;
+}
+
+/* Folds are the same for all settings: those of the simplest problem. */
+static dkm_status find_folds(const sample *s, dkm_cv_result *result)
+{
+    const trial simple = {"knn", "k", "1", ""};
+    dkm_settings *settings = NULL;
+    dkm_status status = DKM_OK;
+    int refits;
+
+    DKM_TRY(make_settings(s, &simple, &settings));
+    DKM_TRY(validate(s, settings, result, &refits));
+out:
+    dkm_settings_destroy(&settings);
+    return status;
+}
+
+/* Whether cv and fits do the same; both may refuse. Returns whether they went through. */
+static int compare(const sample *s, const trial *t, const dkm_idx *fold)
+{
+    dkm_cv_result result = {0};
+    dkm_settings *settings = NULL;
+    dkm_status by_cv, by_fits = DKM_OK;
+    double sum = 0;
+    int refits = 0, good;
+
+    CHECK_OK(s->ctx, make_settings(s, t, &settings));
+    by_cv = validate(s, settings, &result, &refits);
+    for (dkm_idx f = 0; f < FOLDS && by_fits == DKM_OK; f++)
+        by_fits = fit_fold(s, t->method, settings, fold, f, &sum);
+    good = by_cv == DKM_OK && by_fits == DKM_OK;
+    if (by_cv != by_fits || (good && !(fabs(result.table[0].mean - sum / M) <=
+                                       1e-6 * (1.0 + fabs(sum / M)))))
+        fprintf(stderr, "%s --%s %s (%s), %s: cv %s %.15g, fits %s %.15g\n", t->method, t->setting,
+                t->value ? t->value : s->file, refits ? "fits" : "closed form",
+                s->labels ? "labels" : "dense", dkm_status_text(by_cv),
+                by_cv == DKM_OK ? result.table[0].mean : NAN, dkm_status_text(by_fits), sum / M);
+    CHECK(by_cv == by_fits);
+    if (good)
+        CHECK_CLOSE(result.table[0].mean, sum / M, 1e-6 * (1.0 + fabs(sum / M)));
+    dkm_cv_result_free(&result);
+    dkm_settings_destroy(&settings);
+    return good;
+}
+
+/* A trial must go through for dense outputs or for labels, and agree for both. */
+static void try_value(const sample samples[2], const dkm_cv_result folds[2], const trial *t)
+{
+    int good = 0;
+
+    for (int k = 0; k < 2; k++)
+        good += compare(&samples[k], t, folds[k].fold);
+    if (!good)
+        fprintf(stderr, "%s --%s %s: never went through\n", t->method, t->setting,
+                t->value ? t->value : "FILE");
+    CHECK(good);
+}
+
+/* Settings that cross-validation does not take are refused. */
+static void check_refused(const sample *s, const char *method, const dkm_setting *row)
+{
+    const char *value = row->kind == DKM_SETTING_CHOICE ? "gcv"
+                        : row->kind == DKM_SETTING_FLAG ? "yes"
+                        : row->kind == DKM_SETTING_DATA ? s->file
+                                                        : "1";
+    trial t = {method, row->name, value, ""};
+    dkm_settings *settings = NULL;
+    dkm_cv_result result;
+    int refits;
+
+    CHECK_OK(s->ctx, make_settings(s, &t, &settings));
+    CHECK(validate(s, settings, &result, &refits) == DKM_ERR_ARG);
+    CHECK(strstr(dkm_ctx_message(s->ctx), row->name) != NULL);
+    dkm_cv_result_free(&result);
+    dkm_settings_destroy(&settings);
+}
+
+static int has_trial(const char *method, const char *setting, const char *value)
+{
+    for (int k = 0; k < TRIALS; k++)
+        if (strcmp(trials[k].method, method) == 0 && strcmp(trials[k].setting, setting) == 0 &&
+            (!value || (trials[k].value && strcmp(trials[k].value, value) == 0)))
+            return 1;
+    return 0;
+}
+
+/* Every choice of a setting, with the first condition that it is subject to. */
+static void try_choices(const sample samples[2], const dkm_cv_result folds[2], const char *method,
+                        const dkm_setting *row)
+{
+    for (const char *c = row->choices; *c; c += strcspn(c, "|") + 1) {
+        char value[TEXT], with[TEXT] = "";
+        trial t = {method, row->name, value, with};
+        snprintf(value, sizeof value, "%.*s", (int)strcspn(c, "|"), c);
+        if (row->only_with)
+            snprintf(with, sizeof with, "%.*s", (int)strcspn(row->only_with, "|") + 1,
+                     row->only_with);
+        /* landmarks, a few, and all of them as basis, are what pcg takes */
+        if (strcmp(with, "solver=pcg|") == 0)
+            snprintf(with, sizeof with, "solver=pcg|landmarks=9|");
+        if (has_trial(method, row->name, value))
+            continue;
+        if (strcmp(method, "kde") == 0 && strcmp(row->name, "basis") == 0 &&
+            strcmp(value, "all") == 0)
+            continue; /* kde refuses it */
+        try_value(samples, folds, &t);
+    }
+}
+
+static void try_method(const sample samples[2], const dkm_cv_result folds[2],
+                       const dkm_method *method)
+{
+    const char *name = dkm_method_name(method);
+    const dkm_setting *row;
+
+    for (int k = 0; (row = dkm_method_setting(method, k)); k++) {
+        if (row->not_in_cv) {
+            check_refused(&samples[1], name, row);
+        } else if (row->kind == DKM_SETTING_CHOICE) {
+            try_choices(samples, folds, name, row);
+        } else {
+            if (!has_trial(name, row->name, NULL))
+                fprintf(stderr, "%s --%s: no value to try\n", name, row->name);
+            CHECK(has_trial(name, row->name, NULL));
+        }
+    }
+    for (int k = 0; k < TRIALS; k++)
+        if (strcmp(trials[k].method, name) == 0)
+            try_value(samples, folds, &trials[k]);
+}
+
+static void cv_honors_every_setting(dkm_ctx *ctx)
+{
+    sample samples[2];
+    dkm_cv_result folds[2];
+    const dkm_method *method;
+
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(ctx, sample_open(&samples[k], ctx, k));
+        CHECK_OK(ctx, find_folds(&samples[k], &folds[k]));
+    }
+    for (int k = 0; (method = dkm_method_at(k)); k++)
+        if (dkm_method_outputs(method))
+            try_method(samples, folds, method);
+    for (int k = 0; k < 2; k++) {
+        dkm_cv_result_free(&folds[k]);
+        sample_close(&samples[k]);
+    }
+}
+
+static const check_case cases[] = {CASE(cv_honors_every_setting)};
+
+CHECK_MAIN(cases)
