@@ -36,3 +36,15 @@ if(DKMAP_STATIC)
 endif()
 configure_file(cmake/dkmap.pc.in dkmap.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/dkmap.pc DESTINATION ${pc_dir})
+
+# Manual pages and completion are made from the command's own tables.
+set(manual_dir ${PROJECT_BINARY_DIR}/manual)
+add_custom_command(OUTPUT ${manual_dir}/dkmap.bash
+  COMMAND ${CMAKE_COMMAND} -DDKMAP=$<TARGET_FILE:dkmap_command> -DDIR=${manual_dir}
+    -P ${PROJECT_SOURCE_DIR}/cmake/manual.cmake
+  DEPENDS dkmap_command ${PROJECT_SOURCE_DIR}/cmake/manual.cmake
+  COMMENT "Writing manual pages" VERBATIM)
+add_custom_target(manual ALL DEPENDS ${manual_dir}/dkmap.bash)
+install(DIRECTORY ${manual_dir}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${manual_dir}/dkmap.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dkmap)

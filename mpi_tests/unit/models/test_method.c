@@ -194,8 +194,16 @@ static void clones_are_equal(dkm_ctx *ctx)
 /* Estimates grow with the examples, and seconds are unknown without rates. */
 static void estimates_follow_sizes(dkm_ctx *ctx)
 {
-    dkm_workload work = {.m = 1000, .x_cols = 10, .y_cols = 2, .x_bytes = 80, .y_bytes = 16,
-                         .ranks = 4, .P = 2, .Q = 2, .block = 64, .nodes = 1};
+    dkm_workload work = {.m = 1000,
+                         .x_cols = 10,
+                         .y_cols = 2,
+                         .x_bytes = 80,
+                         .y_bytes = 16,
+                         .ranks = 4,
+                         .P = 2,
+                         .Q = 2,
+                         .block = 64,
+                         .nodes = 1};
     dkm_settings *s = NULL;
     dkm_cost small, large;
 

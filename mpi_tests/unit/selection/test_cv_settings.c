@@ -1,5 +1,6 @@
-/* Cross-validation honors every setting of every method: its loss is that of fits and predictions on
- * the same folds. Driven by the methods' own tables: a setting without a value to try here fails. */
+/* Cross-validation honors every setting of every method: its loss is that of fits and predictions
+ * on the same folds. Driven by the methods' own tables: a setting without a value to try here
+ * fails. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,13 +101,12 @@ static double output(dkm_idx i, dkm_idx j, int labels)
 
 static dkm_status make_outputs(dkm_ctx *ctx, int labels, dkm_data **Y)
 {
-    dkm_status status = labels ? dkm_data_create_labels(ctx, M, Y)
-                               : dkm_data_create_dense(ctx, M, 2, Y);
+    dkm_status status =
+        labels ? dkm_data_create_labels(ctx, M, Y) : dkm_data_create_dense(ctx, M, 2, Y);
     dkm_idx cols = labels ? 1 : 2;
 
     for (dkm_idx k = 0; status == DKM_OK && k < cols * dkm_data_local_rows(*Y); k++)
-        dkm_data_values(*Y)[k] =
-            output(dkm_data_local_first(*Y) + k / cols, k % cols, labels);
+        dkm_data_values(*Y)[k] = output(dkm_data_local_first(*Y) + k / cols, k % cols, labels);
     return status;
 }
 
@@ -251,8 +251,8 @@ static int compare(const sample *s, const trial *t, const dkm_idx *fold)
     for (dkm_idx f = 0; f < FOLDS && by_fits == DKM_OK; f++)
         by_fits = fit_fold(s, t->method, settings, fold, f, &sum);
     good = by_cv == DKM_OK && by_fits == DKM_OK;
-    if (by_cv != by_fits || (good && !(fabs(result.table[0].mean - sum / M) <=
-                                       1e-6 * (1.0 + fabs(sum / M)))))
+    if (by_cv != by_fits ||
+        (good && !(fabs(result.table[0].mean - sum / M) <= 1e-6 * (1.0 + fabs(sum / M)))))
         fprintf(stderr, "%s --%s %s (%s), %s: cv %s %.15g, fits %s %.15g\n", t->method, t->setting,
                 t->value ? t->value : s->file, refits ? "fits" : "closed form",
                 s->labels ? "labels" : "dense", dkm_status_text(by_cv),

@@ -67,6 +67,7 @@ out:
 static const option options[] = {
     ROW_X("points: dense rows"),
     {.name = "neighbours",
+     .aliases = "neighbors|",
      .kind = OPT_WHOLE,
      .flags = OPT_REQUIRED,
      .min = 1,

@@ -4,12 +4,22 @@
 
 #include "cli/core/value.h"
 
+/** How help is printed. */
+typedef enum help_form {
+    HELP_TEXT,
+    HELP_MAN,
+    HELP_MARKDOWN,
+    HELP_COMPLETION,
+    HELP_NAMES
+} help_form;
+
 typedef struct args {
     const command *command; /**< NULL when none was named */
     subcommand chosen;      /**< what `command` points to: args must not be moved */
     int count;              /**< of values, those that are presets at the end */
     int given;              /**< how many of them were on the command line */
     value *values;
+    help_form help_form;
     int operand_count;
     const char **positionals;
     char *line;          /**< the command line as it could be typed again */

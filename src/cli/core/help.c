@@ -155,6 +155,8 @@ void help_print(FILE *out, const command *c)
           out);
     print_list(out, "Commands", NULL);
     fputs("\nMore on a command: dkmap help COMMAND\n"
+          "Manual pages, Markdown: dkmap help --man COMMAND, dkmap help --markdown\n"
+          "Completion for bash: source <(dkmap help --completion bash)\n"
           "Exit status: 0 done, 1 failed, 2 wrong usage, 3 stopped early on a signal\n",
           out);
 }

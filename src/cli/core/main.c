@@ -10,6 +10,7 @@
 
 #include "cli/core/args.h"
 #include "cli/core/help.h"
+#include "cli/core/help_formats.h"
 #include "cli/core/run.h"
 
 enum { EXIT_USAGE = 2 };
@@ -35,6 +36,26 @@ static int is_first(void)
     return !rank || strcmp(rank, "0") == 0;
 }
 
+static void print_help(const args *a)
+{
+    switch (a->help_form) {
+    case HELP_TEXT:
+        help_print(stdout, a->command);
+        break;
+    case HELP_MAN:
+        help_man(stdout, a->command);
+        break;
+    case HELP_MARKDOWN:
+        help_markdown(stdout, a->command);
+        break;
+    case HELP_COMPLETION:
+        help_completion(stdout);
+        break;
+    case HELP_NAMES:
+        help_names(stdout);
+    }
+}
+
 static int print_and_leave(const args *a, args_outcome asked)
 {
     if (!is_first())
@@ -42,7 +63,7 @@ static int print_and_leave(const args *a, args_outcome asked)
     if (asked == ARGS_VERSION)
         printf("dkmap %s\n", DKMAP_VERSION);
     else
-        help_print(stdout, a->command);
+        print_help(a);
     return fflush(stdout) != 0;
 }
 

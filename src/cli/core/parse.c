@@ -250,6 +250,31 @@ static int help_among(const reader *r)
     return 0;
 }
 
+/* `help --man`, `--markdown`, `--names` or `--completion bash`, before the words of a command. */
+static args_outcome read_help_form(reader *r)
+{
+    static const struct {
+        const char *name;
+        help_form form;
+    } forms[] = {{"--man", HELP_MAN},
+                 {"--markdown", HELP_MARKDOWN},
+                 {"--names", HELP_NAMES},
+                 {"--completion", HELP_COMPLETION}};
+
+    for (size_t k = 0; r->at < r->argc && k < sizeof forms / sizeof *forms; k++)
+        if (strcmp(r->argv[r->at], forms[k].name) == 0) {
+            r->a->help_form = forms[k].form;
+            r->at++;
+            break;
+        }
+    if (r->a->help_form != HELP_COMPLETION)
+        return ARGS_RUN;
+    if (r->at >= r->argc || strcmp(r->argv[r->at], "bash") != 0)
+        return wrong(r->a, "help --completion needs the name of a shell: bash");
+    r->at++;
+    return ARGS_RUN;
+}
+
 args_outcome parse(args *a, int argc, char **argv)
 {
     reader r = {.a = a, .argc = argc, .at = 1, .argv = argv};
@@ -262,7 +287,9 @@ args_outcome parse(args *a, int argc, char **argv)
         return ARGS_VERSION;
     help = asks_help(argv[1]) || strcmp(argv[1], "help") == 0;
     r.at += help;
-    outcome = find_command(&r);
+    outcome = help ? read_help_form(&r) : ARGS_RUN;
+    if (outcome == ARGS_RUN)
+        outcome = find_command(&r);
     if (outcome != ARGS_RUN)
         return outcome;
     if (help || (a->command && help_among(&r)))

@@ -12,6 +12,7 @@
 #define ROW_TRY                                                                                    \
     {                                                                                              \
         .name = "try", .kind = OPT_TEXT, .flags = OPT_REPEATED, .metavar = "NAME=V1,V2,...",       \
+        .aliases = "param|",                                                                       \
         .help = "values to try for $NAME in a kernel; more than one --try makes a grid"            \
     }
 

@@ -23,6 +23,7 @@ const option preimage_options[] = {
      .metavar = "N",
      .help = "write the indices of the best N candidates and their squared distances, alternating"},
     {.name = "neighbours",
+     .aliases = "neighbors|",
      .kind = OPT_WHOLE,
      .min = 1,
      .metavar = "N",

@@ -137,8 +137,8 @@ static dkm_local fail_unknown_param(const dkm_expression *e, dkm_span name,
                                p[1].name ? p[1].name : "");
 }
 
-static dkm_local node_set_param(const dkm_expression *e, const dkm_expression_value *s, dkm_node *node,
-                                unsigned *given)
+static dkm_local node_set_param(const dkm_expression *e, const dkm_expression_value *s,
+                                dkm_node *node, unsigned *given)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_param *p = node->kind->params;

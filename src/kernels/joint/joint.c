@@ -72,7 +72,8 @@ out:
     return local;
 }
 
-static dkm_local joint_set_param(const dkm_expression *e, const dkm_expression_value *s, dkm_joint_term *t)
+static dkm_local joint_set_param(const dkm_expression *e, const dkm_expression_value *s,
+                                 dkm_joint_term *t)
 {
     int diag = t->kind == DKM_JOINT_DIAG, patch = t->kind == DKM_JOINT_PATCH;
 
