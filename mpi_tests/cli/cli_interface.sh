@@ -6,6 +6,14 @@
 
 headers=("$DKMAP_SOURCE"/include/dkmap/*.h)
 
+for header in "${headers[@]}"; do
+    case ${header##*/} in
+    dkmap.h | extended.h | types.h) continue ;;
+    esac
+    [ "$(grep -cE '^DKM_API_(BEGIN|END)$' "$header")" = 2 ] ||
+        fail "$header: DKM_API_BEGIN and DKM_API_END must enclose what it declares"
+done
+
 # Every name that a public header declares: functions and data.
 cat "${headers[@]}" | grep -oE '\bdkm_[a-z0-9_]+' | sort -u >declared
 library=$DKMAP_BUILD/libdkmap.so
