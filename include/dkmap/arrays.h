@@ -85,6 +85,11 @@ DKM_NODISCARD
 dkm_status dkm_data_from_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n, const char *const *strings,
                                  const dkm_idx *lengths, dkm_data **data);
 
+/** A copy of all objects, which borrows nothing. Collective.
+ *  @param[out] copy  new, owned by the caller; NULL on failure */
+DKM_NODISCARD
+dkm_status dkm_data_copy(const dkm_data *data, dkm_data **copy);
+
 /** Whether the data use a caller's array in place on this rank. Local. */
 int dkm_data_is_borrowed(const dkm_data *data);
 

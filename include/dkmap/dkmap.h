@@ -35,6 +35,7 @@
 #include <dkmap/lle.h>
 #include <dkmap/method.h>
 #include <dkmap/model.h>
+#include <dkmap/model_parts.h>
 #include <dkmap/montage.h>
 #include <dkmap/nystroem.h>
 #include <dkmap/preimage.h>

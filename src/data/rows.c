@@ -1,5 +1,7 @@
 #include "data/rows.h"
 
+#include <string.h>
+
 #include "core/alloc.h"
 
 /* Entries of one list. */
@@ -22,6 +24,40 @@ dkm_idx dkm_data_entries(const dkm_data *data, dkm_idx il, const dkm_idx **cols,
 int dkm_data_is_borrowed(const dkm_data *data)
 {
     return data->borrowed;
+}
+
+static dkm_local copy_objects(const dkm_objs *from, dkm_objs *to)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    size_t n = (size_t)from->n, d = (size_t)from->d;
+    dkm_idx items = from->start ? from->start[from->n] : 0;
+
+    DKM_STEP(dkm_objs_init(to, from->ctx, from->type, from->n, from->d, items));
+    if (from->values)
+        memcpy(to->values, from->values, n * d * sizeof *to->values);
+    if (from->start)
+        memcpy(to->start, from->start, (n + 1) * sizeof *to->start);
+    if (from->col)
+        memcpy(to->col, from->col, (size_t)items * sizeof *to->col);
+    if (from->val)
+        memcpy(to->val, from->val, (size_t)items * sizeof *to->val);
+    if (from->bytes)
+        memcpy(to->bytes, from->bytes, (size_t)items);
+out:
+    return local;
+}
+
+dkm_status dkm_data_copy(const dkm_data *data, dkm_data **copy)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs objs = {0};
+
+    *copy = NULL;
+    DKM_AGREE(data->ctx, copy_objects(&data->mine, &objs));
+    DKM_TRY(dkm_data_wrap(data->ctx, data->m, &objs, copy));
+out:
+    dkm_objs_clear(&objs);
+    return status;
 }
 
 static dkm_local check_range(const dkm_data *data, dkm_idx first, dkm_idx count)
