@@ -1,0 +1,80 @@
+# MPI, and whether other libraries belong to it. A library built on another MPI links without a
+# complaint and aborts in MPI_Init() or later, so a small program is linked with each of them, and
+# looked at: it may load one MPI library only. Nothing is run.
+include(CheckCSourceCompiles)
+
+find_package(MPI COMPONENTS C)
+dkmap_need("${MPI_C_FOUND}" "MPI for C" "libopenmpi-dev openmpi-bin, or libmpich-dev mpich")
+
+# dkmap_mpi_defines(VARIABLE CONDITION): whether mpi.h makes a condition of the preprocessor true.
+function(dkmap_mpi_defines variable condition)
+  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+  check_c_source_compiles("#include <mpi.h>
+#if !(${condition})
+#error no
+#endif
+int main(void) { return 0; }" ${variable})
+endfunction()
+
+dkmap_mpi_defines(DKMAP_MPI_IS_OPENMPI "defined(OPEN_MPI)")
+dkmap_mpi_defines(DKMAP_MPI_IS_MPICH "defined(MPICH_VERSION) || defined(MPICH)")
+if(DKMAP_MPI_IS_OPENMPI)
+  set(DKMAP_MPI openmpi)
+  dkmap_mpi_defines(DKMAP_MPI_IS_OPENMPI_5 "OMPI_MAJOR_VERSION >= 5")
+elseif(DKMAP_MPI_IS_MPICH)
+  set(DKMAP_MPI mpich)
+else()
+  set(DKMAP_MPI other)
+endif()
+
+# dkmap_link_and_look(RESULT CALL LIBRARIES...): link a program that makes a call of the libraries.
+# RESULT becomes "yes"; or "no: " and why it cannot be used with the MPI found.
+function(dkmap_link_and_look result call)
+  string(MD5 key "${call};${ARGN};${MPI_C_LIBRARIES}")
+  set(known DKMAP_LOOKED_${key})
+  if(NOT DEFINED ${known})
+    set(program ${PROJECT_BINARY_DIR}/CMakeFiles/dkmap_look/program)
+    file(WRITE ${program}.c "#include <mpi.h>
+int ${call}();
+int main(void)
+{
+    int here;
+    MPI_Initialized(&here);
+    return here ? ${call}() : 0;
+}
+")
+    try_compile(linked ${PROJECT_BINARY_DIR}/CMakeFiles/dkmap_look/build ${program}.c
+      LINK_LIBRARIES MPI::MPI_C ${ARGN} COPY_FILE ${program} OUTPUT_VARIABLE log)
+    if(NOT linked)
+      string(REGEX MATCH "[^\n]*(undefined reference|cannot find|No such file)[^\n]*" why "${log}")
+      set(answer "no: it does not link (${why})")
+    else()
+      execute_process(COMMAND ${CMAKE_COMMAND} -DPROGRAM=${program}
+        -P ${PROJECT_SOURCE_DIR}/cmake/mpi_of_program.cmake OUTPUT_VARIABLE libraries ERROR_VARIABLE log
+        RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
+      string(REPLACE "\n" ";" libraries "${libraries}")
+      list(LENGTH libraries count)
+      if(failed)
+        message(WARNING "Cannot tell which MPI ${ARGN} belongs to: ${log}")
+        set(answer yes)
+      elseif(count GREATER 1)
+        list(JOIN libraries " and " libraries)
+        set(answer "no: a program with it would load ${libraries}")
+      else()
+        set(answer yes)
+      endif()
+    endif()
+    set(${known} "${answer}" CACHE INTERNAL "")
+  endif()
+  set(${result} "${${known}}" PARENT_SCOPE)
+endfunction()
+
+# How tests start ranks: more ranks than cores, not bound to any.
+set(DKMAP_LAUNCH ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS})
+if(DKMAP_MPI_IS_OPENMPI_5)
+  list(APPEND DKMAP_LAUNCH --map-by :OVERSUBSCRIBE --bind-to none --mca pml ob1 --mca btl self,sm,tcp
+    --mca mpi_yield_when_idle 1)
+elseif(DKMAP_MPI_IS_OPENMPI)
+  list(APPEND DKMAP_LAUNCH --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp
+    --mca mpi_yield_when_idle 1)
+endif()

@@ -1,0 +1,20 @@
+# cmake -DPROGRAM=FILE -P mpi_of_program.cmake: print the MPI libraries that a program would load, one
+# a line, without running it. One name in two folders is two libraries, with their folders.
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${PROGRAM}" RESOLVED_DEPENDENCIES_VAR found
+  UNRESOLVED_DEPENDENCIES_VAR missing CONFLICTING_DEPENDENCIES_PREFIX conflict)
+set(libraries)
+foreach(path ${found} ${missing})
+  get_filename_component(name "${path}" NAME)
+  if(name MATCHES "^libmpi(ch)?[.]so")
+    list(APPEND libraries ${name})
+  endif()
+endforeach()
+foreach(name ${conflict_FILENAMES})
+  if(name MATCHES "^libmpi(ch)?[.]so")
+    list(APPEND libraries ${conflict_${name}})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES libraries)
+foreach(library ${libraries})
+  execute_process(COMMAND ${CMAKE_COMMAND} -E echo ${library})
+endforeach()
