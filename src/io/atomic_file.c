@@ -128,7 +128,7 @@ static void sweep(dkm_atomic_file *out)
     DIR *list = opendir(dirname(out->inside));
     struct dirent *entry;
 
-    strcpy(out->inside, out->path);
+    memcpy(out->inside, out->path, strlen(out->path) + 1);
     while (list && (entry = readdir(list))) {
         const char *process = process_of(entry->d_name, out->path);
         if (process && dkm_temporary_is_abandoned(dirfd(list), entry->d_name, process))
