@@ -12,7 +12,8 @@
 
 typedef struct descent {
     dkm_descent_walk walk;
-    dkm_preimage *pre;
+    const dkm_preimage *pre;
+    dkm_descent_state *state;
     dkm_idx width, starts;
     int rounds; /* left */
 } descent;
@@ -130,7 +131,7 @@ static dkm_status walk(descent *s, dkm_data *points, const dkm_dmat *A, dkm_idx 
         if (counts[1] > 0)
             DKM_TRY(begin_anew(s, points));
         take_trials(s, points, T);
-        DKM_TRY(dkm_kernel_expansion_gradient(&s->pre->expansion, T, A, &pull));
+        DKM_TRY(dkm_kernel_expansion_gradient(&s->state->expansion, T, A, &pull));
         advance_all(s, T, points, &pull);
         count_points(s, points, counts);
     }
@@ -234,7 +235,7 @@ static dkm_status make_points(const descent *s, const dkm_data *Z, dkm_data **po
 
     DKM_AGREE(ctx, dkm_alloc(ctx, n * s->starts, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * s->starts, &distance));
-    DKM_TRY(dkm_topk(Z, &s->pre->candidates, s->starts, index, distance));
+    DKM_TRY(dkm_topk(Z, &s->state->training, s->starts, index, distance));
     DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(Z), s->width, points));
     for (dkm_idx i = 0; i < n; i++) {
         double *row = dkm_data_values(*points) + i * s->width,
@@ -272,14 +273,23 @@ static void report(const descent *s, dkm_data *points)
                 ROUNDS, (long long)counts[1], (long long)dkm_data_rows(points));
 }
 
-dkm_status dkm_descent_prepare(dkm_preimage *pre)
+dkm_status dkm_descent_prepare(const dkm_preimage *pre, void *state)
 {
     dkm_status status = DKM_OK;
+    dkm_descent_state *s = state;
 
-    DKM_TRY(dkm_preimage_use_training(pre));
-    DKM_TRY(dkm_kernel_expansion_open(&pre->expansion, pre->e));
+    DKM_TRY(dkm_preimage_training(pre, &s->training));
+    DKM_TRY(dkm_kernel_expansion_open(&s->expansion, pre->e));
 out:
     return status;
+}
+
+void dkm_descent_clear(void *state)
+{
+    dkm_descent_state *s = state;
+
+    dkm_candidates_clear(&s->training);
+    dkm_kernel_expansion_close(&s->expansion);
 }
 
 dkm_idx dkm_descent_width(const dkm_preimage *pre)
@@ -290,13 +300,14 @@ dkm_idx dkm_descent_width(const dkm_preimage *pre)
            e->p;
 }
 
-dkm_status dkm_descent_solve(dkm_preimage *pre, const dkm_descent_rule *rule, const dkm_data *Z,
-                             dkm_data **Y)
+dkm_status dkm_descent_solve(const dkm_preimage *pre, dkm_descent_state *state,
+                             const dkm_descent_rule *rule, const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     dkm_idx d = dkm_data_cols(pre->e->fitted.X), m = dkm_data_rows(pre->e->fitted.X);
-    descent s = {{rule, d, pre->expansion.size},
+    descent s = {{rule, d, state->expansion.size},
                  pre,
+                 state,
                  3 * d + DKM_POINT_SCALARS + pre->e->p,
                  m < DKM_POINT_STARTS ? m : DKM_POINT_STARTS,
                  ROUNDS};

@@ -8,6 +8,7 @@
 #ifndef DKMAP_PREIMAGE_DESCENT_H
 #define DKMAP_PREIMAGE_DESCENT_H
 
+#include "preimage/kernel_expansion.h"
 #include "preimage/preimage.h"
 
 /** What is known of one point t. */
@@ -27,22 +28,30 @@ typedef struct dkm_descent_rule {
     int (*direction)(const dkm_descent_point *point, double *direction);
 } dkm_descent_rule;
 
+/** The state of methods that descend. */
+typedef struct dkm_descent_state {
+    dkm_candidates training; /**< where to start */
+    dkm_kernel_expansion expansion;
+} dkm_descent_state;
+
 /** Solve for all rows of coordinates. Collective.
  *
  *  A point that no start brings anywhere gets the nearest training object; how many there were, and
  *  how many had not settled when the rounds were over, is reported as a warning.
  *
- *  @param[in] pre  with its expansion open and the training objects as candidates
+ *  @param[in,out] state  as dkm_descent_prepare() left it
  */
 DKM_NODISCARD
-dkm_status dkm_descent_solve(dkm_preimage *pre, const dkm_descent_rule *rule, const dkm_data *Z,
-                             dkm_data **Y);
+dkm_status dkm_descent_solve(const dkm_preimage *pre, dkm_descent_state *state,
+                             const dkm_descent_rule *rule, const dkm_data *Z, dkm_data **Y);
 
 /** Numbers a point takes. Local. */
 dkm_idx dkm_descent_width(const dkm_preimage *pre);
 
-/** Expansion and starts. Collective. */
+/** Expansion and starts, and their end. Collective, and local.
+ *  @param[out] state  a dkm_descent_state */
 DKM_NODISCARD
-dkm_status dkm_descent_prepare(dkm_preimage *pre);
+dkm_status dkm_descent_prepare(const dkm_preimage *pre, void *state);
+void dkm_descent_clear(void *state);
 
 #endif

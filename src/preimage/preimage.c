@@ -7,10 +7,9 @@
 #include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
 
-static const dkm_preimage_kind *const kinds[] = {
-    &dkm_preimage_linear,      &dkm_preimage_exact,    &dkm_preimage_candidates,
-    &dkm_preimage_fixed_point, &dkm_preimage_gradient, &dkm_preimage_mds,
-    &dkm_preimage_learned,     &dkm_preimage_strings,  &dkm_preimage_none};
+#define ADDRESS(name) &dkm_preimage_##name,
+static const dkm_preimage_kind *const kinds[] = {DKM_PREIMAGE_METHODS(ADDRESS)};
+#undef ADDRESS
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -111,7 +110,7 @@ static dkm_local preimage_check_candidates(const dkm_preimage *pre)
     int any = pre->settings.candidates || pre->settings.stream;
     dkm_local local = DKM_LOCAL_OK;
 
-    if ((any || pre->settings.top > 0) && pre->kind != &dkm_preimage_candidates)
+    if ((any || pre->settings.top > 0) && !(pre->kind->takes & DKM_PREIMAGE_TAKES_CANDIDATES))
         return dkm_fail(
             ctx, DKM_ERR_ARG,
             "candidates and a list of the best go with the pre-image method candidates");
@@ -133,8 +132,9 @@ out:
 static dkm_local check_learned(const dkm_preimage *pre)
 {
     dkm_ctx *ctx = pre->e->fitted.ctx;
-    int strings = pre->kind == &dkm_preimage_strings && pre->settings.kz;
-    int learns = pre->kind == &dkm_preimage_learned || strings;
+    int needs = (pre->kind->takes & DKM_PREIMAGE_NEEDS_KERNEL) != 0;
+    int takes = (pre->kind->takes & DKM_PREIMAGE_TAKES_KERNEL) != 0;
+    int learns = needs || (takes && pre->settings.kz);
 
     if (learns && !pre->settings.kz)
         return dkm_fail(ctx, DKM_ERR_ARG,
@@ -158,16 +158,11 @@ static dkm_local check_learned(const dkm_preimage *pre)
 static dkm_local check_neighbours(const dkm_preimage *pre)
 {
     dkm_ctx *ctx = pre->e->fitted.ctx;
-    dkm_idx wanted = pre->settings.neighbours, m = dkm_data_rows(pre->e->fitted.X);
-    int strings = pre->kind == &dkm_preimage_strings;
 
-    if (wanted > 0 && pre->kind != &dkm_preimage_mds && !strings)
+    if (pre->settings.neighbours > 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_NEIGHBORS))
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "neighbours go with the pre-image methods mds and strings");
-    if (wanted > m && !strings)
-        return dkm_fail(ctx, DKM_ERR_ARG, "%lld neighbours of only %lld training objects",
-                        (long long)wanted, (long long)m);
-    if (pre->settings.window > 0 && !strings)
+    if (pre->settings.window > 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_WINDOW))
         return dkm_fail(ctx, DKM_ERR_ARG, "a window goes with the pre-image method strings");
     if (pre->settings.window > 0 && pre->settings.window % 2 == 0)
         return dkm_fail(ctx, DKM_ERR_ARG,
@@ -191,6 +186,8 @@ dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_s
     DKM_AGREE(e->fitted.ctx, preimage_check_candidates(pre));
     DKM_AGREE(e->fitted.ctx, check_learned(pre));
     DKM_AGREE(e->fitted.ctx, check_neighbours(pre));
+    if (pre->kind->check)
+        DKM_AGREE(e->fitted.ctx, pre->kind->check(pre));
 out:
     return status;
 }
@@ -198,11 +195,9 @@ out:
 /* Free what was prepared. */
 static void forget(dkm_preimage *pre)
 {
-    dkm_candidates_clear(&pre->candidates);
-    dkm_kernel_expansion_close(&pre->expansion);
-    dkm_dmat_destroy(&pre->U);
-    DKM_FREE(pre->mean);
-    dkm_model_destroy(&pre->learned);
+    if (pre->state && pre->kind->clear)
+        pre->kind->clear(pre->state);
+    DKM_FREE(pre->state);
     pre->ready = 0;
 }
 
@@ -231,7 +226,7 @@ dkm_idx dkm_preimage_width(const dkm_preimage *pre)
     return pre->e->p + dkm_preimage_cols(pre) + (pre->kind->width ? pre->kind->width(pre) : 0);
 }
 
-dkm_status dkm_preimage_use_training(dkm_preimage *pre)
+dkm_status dkm_preimage_training(const dkm_preimage *pre, dkm_candidates *candidates)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
@@ -239,10 +234,10 @@ dkm_status dkm_preimage_use_training(dkm_preimage *pre)
     dkm_dmat *Z = NULL;
 
     DKM_TRY(dkm_embedding_training(pre->e, &Z));
-    DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(X), pre->e->p, &pre->candidates.Z));
-    DKM_TRY(dkm_dmat_to_rows(Z, dkm_data_values(pre->candidates.Z)));
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &pre->candidates.norms));
-    DKM_TRY(dkm_embedding_training_norms(pre->e, pre->candidates.norms));
+    DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(X), pre->e->p, &candidates->Z));
+    DKM_TRY(dkm_dmat_to_rows(Z, dkm_data_values(candidates->Z)));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &candidates->norms));
+    DKM_TRY(dkm_embedding_training_norms(pre->e, candidates->norms));
 out:
     dkm_dmat_destroy(&Z);
     return status;
@@ -256,7 +251,8 @@ static int is_finite_row(const double *row, dkm_idx d)
     return 1;
 }
 
-dkm_status dkm_preimage_mend(dkm_preimage *pre, const dkm_data *Z, dkm_data *Y)
+dkm_status dkm_preimage_mend(const dkm_preimage *pre, const dkm_candidates *training,
+                             const dkm_data *Z, dkm_data *Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
@@ -274,7 +270,7 @@ dkm_status dkm_preimage_mend(dkm_preimage *pre, const dkm_data *Z, dkm_data *Y)
             name_of(pre->kind->method), (long long)all, (long long)dkm_data_rows(Y));
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &distance));
-    DKM_TRY(dkm_topk(Z, &pre->candidates, 1, index, distance));
+    DKM_TRY(dkm_topk(Z, training, 1, index, distance));
     DKM_TRY(dkm_data_fetch(pre->e->fitted.X, n, index, &got));
     for (dkm_idx i = 0; i < n; i++)
         if (!is_finite_row(dkm_data_values(Y) + i * d, d))
@@ -299,42 +295,38 @@ static dkm_local check_coordinates(const dkm_preimage *pre, const dkm_data *Z)
     return DKM_LOCAL_OK;
 }
 
+/* A state for the method, and what it computes once. */
+static dkm_status preimage_prepare(dkm_preimage *pre)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    char *state = NULL;
+
+    DKM_AGREE(ctx, dkm_calloc(ctx, (dkm_idx)pre->kind->state_size, &state));
+    pre->state = state;
+    state = NULL;
+    if (pre->kind->prepare)
+        DKM_TRY(pre->kind->prepare(pre, pre->state));
+    pre->ready = 1;
+out:
+    DKM_FREE(state);
+    return status;
+}
+
 dkm_status dkm_preimage_solve(dkm_preimage *pre, const dkm_data *X, const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
 
     *Y = NULL;
-    pre->X = X;
     dkm_phase_begin(ctx, "preimage");
     DKM_AGREE(ctx, check_coordinates(pre, Z));
-    if (!pre->ready && pre->kind->prepare)
-        DKM_TRY(pre->kind->prepare(pre));
-    pre->ready = 1;
-    DKM_TRY(pre->kind->solve(pre, Z, Y));
+    if (!pre->ready)
+        DKM_TRY(preimage_prepare(pre));
+    DKM_TRY(pre->kind->solve(pre, pre->state, X, Z, Y));
 out:
-    pre->X = NULL;
     if (!pre->ready)
         forget(pre);
     dkm_phase_end(ctx);
     return status;
 }
-
-static int suits_all(const dkm_embedding *e)
-{
-    (void)e;
-    return 1;
-}
-
-static dkm_status preimage_copy(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
-{
-    dkm_status status = dkm_data_create_dense(pre->e->fitted.ctx, dkm_data_rows(Z), pre->e->p, Y);
-
-    if (status == DKM_OK)
-        memcpy(dkm_data_values(*Y), dkm_data_values_const(Z),
-               (size_t)(dkm_data_local_rows(Z) * pre->e->p) * sizeof(double));
-    return status;
-}
-
-const dkm_preimage_kind dkm_preimage_none = {
-    .method = DKM_PREIMAGE_NONE, .suits = suits_all, .solve = preimage_copy};

@@ -12,6 +12,19 @@
 
 #define SHARE 4.0 /* coordinates are kept where so many times their bytes are free */
 
+typedef struct candidates_state {
+    dkm_candidates candidates; /* coordinates; none where a file is streamed and they do not fit */
+    int ranged;                /* whether `range` is known */
+    dkm_norm_range range;
+} candidates_state;
+
+static void preimage_candidates_clear(void *state)
+{
+    candidates_state *s = state;
+
+    dkm_candidates_clear(&s->candidates);
+}
+
 static int preimage_candidates_accepts(const dkm_embedding *e)
 {
     (void)e;
@@ -19,27 +32,29 @@ static int preimage_candidates_accepts(const dkm_embedding *e)
 }
 
 /* Coordinates and norms of the objects given. */
-static dkm_status use_given(dkm_preimage *pre)
+static dkm_status use_given(const dkm_preimage *pre, dkm_candidates *candidates)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
     const dkm_data *C = pre->settings.candidates;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(C), &pre->candidates.norms));
-    DKM_TRY(dkm_embedding_encode(pre->e, C, &pre->candidates.Z, pre->candidates.norms));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(C), &candidates->norms));
+    DKM_TRY(dkm_embedding_encode(pre->e, C, &candidates->Z, candidates->norms));
 out:
     return status;
 }
 
-static dkm_status preimage_candidates_prepare(dkm_preimage *pre)
+static dkm_status preimage_candidates_prepare(const dkm_preimage *pre, void *state)
 {
+    candidates_state *s = state;
+
     if (pre->settings.stream)
         return DKM_OK;
-    return pre->settings.candidates ? use_given(pre) : dkm_preimage_use_training(pre);
+    return (pre->settings.candidates ? use_given : dkm_preimage_training)(pre, &s->candidates);
 }
 
 /* Room for what is kept of a file, or none. */
-static dkm_status open_kept(dkm_preimage *pre, dkm_candidates *kept)
+static dkm_status open_kept(const dkm_preimage *pre, dkm_candidates *kept)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
@@ -61,7 +76,8 @@ typedef struct visitor {
 } visitor;
 
 /* Rows of every rank's share of the file from its own @p first on. */
-static dkm_status visit_block(dkm_preimage *pre, dkm_idx first, dkm_idx each, const visitor *v)
+static dkm_status visit_block(const dkm_preimage *pre, dkm_idx first, dkm_idx each,
+                              const visitor *v)
 {
     dkm_ctx *ctx = pre->e->fitted.ctx;
     dkm_status status = DKM_OK;
@@ -80,7 +96,7 @@ out:
 }
 
 /* One pass over the file. */
-static dkm_status visit_all(dkm_preimage *pre, const visitor *v)
+static dkm_status visit_all(const dkm_preimage *pre, const visitor *v)
 {
     dkm_status status = DKM_OK;
     int size = dkm_ctx_size(pre->e->fitted.ctx);
@@ -126,7 +142,7 @@ static void look_at_block(void *user, dkm_idx first, dkm_idx n, const double *Z,
 }
 
 /* Coordinates of all candidates, kept where memory allows; else the range of their norms. Once. */
-static dkm_status read_candidates(dkm_preimage *pre)
+static dkm_status read_candidates(const dkm_preimage *pre, candidates_state *s)
 {
     dkm_status status = DKM_OK;
     dkm_candidates kept = {0};
@@ -136,24 +152,24 @@ static dkm_status read_candidates(dkm_preimage *pre)
     DKM_TRY(visit_all(pre, kept.Z ? &(visitor){keep_block, &kept} : &(visitor){add_range, &range}));
     if (!kept.Z)
         dkm_norm_range_combine(pre->e->fitted.ctx, &range);
-    pre->range = range;
-    pre->ranged = !kept.Z;
-    pre->candidates = kept;
+    s->range = range;
+    s->ranged = !kept.Z;
+    s->candidates = kept;
     kept = (dkm_candidates){0};
 out:
     dkm_candidates_clear(&kept);
     return status;
 }
 
-static dkm_status search_stream(dkm_preimage *pre, const dkm_data *Z, dkm_idx top, dkm_idx *index,
-                                double *distance)
+static dkm_status search_stream(const dkm_preimage *pre, dkm_norm_range range, const dkm_data *Z,
+                                dkm_idx top, dkm_idx *index, double *distance)
 {
     dkm_ctx *ctx = pre->e->fitted.ctx;
     dkm_idx m = dkm_source_rows(pre->settings.stream);
     looker l = {.start = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx))};
     dkm_status status = DKM_OK;
 
-    DKM_TRY(dkm_topk_search_open(Z, top, pre->range, &l.search));
+    DKM_TRY(dkm_topk_search_open(Z, top, range, &l.search));
     DKM_TRY(visit_all(pre, &(visitor){look_at_block, &l}));
     DKM_TRY(dkm_topk_search_finish(l.search, index, distance));
 out:
@@ -162,7 +178,7 @@ out:
 }
 
 /* The objects chosen, of all ranks' points, from their file. */
-static dkm_status read_chosen(dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
+static dkm_status read_chosen(const dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
                               dkm_data **Y)
 {
     dkm_ctx *ctx = pre->e->fitted.ctx;
@@ -187,8 +203,8 @@ out:
     return status;
 }
 
-static dkm_status fetch_chosen(dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
-                               dkm_data **Y)
+static dkm_status fetch_chosen(const dkm_preimage *pre, dkm_idx n, dkm_idx own,
+                               const dkm_idx *index, dkm_data **Y)
 {
     const dkm_data *objects =
         pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X;
@@ -202,22 +218,25 @@ out:
     return status;
 }
 
-static dkm_status preimage_candidates_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_candidates_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                                            const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
+    candidates_state *s = state;
     dkm_ctx *ctx = pre->e->fitted.ctx;
     dkm_idx top = pre->settings.top > 0 ? pre->settings.top : 1;
     dkm_idx n = dkm_data_rows(Z), own = dkm_data_local_rows(Z), *index = NULL;
     double *distance = NULL;
 
+    (void)X;
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
-    if (!pre->candidates.Z && !pre->ranged)
-        DKM_TRY(read_candidates(pre));
-    if (pre->candidates.Z)
-        DKM_TRY(dkm_topk(Z, &pre->candidates, top, index, distance));
+    if (!s->candidates.Z && !s->ranged)
+        DKM_TRY(read_candidates(pre, s));
+    if (s->candidates.Z)
+        DKM_TRY(dkm_topk(Z, &s->candidates, top, index, distance));
     else
-        DKM_TRY(search_stream(pre, Z, top, index, distance));
+        DKM_TRY(search_stream(pre, s->range, Z, top, index, distance));
     if (pre->settings.top > 0)
         DKM_TRY(dkm_candidates_list(ctx, n, top, index, distance, Y));
     else
@@ -229,6 +248,9 @@ out:
 }
 
 const dkm_preimage_kind dkm_preimage_candidates = {.method = DKM_PREIMAGE_CANDIDATES,
+                                                   .takes = DKM_PREIMAGE_TAKES_CANDIDATES,
+                                                   .state_size = sizeof(candidates_state),
                                                    .suits = preimage_candidates_accepts,
                                                    .prepare = preimage_candidates_prepare,
-                                                   .solve = preimage_candidates_solve};
+                                                   .solve = preimage_candidates_solve,
+                                                   .clear = preimage_candidates_clear};

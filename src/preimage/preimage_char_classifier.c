@@ -88,40 +88,41 @@ out:
 }
 
 /* Characters of all inputs are numbered, 0 standing for what is outside of a string. */
-static void number_letters(dkm_preimage *pre)
+static void number_letters(dkm_char_classifier *c)
 {
+    const dkm_preimage *pre = c->pre;
     const dkm_objs *x = &pre->e->inputs->mine;
     int seen[256] = {1};
 
     for (dkm_idx b = 0; b < x->start[x->n]; b++)
         seen[(unsigned char)x->bytes[b]] = 1;
     MPI_Allreduce(MPI_IN_PLACE, seen, 256, MPI_INT, MPI_MAX, dkm_ctx_comm(pre->e->fitted.ctx));
-    pre->alphabet = 0;
+    c->alphabet = 0;
     for (int b = 0; b < 256; b++)
-        pre->code[b] = seen[b] ? (int)pre->alphabet++ : -1;
+        c->code[b] = seen[b] ? (int)c->alphabet++ : -1;
 }
 
-static void write_row(const dkm_preimage *pre, const letters *l, dkm_idx string, dkm_idx letter,
-                      double *row)
+static void write_row(const dkm_char_classifier *c, const letters *l, dkm_idx string,
+                      dkm_idx letter, double *row)
 {
     const uint64_t *window = l->windows.window + letter * l->windows.words;
-    dkm_idx p = pre->e->p;
+    dkm_idx p = c->pre->e->p;
 
     memcpy(row, l->z.values + string * p, (size_t)p * sizeof *row);
-    memset(row + p, 0, (size_t)(l->window * pre->alphabet) * sizeof *row);
+    memset(row + p, 0, (size_t)(l->window * c->alphabet) * sizeof *row);
     for (dkm_idx k = 0; k < l->window; k++) {
-        int code = pre->code[window[k / 8] >> 8 * (k % 8) & 255];
+        int code = c->code[window[k / 8] >> 8 * (k % 8) & 255];
         if (code >= 0) /* a character that no training input has is like no other */
-            row[p + k * pre->alphabet + code] = 1;
+            row[p + k * c->alphabet + code] = 1;
     }
 }
 
 /* This rank's characters as rows, and what they are where that is known. */
-static dkm_status preimage_char_classifier_make_rows(const dkm_preimage *pre, const letters *l,
+static dkm_status preimage_char_classifier_make_rows(const dkm_char_classifier *c, const letters *l,
                                                      dkm_data **rows, dkm_data **labels)
 {
     dkm_status status = DKM_OK;
-    dkm_idx total = l->start[l->strings], width = pre->e->p + l->window * pre->alphabet;
+    dkm_idx total = l->start[l->strings], width = c->pre->e->p + l->window * c->alphabet;
 
     DKM_TRY(dkm_data_create_dense(l->ctx, total, width, rows));
     if (labels)
@@ -130,7 +131,7 @@ static dkm_status preimage_char_classifier_make_rows(const dkm_preimage *pre, co
         while (l->start[l->wanted[i] + 1] <= g)
             i++;
         dkm_idx letter = l->windows.start[i] + g - l->start[l->wanted[i]];
-        write_row(pre, l, i, letter, dkm_data_values(*rows) + (g - l->first) * width);
+        write_row(c, l, i, letter, dkm_data_values(*rows) + (g - l->first) * width);
         if (labels)
             dkm_data_values(*labels)[g - l->first] = (unsigned char)l->windows.letter[letter];
     }
@@ -139,7 +140,7 @@ out:
 }
 
 /* Lengths of the parts of this rank's training outputs that are to be found. */
-static dkm_status training_lengths(const dkm_preimage *pre, dkm_idx **lengths)
+static dkm_status training_lengths(const dkm_preimage *pre, const double *longer, dkm_idx **lengths)
 {
     dkm_status status = DKM_OK;
     const dkm_data *X = pre->e->inputs;
@@ -150,13 +151,19 @@ static dkm_status training_lengths(const dkm_preimage *pre, dkm_idx **lengths)
     for (dkm_idx i = 0; i < n; i++) {
         dkm_idx input;
         dkm_data_string_const(X, i, &input);
-        (*lengths)[i] = input + (dkm_idx)pre->mean[first + i];
+        (*lengths)[i] = input + (dkm_idx)longer[first + i];
     }
 out:
     return status;
 }
 
-dkm_status dkm_char_classifier_learn(dkm_preimage *pre, dkm_idx window)
+void dkm_char_classifier_close(dkm_char_classifier *c)
+{
+    dkm_model_destroy(&c->model);
+}
+
+dkm_status dkm_char_classifier_learn(dkm_char_classifier *c, const dkm_preimage *pre,
+                                     dkm_idx window, const dkm_data *Z, const double *longer)
 {
     dkm_status status = DKM_OK;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
@@ -168,12 +175,13 @@ dkm_status dkm_char_classifier_learn(dkm_preimage *pre, dkm_idx window)
 
     how.ridge.gamma = pre->settings.gamma_z;
     how.layout = (dkm_layout){dkm_grid_rows(fitted->grid), dkm_grid_cols(fitted->grid), fitted->nb};
-    number_letters(pre);
-    DKM_TRY(training_lengths(pre, &lengths));
+    *c = (dkm_char_classifier){.pre = pre, .window = window};
+    number_letters(c);
+    DKM_TRY(training_lengths(pre, longer, &lengths));
     DKM_TRY(find_starts(&l, dkm_data_local_first(X), dkm_data_local_rows(X), lengths));
-    DKM_TRY(fetch(&l, pre->candidates.Z, X, fitted->X));
-    DKM_TRY(preimage_char_classifier_make_rows(pre, &l, &rows, &labels));
-    DKM_TRY(dkm_krr_fit(fitted->ctx, &rows, labels, pre->settings.kz, &how, &pre->learned, NULL));
+    DKM_TRY(fetch(&l, Z, X, fitted->X));
+    DKM_TRY(preimage_char_classifier_make_rows(c, &l, &rows, &labels));
+    DKM_TRY(dkm_krr_fit(fitted->ctx, &rows, labels, pre->settings.kz, &how, &c->model, NULL));
 out:
     DKM_FREE(lengths);
     dkm_data_destroy(&labels);
@@ -205,12 +213,12 @@ out:
     return status;
 }
 
-dkm_status dkm_char_classifier_fill(dkm_preimage *pre, dkm_idx window, const dkm_data *Z,
-                                    dkm_data *Y)
+dkm_status dkm_char_classifier_fill(const dkm_char_classifier *c, const dkm_data *X,
+                                    const dkm_data *Z, dkm_data *Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Z);
-    letters l = {.ctx = ctx, .strings = dkm_data_rows(Y), .window = window};
+    letters l = {.ctx = ctx, .strings = dkm_data_rows(Y), .window = c->window};
     dkm_data *rows = NULL, *found = NULL;
     dkm_idx *lengths = NULL;
 
@@ -218,9 +226,9 @@ dkm_status dkm_char_classifier_fill(dkm_preimage *pre, dkm_idx window, const dkm
     for (dkm_idx i = 0; i < dkm_data_local_rows(Y); i++)
         dkm_data_string(Y, i, &lengths[i]);
     DKM_TRY(find_starts(&l, dkm_data_local_first(Y), dkm_data_local_rows(Y), lengths));
-    DKM_TRY(fetch(&l, Z, pre->X, NULL));
-    DKM_TRY(preimage_char_classifier_make_rows(pre, &l, &rows, NULL));
-    DKM_TRY(dkm_model_predict(pre->learned, rows, &found));
+    DKM_TRY(fetch(&l, Z, X, NULL));
+    DKM_TRY(preimage_char_classifier_make_rows(c, &l, &rows, NULL));
+    DKM_TRY(dkm_model_predict(c->model, rows, &found));
     DKM_TRY(bring_home(&l, found, Y));
 out:
     DKM_FREE(lengths);

@@ -12,6 +12,21 @@
 #include "matrix/dmat_impl.h"
 #include "preimage/descent.h"
 
+typedef struct exact_state {
+    dkm_descent_state descent; /* of the squared inner product */
+    dkm_candidates training;   /* of others */
+    dkm_dmat *F;               /* f(X), m x d */
+} exact_state;
+
+static void preimage_exact_clear(void *state)
+{
+    exact_state *s = state;
+
+    dkm_descent_clear(&s->descent);
+    dkm_candidates_clear(&s->training);
+    dkm_dmat_destroy(&s->F);
+}
+
 static int is_squared(const dkm_embedding *e)
 {
     return dkm_preimage_dense(e, "poly(degree=2, c=0)") ||
@@ -38,30 +53,32 @@ static void apply_kernel(const dkm_kernel *kernel, dkm_idx n, double *x)
     }
 }
 
-static dkm_status preimage_exact_prepare(dkm_preimage *pre)
+static dkm_status preimage_exact_prepare(const dkm_preimage *pre, void *state)
 {
     dkm_status status = DKM_OK;
+    exact_state *s = state;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
 
     if (is_squared(pre->e))
-        return dkm_descent_prepare(pre);
-    DKM_TRY(dkm_preimage_use_training(pre));
-    DKM_TRY(dkm_fitted_kernel_objects(fitted, &pre->U));
-    for (dkm_idx jl = 0; jl < pre->U->n_loc; jl++)
-        apply_kernel(fitted->kernel, pre->U->m_loc, pre->U->a.f64 + jl * pre->U->ld);
+        return dkm_descent_prepare(pre, &s->descent);
+    DKM_TRY(dkm_preimage_training(pre, &s->training));
+    DKM_TRY(dkm_fitted_kernel_objects(fitted, &s->F));
+    for (dkm_idx jl = 0; jl < s->F->n_loc; jl++)
+        apply_kernel(fitted->kernel, s->F->m_loc, s->F->a.f64 + jl * s->F->ld);
 out:
     return status;
 }
 
 /* <Psi, phi(e_k)> for every point and k, in slabs. */
-static dkm_status inner_products(dkm_preimage *pre, const dkm_data *Z, double *rows)
+static dkm_status inner_products(const dkm_preimage *pre, const exact_state *s, const dkm_data *Z,
+                                 double *rows)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *A = NULL, *V = NULL;
 
     DKM_TRY(dkm_kernel_expansion_weights(pre->e, Z, &A));
-    DKM_TRY(dkm_dmat_create_like(A, dkm_dmat_cols(pre->U), pre->e->fitted.nb, DKM_F64, &V));
-    dkm_la_gemm('N', 'N', 1.0, A, pre->U, 0.0, V);
+    DKM_TRY(dkm_dmat_create_like(A, dkm_dmat_cols(s->F), pre->e->fitted.nb, DKM_F64, &V));
+    dkm_la_gemm('N', 'N', 1.0, A, s->F, 0.0, V);
     DKM_TRY(dkm_dmat_to_rows(V, rows));
 out:
     dkm_dmat_destroy(&V);
@@ -69,7 +86,8 @@ out:
     return status;
 }
 
-static dkm_status solve_inverse(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status solve_inverse(const dkm_preimage *pre, const exact_state *s, const dkm_data *Z,
+                                dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
@@ -77,10 +95,10 @@ static dkm_status solve_inverse(dkm_preimage *pre, const dkm_data *Z, dkm_data *
     dkm_data *found = NULL;
 
     DKM_TRY(dkm_data_create_dense(fitted->ctx, dkm_data_rows(Z), d, &found));
-    DKM_TRY(inner_products(pre, Z, dkm_data_values(found)));
+    DKM_TRY(inner_products(pre, s, Z, dkm_data_values(found)));
     for (dkm_idx k = 0; k < dkm_data_local_rows(found) * d; k++)
         dkm_data_values(found)[k] = dkm_kernel_inverse(fitted->kernel, dkm_data_values(found)[k]);
-    DKM_TRY(dkm_preimage_mend(pre, Z, found));
+    DKM_TRY(dkm_preimage_mend(pre, &s->training, Z, found));
     *Y = found;
     found = NULL;
 out:
@@ -109,9 +127,14 @@ static int preimage_exact_direction(const dkm_descent_point *point,
 static const dkm_descent_rule rule = {
     .name = "exact", .whole_steps = 1, .direction = preimage_exact_direction};
 
-static dkm_status preimage_exact_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_exact_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                                       const dkm_data *Z, dkm_data **Y)
 {
-    return is_squared(pre->e) ? dkm_descent_solve(pre, &rule, Z, Y) : solve_inverse(pre, Z, Y);
+    exact_state *s = state;
+
+    (void)X;
+    return is_squared(pre->e) ? dkm_descent_solve(pre, &s->descent, &rule, Z, Y)
+                              : solve_inverse(pre, s, Z, Y);
 }
 
 static dkm_idx preimage_exact_width(const dkm_preimage *pre)
@@ -120,7 +143,9 @@ static dkm_idx preimage_exact_width(const dkm_preimage *pre)
 }
 
 const dkm_preimage_kind dkm_preimage_exact = {.method = DKM_PREIMAGE_EXACT,
+                                              .state_size = sizeof(exact_state),
                                               .suits = preimage_exact_accepts,
                                               .width = preimage_exact_width,
                                               .prepare = preimage_exact_prepare,
-                                              .solve = preimage_exact_solve};
+                                              .solve = preimage_exact_solve,
+                                              .clear = preimage_exact_clear};

@@ -30,13 +30,17 @@ static int preimage_fixed_point_direction(const dkm_descent_point *point,
 static const dkm_descent_rule rule = {
     .name = "fixed-point", .whole_steps = 1, .direction = preimage_fixed_point_direction};
 
-static dkm_status preimage_fixed_point_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_fixed_point_solve(const dkm_preimage *pre, void *state,
+                                             const dkm_data *X, const dkm_data *Z, dkm_data **Y)
 {
-    return dkm_descent_solve(pre, &rule, Z, Y);
+    (void)X;
+    return dkm_descent_solve(pre, state, &rule, Z, Y);
 }
 
 const dkm_preimage_kind dkm_preimage_fixed_point = {.method = DKM_PREIMAGE_FIXED_POINT,
+                                                    .state_size = sizeof(dkm_descent_state),
                                                     .suits = preimage_fixed_point_accepts,
                                                     .width = dkm_descent_width,
                                                     .prepare = dkm_descent_prepare,
-                                                    .solve = preimage_fixed_point_solve};
+                                                    .solve = preimage_fixed_point_solve,
+                                                    .clear = dkm_descent_clear};

@@ -27,13 +27,17 @@ static int preimage_gradient_direction(const dkm_descent_point *point,
 
 static const dkm_descent_rule rule = {.name = "gradient", .direction = preimage_gradient_direction};
 
-static dkm_status preimage_gradient_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_gradient_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                                          const dkm_data *Z, dkm_data **Y)
 {
-    return dkm_descent_solve(pre, &rule, Z, Y);
+    (void)X;
+    return dkm_descent_solve(pre, state, &rule, Z, Y);
 }
 
 const dkm_preimage_kind dkm_preimage_gradient = {.method = DKM_PREIMAGE_GRADIENT,
+                                                 .state_size = sizeof(dkm_descent_state),
                                                  .suits = preimage_gradient_accepts,
                                                  .width = dkm_descent_width,
                                                  .prepare = dkm_descent_prepare,
-                                                 .solve = preimage_gradient_solve};
+                                                 .solve = preimage_gradient_solve,
+                                                 .clear = dkm_descent_clear};

@@ -6,6 +6,17 @@
 #include "core/alloc.h"
 #include "preimage/preimage.h"
 
+typedef struct learned_state {
+    dkm_model *model; /* from coordinates to objects */
+} learned_state;
+
+static void preimage_learned_clear(void *state)
+{
+    learned_state *s = state;
+
+    dkm_model_destroy(&s->model);
+}
+
 static int preimage_learned_accepts(const dkm_embedding *e)
 {
     dkm_type type = dkm_data_type(e->fitted.X);
@@ -27,9 +38,10 @@ out:
     return status;
 }
 
-static dkm_status preimage_learned_prepare(dkm_preimage *pre)
+static dkm_status preimage_learned_prepare(const dkm_preimage *pre, void *state)
 {
     dkm_status status = DKM_OK;
+    learned_state *s = state;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
     dkm_krr_settings how = dkm_krr_settings_default();
     dkm_data *Z = NULL;
@@ -37,15 +49,20 @@ static dkm_status preimage_learned_prepare(dkm_preimage *pre)
     how.ridge.gamma = pre->settings.gamma_z;
     how.layout = (dkm_layout){dkm_grid_rows(fitted->grid), dkm_grid_cols(fitted->grid), fitted->nb};
     DKM_TRY(training_coordinates(pre->e, &Z));
-    DKM_TRY(dkm_krr_fit(fitted->ctx, &Z, fitted->X, pre->settings.kz, &how, &pre->learned, NULL));
+    DKM_TRY(dkm_krr_fit(fitted->ctx, &Z, fitted->X, pre->settings.kz, &how, &s->model, NULL));
 out:
     dkm_data_destroy(&Z);
     return status;
 }
 
-static dkm_status preimage_learned_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_learned_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                                         const dkm_data *Z, dkm_data **Y)
 {
-    return dkm_model_predict(pre->learned, Z, Y);
+    const learned_state *s = state;
+
+    (void)pre;
+    (void)X;
+    return dkm_model_predict(s->model, Z, Y);
 }
 
 static dkm_idx preimage_learned_width(const dkm_preimage *pre)
@@ -54,7 +71,10 @@ static dkm_idx preimage_learned_width(const dkm_preimage *pre)
 }
 
 const dkm_preimage_kind dkm_preimage_learned = {.method = DKM_PREIMAGE_LEARNED,
+                                                .takes = DKM_PREIMAGE_NEEDS_KERNEL,
+                                                .state_size = sizeof(learned_state),
                                                 .suits = preimage_learned_accepts,
                                                 .width = preimage_learned_width,
                                                 .prepare = preimage_learned_prepare,
-                                                .solve = preimage_learned_solve};
+                                                .solve = preimage_learned_solve,
+                                                .clear = preimage_learned_clear};

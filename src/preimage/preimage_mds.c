@@ -22,6 +22,19 @@
 #define CUTOFF     1e-10 /* of eigenvalues, relative to the largest */
 #define LEAST      1e-12 /* an inner product of an rbf that is smaller counts as this */
 
+typedef struct mds_state {
+    dkm_candidates training;
+    double *mean; /* <v_j, mu>, p */
+} mds_state;
+
+static void preimage_mds_clear(void *state)
+{
+    mds_state *s = state;
+
+    dkm_candidates_clear(&s->training);
+    DKM_FREE(s->mean);
+}
+
 /* What one point needs. */
 typedef struct patch {
     dkm_idx k, d;
@@ -52,7 +65,7 @@ static dkm_idx neighbours(const dkm_preimage *pre)
 }
 
 /* <v_j, mu> for all components j, on every rank. */
-static dkm_status project_mean(dkm_preimage *pre)
+static dkm_status project_mean(const dkm_preimage *pre, mds_state *s)
 {
     dkm_status status = DKM_OK;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
@@ -60,16 +73,16 @@ static dkm_status project_mean(dkm_preimage *pre)
     dkm_dmat *means = NULL, *C = NULL;
     dkm_data *rows = NULL;
 
-    DKM_AGREE(fitted->ctx, dkm_calloc(fitted->ctx, p, &pre->mean));
+    DKM_AGREE(fitted->ctx, dkm_calloc(fitted->ctx, p, &s->mean));
     DKM_TRY(dkm_dmat_create(fitted->grid, m, 1, fitted->nb, fitted->nb, DKM_F64, &means));
     DKM_TRY(dkm_dmat_from_rows(means, pre->e->means + dkm_data_local_first(fitted->X)));
     DKM_TRY(dkm_dmat_create(fitted->grid, p, 1, fitted->nb, fitted->nb, DKM_F64, &C));
     dkm_la_gemm('T', 'N', 1.0, pre->e->W, means, 0.0, C);
     DKM_TRY(dkm_data_create_dense(fitted->ctx, p, 1, &rows));
     DKM_TRY(dkm_dmat_to_rows(C, dkm_data_values(rows)));
-    memcpy(pre->mean + dkm_data_local_first(rows), dkm_data_values(rows),
-           (size_t)dkm_data_local_rows(rows) * sizeof *pre->mean);
-    MPI_Allreduce(MPI_IN_PLACE, pre->mean, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(fitted->ctx));
+    memcpy(s->mean + dkm_data_local_first(rows), dkm_data_values(rows),
+           (size_t)dkm_data_local_rows(rows) * sizeof *s->mean);
+    MPI_Allreduce(MPI_IN_PLACE, s->mean, (int)p, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(fitted->ctx));
 out:
     dkm_data_destroy(&rows);
     dkm_dmat_destroy(&C);
@@ -77,23 +90,24 @@ out:
     return status;
 }
 
-static dkm_status preimage_mds_prepare(dkm_preimage *pre)
+static dkm_status preimage_mds_prepare(const dkm_preimage *pre, void *state)
 {
     dkm_status status = DKM_OK;
+    mds_state *s = state;
 
-    DKM_TRY(dkm_preimage_use_training(pre));
-    DKM_TRY(project_mean(pre));
+    DKM_TRY(dkm_preimage_training(pre, &s->training));
+    DKM_TRY(project_mean(pre, s));
 out:
     return status;
 }
 
 /* ||Psi||^2 = ||z||^2 + 2 z.<v, mu> + ||mu||^2 */
-static double norm(const dkm_preimage *pre, const double *z)
+static double norm(const dkm_preimage *pre, const mds_state *s, const double *z)
 {
     double sum = dkm_embedding_grand_mean(pre->e);
 
     for (dkm_idx j = 0; j < pre->e->p; j++)
-        sum += z[j] * (z[j] + 2.0 * pre->mean[j]);
+        sum += z[j] * (z[j] + 2.0 * s->mean[j]);
     return sum;
 }
 
@@ -188,8 +202,9 @@ static double preimage_mds_square(const double *x, dkm_idx d)
     return sum;
 }
 
-static dkm_local preimage_mds_place_all(dkm_preimage *pre, const dkm_data *Z, double *near,
-                                        const double *far, dkm_data *Y)
+static dkm_local preimage_mds_place_all(const dkm_preimage *pre, const mds_state *state,
+                                        const dkm_data *Z, double *near, const double *far,
+                                        dkm_data *Y)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx k = neighbours(pre), d = dkm_data_cols(Y), p = pre->e->p;
@@ -197,7 +212,7 @@ static dkm_local preimage_mds_place_all(dkm_preimage *pre, const dkm_data *Z, do
 
     DKM_STEP(open_patch(&s, pre->e->fitted.ctx, k, d));
     for (dkm_idx i = 0; i < dkm_data_local_rows(Z); i++) {
-        double size = norm(pre, dkm_data_values_const(Z) + i * p);
+        double size = norm(pre, state, dkm_data_values_const(Z) + i * p);
         s.x = near + i * k * d;
         for (dkm_idx j = 0; j < k; j++)
             s.right[j] = preimage_mds_distance(pre, far[i * k + j], size,
@@ -209,22 +224,25 @@ out:
     return local;
 }
 
-static dkm_status preimage_mds_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_mds_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                                     const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
+    const mds_state *s = state;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
     dkm_idx n = dkm_data_local_rows(Z), k = neighbours(pre), *index = NULL;
     double *far = NULL;
     dkm_objs near = {0};
     dkm_data *found = NULL;
 
+    (void)X;
     DKM_AGREE(fitted->ctx, dkm_alloc(fitted->ctx, n * k, &index));
     DKM_AGREE(fitted->ctx, dkm_alloc(fitted->ctx, n * k, &far));
-    DKM_TRY(dkm_topk(Z, &pre->candidates, k, index, far));
+    DKM_TRY(dkm_topk(Z, &s->training, k, index, far));
     DKM_TRY(dkm_data_fetch(fitted->X, n * k, index, &near));
     DKM_TRY(dkm_data_create_dense(fitted->ctx, dkm_data_rows(Z), dkm_data_cols(fitted->X), &found));
-    DKM_AGREE(fitted->ctx, preimage_mds_place_all(pre, Z, near.values, far, found));
-    DKM_TRY(dkm_preimage_mend(pre, Z, found));
+    DKM_AGREE(fitted->ctx, preimage_mds_place_all(pre, s, Z, near.values, far, found));
+    DKM_TRY(dkm_preimage_mend(pre, &s->training, Z, found));
     *Y = found;
     found = NULL;
 out:
@@ -235,13 +253,28 @@ out:
     return status;
 }
 
+static dkm_local preimage_mds_check(const dkm_preimage *pre)
+{
+    dkm_idx wanted = pre->settings.neighbours, m = dkm_data_rows(pre->e->fitted.X);
+
+    if (wanted > m)
+        return dkm_fail(pre->e->fitted.ctx, DKM_ERR_ARG,
+                        "%lld neighbours of only %lld training objects", (long long)wanted,
+                        (long long)m);
+    return DKM_LOCAL_OK;
+}
+
 static dkm_idx preimage_mds_width(const dkm_preimage *pre)
 {
     return neighbours(pre) * (dkm_data_cols(pre->e->fitted.X) + 2);
 }
 
 const dkm_preimage_kind dkm_preimage_mds = {.method = DKM_PREIMAGE_MDS,
+                                            .takes = DKM_PREIMAGE_TAKES_NEIGHBORS,
+                                            .state_size = sizeof(mds_state),
                                             .suits = preimage_mds_accepts,
+                                            .check = preimage_mds_check,
                                             .width = preimage_mds_width,
                                             .prepare = preimage_mds_prepare,
-                                            .solve = preimage_mds_solve};
+                                            .solve = preimage_mds_solve,
+                                            .clear = preimage_mds_clear};

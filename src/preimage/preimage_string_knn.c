@@ -24,6 +24,21 @@
 #define STREAM_TIES 41
 #define GRAIN       0x1.0p-30 /* of distances, relative to their size: what is nearer is a tie */
 
+typedef struct strings_state {
+    dkm_candidates training; /* coordinates, with norms of those alone */
+    double *longer;          /* how much each training output is longer than its input, m */
+    dkm_char_classifier classifier;
+} strings_state;
+
+static void preimage_string_knn_clear(void *state)
+{
+    strings_state *s = state;
+
+    dkm_candidates_clear(&s->training);
+    DKM_FREE(s->longer);
+    dkm_char_classifier_close(&s->classifier);
+}
+
 /* One of the nearest characters so far. */
 typedef struct voter {
     double distance;
@@ -33,8 +48,9 @@ typedef struct voter {
 
 /* What is known of this rank's points. */
 typedef struct decoding {
-    dkm_preimage *pre;
-    const dkm_data *Z;
+    const dkm_preimage *pre;
+    const strings_state *state;
+    const dkm_data *X, *Z;
     dkm_context_windows windows;
     uint64_t *id;  /* of each string, by which its ties are broken */
     voter *voters; /* k for each character, nearest first */
@@ -67,7 +83,7 @@ static dkm_idx window_of(const dkm_preimage *pre)
 }
 
 /* How much longer each training output is than its input, on every rank. */
-static dkm_status find_gaps(dkm_preimage *pre)
+static dkm_status find_gaps(const dkm_preimage *pre, strings_state *s)
 {
     dkm_status status = DKM_OK;
     const dkm_data *X = pre->e->inputs, *Y = pre->e->fitted.X;
@@ -75,7 +91,7 @@ static dkm_status find_gaps(dkm_preimage *pre)
     dkm_idx m = dkm_data_rows(X), first = dkm_data_local_first(X), *own = NULL;
     dkm_objs y = {0};
 
-    DKM_AGREE(ctx, dkm_calloc(ctx, m, &pre->mean));
+    DKM_AGREE(ctx, dkm_calloc(ctx, m, &s->longer));
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &own));
     for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++)
         own[i] = first + i;
@@ -84,9 +100,9 @@ static dkm_status find_gaps(dkm_preimage *pre)
         dkm_idx input, output;
         dkm_data_string_const(X, i, &input);
         dkm_context_windows_output(y.bytes + y.start[i], y.start[i + 1] - y.start[i], &output);
-        pre->mean[first + i] = (double)(output - input);
+        s->longer[first + i] = (double)(output - input);
     }
-    MPI_Allreduce(MPI_IN_PLACE, pre->mean, (int)m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    MPI_Allreduce(MPI_IN_PLACE, s->longer, (int)m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
 out:
     dkm_objs_clear(&y);
     DKM_FREE(own);
@@ -103,23 +119,26 @@ static double preimage_string_knn_square(const double *z, dkm_idx p)
 }
 
 /* Distances are between coordinates alone: what an output has outside of them is not known. */
-static dkm_status preimage_string_knn_prepare(dkm_preimage *pre)
+static dkm_status preimage_string_knn_prepare(const dkm_preimage *pre, void *state)
 {
     dkm_status status = DKM_OK;
+    strings_state *s = state;
 
-    DKM_TRY(dkm_preimage_use_training(pre));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(pre->candidates.Z); i++)
-        pre->candidates.norms[i] = preimage_string_knn_square(
-            dkm_data_values_const(pre->candidates.Z) + i * pre->e->p, pre->e->p);
-    DKM_TRY(find_gaps(pre));
+    DKM_TRY(dkm_preimage_training(pre, &s->training));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(s->training.Z); i++)
+        s->training.norms[i] = preimage_string_knn_square(
+            dkm_data_values_const(s->training.Z) + i * pre->e->p, pre->e->p);
+    DKM_TRY(find_gaps(pre, s));
     if (pre->settings.kz)
-        DKM_TRY(dkm_char_classifier_learn(pre, window_of(pre)));
+        DKM_TRY(dkm_char_classifier_learn(&s->classifier, pre, window_of(pre), s->training.Z,
+                                          s->longer));
 out:
     return status;
 }
 
 /* Lengths of the outputs of this rank's points. */
-static dkm_status find_lengths(dkm_preimage *pre, const dkm_data *Z, dkm_idx *lengths)
+static dkm_status find_lengths(const dkm_preimage *pre, const strings_state *s, const dkm_data *X,
+                               const dkm_data *Z, dkm_idx *lengths)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Z);
@@ -129,13 +148,13 @@ static dkm_status find_lengths(dkm_preimage *pre, const dkm_data *Z, dkm_idx *le
 
     DKM_AGREE(ctx, dkm_alloc(ctx, n * k, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * k, &distance));
-    DKM_TRY(dkm_topk(Z, &pre->candidates, k, index, distance));
+    DKM_TRY(dkm_topk(Z, &s->training, k, index, distance));
     for (dkm_idx i = 0; i < n; i++) {
         dkm_idx input;
         double more = 0;
-        dkm_data_string_const(pre->X, i, &input);
+        dkm_data_string_const(X, i, &input);
         for (dkm_idx j = 0; j < k; j++)
-            more += index[i * k + j] < m ? pre->mean[index[i * k + j]] / (double)k : 0.0;
+            more += index[i * k + j] < m ? s->longer[index[i * k + j]] / (double)k : 0.0;
         lengths[i] = (dkm_idx)fmax(0.0, rint((double)input + more));
     }
 out:
@@ -144,18 +163,15 @@ out:
     return status;
 }
 
-static dkm_local open_decoding(decoding *s, dkm_preimage *pre, const dkm_data *Z,
-                               const dkm_idx *lengths)
+static dkm_local open_decoding(decoding *s, const dkm_idx *lengths)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_ctx *ctx = dkm_data_ctx(Z);
-    const dkm_objs *X = &pre->X->mine;
+    dkm_ctx *ctx = dkm_data_ctx(s->Z);
+    const dkm_objs *X = &s->X->mine;
     dkm_idx letters;
 
-    s->pre = pre;
-    s->Z = Z;
-    s->k = voters_of(pre);
-    DKM_STEP(dkm_context_windows_open(&s->windows, X, NULL, lengths, window_of(pre)));
+    s->k = voters_of(s->pre);
+    DKM_STEP(dkm_context_windows_open(&s->windows, X, NULL, lengths, window_of(s->pre)));
     letters = s->windows.start[s->windows.n];
     DKM_STEP(dkm_alloc(ctx, X->n, &s->id));
     DKM_STEP(dkm_alloc(ctx, letters * s->k, &s->voters));
@@ -175,14 +191,15 @@ static void close_decoding(decoding *s)
 }
 
 /* The grain of distances, the same on every rank. */
-static double find_grain(const dkm_preimage *pre)
+static double find_grain(const dkm_candidates *training)
 {
     double size[2] = {0, 0};
 
-    for (dkm_idx i = 0; i < dkm_data_local_rows(pre->candidates.Z); i++)
-        size[0] += pre->candidates.norms[i];
-    size[1] = (double)dkm_data_local_rows(pre->candidates.Z);
-    MPI_Allreduce(MPI_IN_PLACE, size, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(pre->e->fitted.ctx));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(training->Z); i++)
+        size[0] += training->norms[i];
+    size[1] = (double)dkm_data_local_rows(training->Z);
+    MPI_Allreduce(MPI_IN_PLACE, size, 2, MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(dkm_data_ctx(training->Z)));
     return exp2(floor(log2(size[0] / size[1]))) * GRAIN;
 }
 
@@ -236,7 +253,7 @@ static dkm_status fetch_examples(decoding *s, dkm_idx first, dkm_idx count, exam
     *c = (examples){.first = first};
     for (dkm_idx i = 0; i < count; i++)
         wanted[i] = first + i;
-    DKM_TRY(dkm_data_fetch(pre->candidates.Z, count, wanted, &c->z));
+    DKM_TRY(dkm_data_fetch(s->state->training.Z, count, wanted, &c->z));
     DKM_TRY(dkm_data_fetch(pre->e->inputs, count, wanted, &c->x));
     DKM_TRY(dkm_data_fetch(pre->e->fitted.X, count, wanted, &c->y));
     DKM_AGREE(ctx, dkm_context_windows_open(&c->windows, &c->x, &c->y, NULL, window_of(pre)));
@@ -295,7 +312,7 @@ static dkm_status decode_all(decoding *s, dkm_data *Y)
     dkm_idx m = dkm_data_rows(s->pre->e->inputs);
     examples c = {0};
 
-    s->grain = find_grain(s->pre);
+    s->grain = find_grain(&s->state->training);
     for (dkm_idx first = 0; first < m; first += CHUNK) {
         DKM_TRY(fetch_examples(s, first, m - first < CHUNK ? m - first : CHUNK, &c));
         preimage_string_knn_meet_all(s, &c);
@@ -312,30 +329,32 @@ out:
     return status;
 }
 
-static dkm_local preimage_string_knn_check_inputs(const dkm_preimage *pre)
+static dkm_local preimage_string_knn_check_inputs(const dkm_preimage *pre, const dkm_data *X)
 {
-    if (pre->X)
+    if (X)
         return DKM_LOCAL_OK;
     return dkm_fail(pre->e->fitted.ctx, DKM_ERR_UNSUPPORTED,
                     "the pre-image method strings looks at the inputs: use predict, not decode");
 }
 
-static dkm_status preimage_string_knn_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status preimage_string_knn_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                                            const dkm_data *Z, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
     dkm_idx *lengths = NULL;
     dkm_data *found = NULL;
-    decoding s = {0};
+    strings_state *known = state;
+    decoding s = {.pre = pre, .state = known, .X = X, .Z = Z};
 
-    DKM_AGREE(ctx, preimage_string_knn_check_inputs(pre));
+    DKM_AGREE(ctx, preimage_string_knn_check_inputs(pre, X));
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(Z), &lengths));
-    DKM_TRY(find_lengths(pre, Z, lengths));
+    DKM_TRY(find_lengths(pre, known, X, Z, lengths));
     DKM_TRY(dkm_data_create_strings(ctx, dkm_data_rows(Z), lengths, &found));
     if (pre->settings.kz) {
-        DKM_TRY(dkm_char_classifier_fill(pre, window_of(pre), Z, found));
+        DKM_TRY(dkm_char_classifier_fill(&known->classifier, X, Z, found));
     } else {
-        DKM_AGREE(ctx, open_decoding(&s, pre, Z, lengths));
+        DKM_AGREE(ctx, open_decoding(&s, lengths));
         DKM_TRY(decode_all(&s, found));
     }
     *Y = found;
@@ -347,7 +366,11 @@ out:
     return status;
 }
 
-const dkm_preimage_kind dkm_preimage_strings = {.method = DKM_PREIMAGE_STRINGS,
-                                                .suits = preimage_string_knn_accepts,
-                                                .prepare = preimage_string_knn_prepare,
-                                                .solve = preimage_string_knn_solve};
+const dkm_preimage_kind dkm_preimage_strings = {
+    .method = DKM_PREIMAGE_STRINGS,
+    .takes = DKM_PREIMAGE_TAKES_NEIGHBORS | DKM_PREIMAGE_TAKES_WINDOW | DKM_PREIMAGE_TAKES_KERNEL,
+    .state_size = sizeof(strings_state),
+    .suits = preimage_string_knn_accepts,
+    .prepare = preimage_string_knn_prepare,
+    .solve = preimage_string_knn_solve,
+    .clear = preimage_string_knn_clear};
