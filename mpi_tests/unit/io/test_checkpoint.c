@@ -243,7 +243,7 @@ static void damage_sends_back_to_the_state_before(dkm_ctx *ctx)
     CHECK(found_number(ctx, "number") == 5);
     dkm_checkpointer_leave_scope(ctx);
     dkm_checkpointer_leave_scope(ctx);
-    dkm_checkpoint_dir_stem("number of 0000000000000000", stem);
+    dkm_checkpoint_dir_stem("number layout 2", stem);
     name_folder(dir, folder);
     CHECK(dkm_checkpoint_dir_newest(&files, 1000, name) == 2);
     files_name(folder, name, path);
@@ -356,7 +356,7 @@ static void a_file_without_a_seal_stays(dkm_ctx *ctx)
     name_folder(dir, folder);
     CHECK_OK(ctx, open_at(ctx, dir, 0, -1, &c));
     dkm_checkpoint_run(SETTINGS, run);
-    dkm_checkpoint_dir_stem("number of 0000000000000000", stem);
+    dkm_checkpoint_dir_stem("number layout 2", stem);
     snprintf(name, sizeof name, "%s-%s-%06d.h5", stem, run, 0);
     dkm_checkpoint_close(&c);
     write_file(ctx, folder, name, "not a state");

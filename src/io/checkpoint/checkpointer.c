@@ -60,11 +60,11 @@ void dkm_checkpointer_resume(dkm_ctx *ctx, dkm_checkpointer *checkpointer)
     dkm_ctx_set_checkpointer(ctx, checkpointer);
 }
 
-/* Stages are distinguished by their scopes, the matrix they are about and their own text. */
+/* Stages are distinguished by their scopes and their own text; the number is that of the layout of
+ * states, so that those of another one are not found. */
 static void full_name(const dkm_checkpointer *k, const char *stage, char full[2 * DKM_STAGE_LENGTH])
 {
-    snprintf(full, 2 * DKM_STAGE_LENGTH, "%s%s of %016llx", k->scope, stage,
-             (unsigned long long)k->about);
+    snprintf(full, 2 * DKM_STAGE_LENGTH, "%s%s layout 2", k->scope, stage);
 }
 
 int dkm_checkpointer_due(dkm_ctx *ctx, double bytes, int finished)
@@ -131,12 +131,11 @@ uint64_t dkm_data_fingerprint(const dkm_data *data)
     return all ^ ((uint64_t)data->m << 32) ^ ((uint64_t)o->d << 8) ^ (uint64_t)o->type;
 }
 
-void dkm_checkpointer_set_matrix(const dkm_data *data, const char *matrix)
+uint64_t dkm_checkpointer_fingerprint(const dkm_data *data, const char *text)
 {
-    dkm_checkpointer *k = checkpointer_of(data->ctx);
-
-    if (k)
-        k->about = dkm_data_fingerprint(data) + dkm_filesum(0, matrix, (dkm_idx)strlen(matrix));
+    if (!dkm_checkpointer_enabled(data->ctx))
+        return 0;
+    return dkm_data_fingerprint(data) + dkm_filesum(0, text, (dkm_idx)strlen(text));
 }
 
 dkm_status dkm_checkpointer_note_data(const dkm_data *data)
@@ -153,66 +152,65 @@ dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum)
     return k ? k->note(k, sum) : DKM_OK;
 }
 
-dkm_status dkm_checkpointer_load_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found)
+dkm_status dkm_checkpointer_load_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
+                                       const dkm_state_field *fields, int *found)
 {
     dkm_status status = DKM_OK;
-    dkm_idx kept = 0;
     dkm_archive state;
 
     DKM_TRY(dkm_checkpointer_load(ctx, stage, &state, found));
-    if (*found) {
-        DKM_AGREE(ctx, dkm_archive_count(&state, "choice", INT32_MIN, INT32_MAX, &kept));
-        *choice = (int)kept;
-    }
+    if (*found)
+        DKM_TRY(dkm_state_get(&state, count, fields));
 out:
     dkm_archive_clear(&state);
     return status;
 }
 
-dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int choice)
+dkm_status dkm_checkpointer_save_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
+                                       const dkm_state_field *fields)
 {
     dkm_status status = DKM_OK;
     dkm_archive state = dkm_archive_empty(ctx);
+
+    DKM_AGREE(ctx, dkm_state_put(&state, count, fields));
+    DKM_TRY(dkm_checkpointer_save(ctx, stage, &state));
+out:
+    dkm_archive_clear(&state);
+    return status;
+}
+
+dkm_status dkm_checkpointer_load_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found)
+{
+    dkm_state_field fields[] = {DKM_STATE_ONE("choice", DKM_STATE_INT, choice)};
+
+    return dkm_checkpointer_load_table(ctx, stage, DKM_STATE_TABLE(fields), found);
+}
+
+/* A choice is saved in any case: what comes after depends on it. */
+dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int choice)
+{
+    dkm_state_field fields[] = {DKM_STATE_ONE("choice", DKM_STATE_INT, &choice)};
 
     if (!dkm_checkpointer_enabled(ctx))
         return DKM_OK;
     (void)dkm_checkpointer_due(ctx, 0.0, 1);
-    DKM_AGREE(ctx, dkm_archive_put_real(&state, "choice", choice));
-    DKM_TRY(dkm_checkpointer_save(ctx, stage, &state));
-out:
-    dkm_archive_clear(&state);
-    return status;
+    return dkm_checkpointer_save_table(ctx, stage, DKM_STATE_TABLE(fields));
 }
 
 dkm_status dkm_checkpointer_load_lower(const char *stage, dkm_dmat *A, int *found)
 {
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(A));
-    const dkm_matrix_entry *rows = NULL;
-    dkm_archive state;
+    dkm_state_field fields[] = {DKM_STATE_MATRIX("matrix", A)};
 
-    DKM_TRY(dkm_checkpointer_load(ctx, stage, &state, found));
-    if (*found) {
-        DKM_AGREE(ctx, dkm_archive_rows(&state, "matrix", &rows));
-        DKM_TRY(dkm_matrix_entry_read_matrix(rows, A));
-    }
-out:
-    dkm_archive_clear(&state);
-    return status;
+    return dkm_checkpointer_load_table(dkm_grid_ctx(dkm_dmat_grid(A)), stage,
+                                       DKM_STATE_TABLE(fields), found);
 }
 
-dkm_status dkm_checkpointer_save_lower(const char *stage, const dkm_dmat *A)
+dkm_status dkm_checkpointer_save_lower(const char *stage, dkm_dmat *A)
 {
-    dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(A));
-    dkm_matrix_entry rows = dkm_matrix_entry_lower(A);
-    dkm_archive state = dkm_archive_empty(ctx);
+    dkm_state_field fields[] = {DKM_STATE_MATRIX("matrix", A)};
 
-    if (!dkm_checkpointer_due(ctx, dkm_matrix_entry_bytes(&rows), 1))
+    if (!dkm_checkpointer_due(ctx, dkm_state_bytes(DKM_STATE_TABLE(fields)), 1))
         return DKM_OK;
-    DKM_AGREE(ctx, dkm_archive_put_rows(&state, "matrix", &rows));
-    DKM_TRY(dkm_checkpointer_save(ctx, stage, &state));
-out:
-    dkm_archive_clear(&state);
-    return status;
+    return dkm_checkpointer_save_table(ctx, stage, DKM_STATE_TABLE(fields));
 }

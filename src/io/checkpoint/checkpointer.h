@@ -2,9 +2,11 @@
  * run.
  *
  *  A computation names its stage: a text that tells its state from that of any other stage of the
- *  run, such as "factor m=8000 gamma=0.001". Before it begins it asks for a state; at its safe
- *  points it asks whether one is due and, if so, saves an archive of small parts and rows. What the
- *  stage is part of (a fold, a cell of a grid) is said by scopes around it.
+ *  run, such as "factor m=8000 gamma=0.001 A=...". It names the operator, the right-hand sides and
+ *  the data the state depends on, by their fingerprints; nothing is remembered between calls.
+ * Before it begins it asks for a state; at its safe points it asks whether one is due and, if so,
+ * saves it. States are tables of fields (state_table.h). What the stage is part of (a fold, a cell
+ * of a grid) is said by scopes around it.
  *
  *  src/io keeps states in files. Without a checkpointer in the context nothing is due or found, and
  *  asking costs nothing.
@@ -13,6 +15,7 @@
 #define DKMAP_IO_CHECKPOINT_CHECKPOINTER_H
 
 #include "io/archive/archive.h"
+#include "io/checkpoint/state_table.h"
 
 #define DKM_STAGE_LENGTH 512
 
@@ -29,7 +32,6 @@ struct dkm_checkpointer {
     /** Take note of data that were read: a state is of use for the same data alone. Collective. */
     dkm_status (*note)(dkm_checkpointer *self, uint64_t data);
     char scope[DKM_STAGE_LENGTH];
-    uint64_t about; /**< the matrix at hand */
 };
 
 /** Begin and end a scope: stages are distinguished by all scopes they lie in. Logically collective.
@@ -37,9 +39,9 @@ struct dkm_checkpointer {
 void dkm_checkpointer_enter_scope(dkm_ctx *ctx, const char *format, ...) DKM_PRINTF(2, 3);
 void dkm_checkpointer_leave_scope(dkm_ctx *ctx);
 
-/** Say which matrix the stages that follow are about, by all that it depends on: its objects and
- * what was made of them. Collective where there is a checkpointer. */
-void dkm_checkpointer_set_matrix(const dkm_data *data, const char *matrix);
+/** A number for the name of a stage that tells data, and the kernel or joint kernel @p text that is
+ *  evaluated on them, from others; 0 without a checkpointer. Collective where there is one. */
+uint64_t dkm_checkpointer_fingerprint(const dkm_data *data, const char *text);
 
 /** Let nothing be kept for a while, such as what is only timed. Logically collective.
  *  @return what dkm_checkpointer_resume() takes */
@@ -69,6 +71,15 @@ dkm_status dkm_checkpointer_save(dkm_ctx *ctx, const char *stage, dkm_archive *s
 DKM_NODISCARD
 dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *state, int *found);
 
+/** Save the table of a stage, and find it. Collective.
+ *  @return DKM_OK; DKM_ERR_STOPPED; DKM_ERR_FORMAT when a field is not as the table says */
+DKM_NODISCARD
+dkm_status dkm_checkpointer_save_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
+                                       const dkm_state_field *fields);
+DKM_NODISCARD
+dkm_status dkm_checkpointer_load_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
+                                       const dkm_state_field *fields, int *found);
+
 /** Take note of data that a command read. Collective where there is a checkpointer. */
 DKM_NODISCARD
 dkm_status dkm_checkpointer_note_data(const dkm_data *data);
@@ -92,6 +103,6 @@ dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int cho
 DKM_NODISCARD
 dkm_status dkm_checkpointer_load_lower(const char *stage, dkm_dmat *A, int *found);
 DKM_NODISCARD
-dkm_status dkm_checkpointer_save_lower(const char *stage, const dkm_dmat *A);
+dkm_status dkm_checkpointer_save_lower(const char *stage, dkm_dmat *A);
 
 #endif

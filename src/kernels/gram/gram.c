@@ -1,4 +1,6 @@
 /* Gram matrices of objects among themselves: their lower triangles. */
+#include <stdio.h>
+
 #include <dkmap/kernel.h>
 
 #include "io/checkpoint/checkpointer.h"
@@ -17,10 +19,12 @@ dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X)
 static dkm_status fill_or_find(const dkm_prepared *X, dkm_dmat *G)
 {
     dkm_status status = DKM_OK;
-    const char *stage = dkm_dmat_precision(G) == DKM_F64 ? "gram double" : "gram single";
+    char stage[DKM_STAGE_LENGTH];
     int found = 0;
 
-    dkm_checkpointer_set_matrix(X->X, X->kernel->text);
+    snprintf(stage, sizeof stage, "gram %s K=%016llx",
+             dkm_dmat_precision(G) == DKM_F64 ? "double" : "single",
+             (unsigned long long)dkm_checkpointer_fingerprint(X->X, X->kernel->text));
     DKM_TRY(dkm_checkpointer_load_lower(stage, G, &found));
     if (found)
         goto out;

@@ -251,15 +251,19 @@ out:
 }
 
 dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
-                                 dkm_separation_oracle *oracle, const dkm_jkm_settings *settings)
+                                 dkm_separation_oracle *oracle, const dkm_jkm_settings *settings,
+                                 uint64_t fingerprint)
 {
     dkm_status status = DKM_OK;
     dkm_constraint_set *set;
     dkm_qp_info qp = {0};
     separation f = {0};
 
-    *loop = (dkm_cutting_plane){
-        .ctx = map->fitted.ctx, .map = map, .oracle = oracle, .settings = settings};
+    *loop = (dkm_cutting_plane){.ctx = map->fitted.ctx,
+                                .map = map,
+                                .oracle = oracle,
+                                .settings = settings,
+                                .fingerprint = fingerprint};
     DKM_TRY(open_loop(loop, &qp.objective));
     for (;;) {
         DKM_TRY(separate(loop, &f));

@@ -9,9 +9,10 @@
 static void checkpoint_key(const dkm_cutting_plane *l, char stage[DKM_STAGE_LENGTH])
 {
     snprintf(stage, DKM_STAGE_LENGTH,
-             "rounds m=%lld r=%lld epsilon=%.17g C=%.17g slacks=%s threshold=%d",
+             "rounds m=%lld r=%lld epsilon=%.17g C=%.17g slacks=%s threshold=%d "
+             "Phi=%016llx",
              (long long)l->map->m, (long long)l->map->r, l->settings->epsilon, l->settings->C,
-             l->constraints->ops->name, l->settings->threshold);
+             l->constraints->ops->name, l->settings->threshold, (unsigned long long)l->fingerprint);
 }
 
 /* The state of the loop beside its working set. Returns how many fields there are. */

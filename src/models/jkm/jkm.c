@@ -160,8 +160,8 @@ static dkm_status jkm_learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_jo
                 "a threshold goes with outputs on the sphere and with candidates: free ones have "
                 "scores above any");
     DKM_TRY(dkm_separation_oracle_open(&oracle, &s->space, m, settings));
-    dkm_checkpointer_set_matrix(s->map.fitted.X, joint->text);
-    DKM_TRY(dkm_cutting_plane_run(&loop, &s->map, &oracle, settings));
+    DKM_TRY(dkm_cutting_plane_run(&loop, &s->map, &oracle, settings,
+                                  dkm_checkpointer_fingerprint(s->map.fitted.X, joint->text)));
     s->epsilon = settings->epsilon;
     s->threshold = loop.info.threshold;
     *info = loop.info;

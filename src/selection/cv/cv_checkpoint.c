@@ -10,13 +10,14 @@
 
 enum { DONE, LOSS, ROOT, WIDTH };
 
-static void cv_checkpoint_checkpoint_key(const dkm_cv_checkpoint *k, char stage[DKM_STAGE_LENGTH])
+static void cv_checkpoint_key(const dkm_cv_checkpoint *k, char stage[DKM_STAGE_LENGTH])
 {
     const dkm_cv_problem *p = k->problem;
 
-    snprintf(stage, DKM_STAGE_LENGTH, "cells kernels=%lld settings=%lld folds=%lld inner=%lld",
+    snprintf(stage, DKM_STAGE_LENGTH,
+             "cells kernels=%lld settings=%lld folds=%lld inner=%lld Y=%016llx",
              (long long)p->kernels, (long long)p->settings, (long long)p->folds,
-             (long long)p->inner);
+             (long long)p->inner, (unsigned long long)k->fingerprint);
 }
 
 /* The numbers of a setting in a cell. */
@@ -68,26 +69,13 @@ static dkm_idx cv_checkpoint_numbers(const dkm_cv_checkpoint *k)
     return k->rows * k->problem->settings * WIDTH;
 }
 
-static dkm_local read_table(dkm_cv_checkpoint *k, const dkm_archive *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const double *table = NULL;
-    dkm_idx count = 0;
-
-    DKM_STEP(dkm_archive_reals(state, "table", &count, &table));
-    if (count != cv_checkpoint_numbers(k))
-        DKM_STEP(dkm_fail(k->ctx, DKM_ERR_FORMAT, "a checkpoint of cells with %lld numbers",
-                          (long long)count));
-    memcpy(k->table, table, (size_t)count * sizeof *table);
-out:
-    return local;
-}
+#define CELLS_FIELD(k)                                                                             \
+    DKM_STATE_ARRAY("table", DKM_STATE_REAL, (k)->table, cv_checkpoint_numbers(k))
 
 dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *k, dkm_ctx *ctx, const dkm_cv_problem *problem,
                                   int groups)
 {
     dkm_status status = DKM_OK;
-    dkm_archive state = dkm_archive_empty(ctx);
     char stage[DKM_STAGE_LENGTH];
     int found = 0;
 
@@ -96,13 +84,11 @@ dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *k, dkm_ctx *ctx, const dkm_
     if (!dkm_checkpointer_enabled(ctx))
         return DKM_OK;
     DKM_AGREE(ctx, dkm_calloc(ctx, cv_checkpoint_numbers(k), &k->table));
-    cv_checkpoint_checkpoint_key(k, stage);
-    dkm_checkpointer_set_matrix(problem->Y, "cells");
-    DKM_TRY(dkm_checkpointer_load(ctx, stage, &state, &found));
-    if (found)
-        DKM_AGREE(ctx, read_table(k, &state));
+    k->fingerprint = dkm_checkpointer_fingerprint(problem->Y, "");
+    dkm_state_field fields[] = {CELLS_FIELD(k)};
+    cv_checkpoint_key(k, stage);
+    DKM_TRY(dkm_checkpointer_load_table(ctx, stage, DKM_STATE_TABLE(fields), &found));
 out:
-    dkm_archive_clear(&state);
     return status;
 }
 
@@ -113,20 +99,13 @@ void dkm_cv_checkpoint_close(dkm_cv_checkpoint *k)
 
 static dkm_status cv_checkpoint_save_state(const dkm_cv_checkpoint *k)
 {
-    dkm_status status = DKM_OK;
-    dkm_archive state = dkm_archive_empty(k->ctx);
     char stage[DKM_STAGE_LENGTH];
+    dkm_state_field fields[] = {CELLS_FIELD(k)};
 
-    dkm_checkpointer_set_matrix(k->problem->Y,
-                                "cells"); /* Gram matrices have said that they are at hand */
-    if (!dkm_checkpointer_due(k->ctx, 8.0 * (double)cv_checkpoint_numbers(k), 1))
+    if (!dkm_checkpointer_due(k->ctx, dkm_state_bytes(DKM_STATE_TABLE(fields)), 1))
         return DKM_OK;
-    cv_checkpoint_checkpoint_key(k, stage);
-    DKM_AGREE(k->ctx, dkm_archive_put_reals(&state, "table", cv_checkpoint_numbers(k), k->table));
-    DKM_TRY(dkm_checkpointer_save(k->ctx, stage, &state));
-out:
-    dkm_archive_clear(&state);
-    return status;
+    cv_checkpoint_key(k, stage);
+    return dkm_checkpointer_save_table(k->ctx, stage, DKM_STATE_TABLE(fields));
 }
 
 /* Units of which a cell is not done, without gaps; returns how many cells they have. */

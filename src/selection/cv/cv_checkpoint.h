@@ -12,6 +12,7 @@ typedef struct dkm_cv_checkpoint {
     dkm_ctx *ctx;
     const dkm_cv_problem *problem;
     int groups;
+    uint64_t fingerprint; /**< of the outputs */
     dkm_idx rows;  /**< kernels x splits, and one more for each outer fold where folds are nested */
     double *table; /**< rows x settings x 3: whether it is done, and the two sums; NULL: no
                       checkpointer */

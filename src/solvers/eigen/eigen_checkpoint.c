@@ -1,4 +1,4 @@
-/* Eigenpairs as a finished stage: values and notes are small, the vectors are rows. */
+/* Eigenpairs as a finished stage. */
 #include "solvers/eigen/eigen_checkpoint.h"
 
 #include <stdio.h>
@@ -8,7 +8,11 @@
 #include "io/checkpoint/checkpointer.h"
 #include "solvers/operators/fingerprint.h"
 
-enum { COMPONENTS, WANTED, ROUNDS, PRODUCTS, RESIDUAL, TRACE, EXPLAINED, NEGATIVE, NOTES };
+#define INFO_FIELDS   9
+#define RESULT_FIELDS 3
+
+/* The names that an info may have. */
+static const char *const solvers[] = {"scalapack", "elpa", "block"};
 
 typedef struct pairs {
     dkm_ctx *ctx;
@@ -30,137 +34,76 @@ static void eigen_checkpoint_key(const dkm_dmat *K, const dkm_eigen_settings *s,
              s->tolerance, s->cutoff, (int)s->solver, print);
 }
 
-static dkm_local eigen_fill_state(const pairs *e, dkm_archive *state)
+static void list_info(const pairs *e, int *solver, dkm_state_field fields[INFO_FIELDS])
 {
-    dkm_local local = DKM_LOCAL_OK;
-    const dkm_eigen_info *i = e->info;
-    double notes[NOTES] = {
-        [COMPONENTS] = (double)i->components, [WANTED] = (double)i->wanted, [ROUNDS] = i->rounds,
-        [PRODUCTS] = (double)i->products,     [RESIDUAL] = i->residual,     [TRACE] = i->trace,
-        [EXPLAINED] = i->explained,           [NEGATIVE] = i->negative};
-    dkm_matrix_entry rows = {.m = e->m,
-                             .n = i->components,
-                             .slab = dkm_data_values_const(*e->vectors),
-                             .ld = i->components};
+    dkm_eigen_info *i = e->info;
+    const dkm_state_field all[INFO_FIELDS] = {
+        DKM_STATE_ONE("components", DKM_STATE_COUNT, &i->components),
+        DKM_STATE_ONE("wanted", DKM_STATE_COUNT, &i->wanted),
+        DKM_STATE_ONE("rounds", DKM_STATE_INT, &i->rounds),
+        DKM_STATE_ONE("products", DKM_STATE_COUNT, &i->products),
+        DKM_STATE_ONE("residual", DKM_STATE_REAL, &i->residual),
+        DKM_STATE_ONE("trace", DKM_STATE_REAL, &i->trace),
+        DKM_STATE_ONE("explained", DKM_STATE_REAL, &i->explained),
+        DKM_STATE_ONE("negative", DKM_STATE_REAL, &i->negative),
+        DKM_STATE_ONE("solver", DKM_STATE_INT, solver)};
 
-    DKM_STEP(dkm_archive_put_reals(state, "notes", NOTES, notes));
-    DKM_STEP(dkm_archive_put_text(state, "solver", i->solver));
-    DKM_STEP(dkm_archive_put_reals(state, "eigenvalues", i->components, *e->values));
-    if (e->means)
-        DKM_STEP(dkm_archive_put_reals(state, "means", e->m, e->means));
-    DKM_STEP(dkm_archive_put_rows(state, "vectors", &rows));
-out:
-    return local;
+    memcpy(fields, all, sizeof all);
+}
+
+/* Values, vectors and, where they are wanted, means. Returns how many there are. */
+static dkm_idx list_results(const pairs *e, dkm_state_field fields[RESULT_FIELDS])
+{
+    dkm_idx p = e->info->components;
+    const dkm_state_field all[RESULT_FIELDS] = {
+        DKM_STATE_ARRAY("eigenvalues", DKM_STATE_REAL, *e->values, p),
+        DKM_STATE_SLAB("vectors", dkm_data_values(*e->vectors), e->m, p),
+        DKM_STATE_ARRAY("means", DKM_STATE_REAL, e->means, e->m)};
+
+    memcpy(fields, all, sizeof all);
+    return e->means ? RESULT_FIELDS : RESULT_FIELDS - 1;
 }
 
 static dkm_status eigen_save_pairs(const pairs *e, const char *stage)
 {
-    dkm_status status = DKM_OK;
-    dkm_archive state = dkm_archive_empty(e->ctx);
+    dkm_state_field fields[INFO_FIELDS + RESULT_FIELDS];
+    dkm_idx count = list_results(e, fields + INFO_FIELDS);
+    int solver = 0, names = sizeof solvers / sizeof *solvers;
 
-    if (!dkm_checkpointer_due(e->ctx, 8.0 * (double)e->m * (double)e->info->components, 1))
+    for (int k = 0; k < names; k++)
+        solver = strcmp(e->info->solver, solvers[k]) == 0 ? k : solver;
+    list_info(e, &solver, fields);
+    if (!dkm_checkpointer_due(e->ctx, dkm_state_bytes(INFO_FIELDS + count, fields), 1))
         return DKM_OK;
-    DKM_AGREE(e->ctx, eigen_fill_state(e, &state));
-    DKM_TRY(dkm_checkpointer_save(e->ctx, stage, &state));
-out:
-    dkm_archive_clear(&state);
-    return status;
+    return dkm_checkpointer_save_table(e->ctx, stage, INFO_FIELDS + count, fields);
 }
 
-/* One of the names that outlive the file. */
-static const char *eigen_solver_name(const char *name)
+static dkm_local check_solver(const pairs *e, int solver)
 {
-    return strcmp(name, "elpa") == 0 ? "elpa" : strcmp(name, "block") == 0 ? "block" : "scalapack";
-}
-
-static const int wholes[] = {COMPONENTS, WANTED, ROUNDS, PRODUCTS};
-
-static dkm_local eigen_read_meta(const dkm_archive *state, dkm_eigen_info *i)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const double *notes = NULL;
-    const char *solver = NULL;
-    dkm_idx count = 0, whole[NEGATIVE + 1] = {0};
-
-    DKM_STEP(dkm_archive_reals(state, "notes", &count, &notes));
-    DKM_STEP(dkm_archive_text(state, "solver", &solver));
-    if (count != NOTES)
-        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of eigenpairs with %lld notes",
-                          (long long)count));
-    for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++)
-        DKM_STEP(dkm_archive_whole(state, "notes", notes[wholes[k]], 0,
-                                   wholes[k] == ROUNDS ? INT32_MAX : INT64_MAX, &whole[wholes[k]]));
-    *i = (dkm_eigen_info){.components = whole[COMPONENTS],
-                          .wanted = whole[WANTED],
-                          .solver = eigen_solver_name(solver),
-                          .rounds = (int)whole[ROUNDS],
-                          .products = whole[PRODUCTS],
-                          .residual = notes[RESIDUAL],
-                          .trace = notes[TRACE],
-                          .explained = notes[EXPLAINED],
-                          .negative = notes[NEGATIVE]};
-out:
-    return local;
-}
-
-/* A copy of @p count numbers of a part. */
-static dkm_local eigen_copy_values(const dkm_archive *state, const char *name, dkm_idx count,
-                                   double *to)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const double *kept = NULL;
-    dkm_idx found = 0;
-
-    DKM_STEP(dkm_archive_reals(state, name, &found, &kept));
-    if (found != count)
-        DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of %lld %s, not %lld",
-                          (long long)found, name, (long long)count));
-    memcpy(to, kept, (size_t)count * sizeof *to);
-out:
-    return local;
-}
-
-static dkm_local eigen_read_values(const pairs *e, const dkm_archive *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const double *values = NULL;
-
-    DKM_STEP(eigen_read_meta(state, e->info));
-    DKM_STEP(dkm_archive_numbers(state, "eigenvalues", e->info->components, &values));
-    DKM_STEP(dkm_alloc(e->ctx, e->info->components, e->values));
-    DKM_STEP(eigen_copy_values(state, "eigenvalues", e->info->components, *e->values));
-    if (e->means)
-        DKM_STEP(eigen_copy_values(state, "means", e->m, e->means));
-out:
-    return local;
-}
-
-static dkm_local eigen_read_vectors(const pairs *e, const dkm_archive *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const dkm_matrix_entry *rows = NULL;
-    dkm_idx p = e->info->components;
-
-    DKM_STEP(dkm_archive_rows(state, "vectors", &rows));
-    if (rows->m != e->m)
-        DKM_STEP(dkm_fail(e->ctx, DKM_ERR_FORMAT, "%s: vectors of %lld rows, not %lld", rows->path,
-                          (long long)rows->m, (long long)e->m));
-    DKM_STEP(dkm_matrix_entry_read_slab(e->ctx, rows, p, p, dkm_data_values(*e->vectors)));
-out:
-    return local;
+    if (solver < (int)(sizeof solvers / sizeof *solvers))
+        return DKM_LOCAL_OK;
+    return dkm_fail(e->ctx, DKM_ERR_FORMAT, "a checkpoint of eigenpairs by solver %d", solver);
 }
 
 static dkm_status eigen_restore_pairs(const pairs *e, const char *stage, int *found)
 {
     dkm_status status = DKM_OK;
+    dkm_state_field info[INFO_FIELDS], results[RESULT_FIELDS];
     dkm_archive state;
+    dkm_idx count;
+    int solver = 0;
 
     DKM_TRY(dkm_checkpointer_load(e->ctx, stage, &state, found));
     if (!*found)
         goto out;
-    DKM_AGREE(e->ctx, eigen_read_values(e, &state));
+    list_info(e, &solver, info);
+    DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(info)));
+    DKM_AGREE(e->ctx, check_solver(e, solver));
+    e->info->solver = solvers[solver];
+    DKM_AGREE(e->ctx, dkm_alloc(e->ctx, e->info->components, e->values));
     DKM_TRY(dkm_data_create_dense(e->ctx, e->m, e->info->components, e->vectors));
-    DKM_AGREE(e->ctx, eigen_read_vectors(e, &state));
+    count = list_results(e, results);
+    DKM_TRY(dkm_state_get(&state, count, results));
 out:
     dkm_archive_clear(&state);
     return status;

@@ -72,7 +72,6 @@ dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_id
     normal_panel panel;
     dkm_panel_sum sum;
 
-    dkm_checkpointer_set_matrix(X, "moments");
     *C = NULL;
     dkm_phase_begin(ctx, "moments");
     DKM_TRY(dkm_dmat_create(grid, d, d, nb, nb, DKM_F64, &S));

@@ -7,6 +7,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "io/checkpoint/state_table.h"
 
 typedef struct qp_redistribution {
     dkm_ctx *ctx;
@@ -91,22 +92,10 @@ static void qp_redistribute_factor(const qp_redistribution *d, const dkm_qp *qp,
     }
 }
 
-static dkm_local qp_save_parts(const qp_redistribution *d, const dkm_idx *member,
-                               const double *slab, dkm_archive *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_matrix_entry part = {.m = d->n + d->active, .n = d->n, .slab = slab, .ld = d->n};
-    double *list = NULL;
-
-    DKM_STEP(dkm_alloc(d->ctx, d->active, &list));
-    for (dkm_idx k = 0; k < d->active; k++)
-        list[k] = (double)member[k];
-    DKM_STEP(dkm_archive_put_reals(state, "active", d->active, list));
-    DKM_STEP(dkm_archive_put_rows(state, "program", &part));
-out:
-    DKM_FREE(list);
-    return local;
-}
+/* The state: members of the active set, and the rows. */
+#define SIZE_FIELD(active)           DKM_STATE_ONE("active_count", DKM_STATE_COUNT, (active))
+#define ACTIVE_FIELD(member, active) DKM_STATE_ARRAY("active", DKM_STATE_COUNT, (member), (active))
+#define PROGRAM_FIELD(slab, d)       DKM_STATE_SLAB("program", (slab), (d).n + (d).active, (d).n)
 
 dkm_status dkm_qp_save(const dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
                        dkm_archive *state, double **rows)
@@ -128,50 +117,48 @@ dkm_status dkm_qp_save(const dkm_qp *qp, const dkm_qp_distributed *spread, dkm_i
     MPI_Bcast(member, (int)active, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
     qp_redistribute_matrix(&d, qp, *rows, 1);
     qp_redistribute_factor(&d, qp, *rows, 1, row);
-    DKM_AGREE(ctx, qp_save_parts(&d, member, *rows, state));
+    dkm_state_field fields[] = {SIZE_FIELD(&active), ACTIVE_FIELD(member, active),
+                                PROGRAM_FIELD(*rows, d)};
+    DKM_AGREE(ctx, dkm_state_put(state, DKM_STATE_TABLE(fields)));
 out:
     DKM_FREE(member);
     DKM_FREE(row);
     return status;
 }
 
-/* The members of the active set, and room for them. */
-static dkm_local qp_restore_active(dkm_qp *qp, const dkm_archive *state, dkm_idx n, dkm_idx *active)
+/* The members of the active set to rank 0, with room for their factor. */
+static dkm_local qp_take_active(dkm_qp *qp, dkm_idx n, dkm_idx active, const dkm_idx *member)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const double *list = NULL;
-    int here = dkm_ctx_rank(state->ctx) == 0;
 
-    DKM_STEP(dkm_archive_reals(state, "active", active, &list));
-    if (here)
-        DKM_STEP(dkm_qp_grow(qp, n));
-    for (dkm_idx k = 0; k < *active; k++) {
-        if (!(list[k] >= 0 && list[k] < (double)n) || *active > n)
-            DKM_STEP(dkm_fail(state->ctx, DKM_ERR_FORMAT,
-                              "a checkpoint of a program of %lld constraints with one numbered %g",
-                              (long long)n, list[k]));
-        if (here)
-            qp->member[k] = (dkm_idx)list[k];
-    }
-    qp->active = here ? *active : 0;
-    if (here)
-        DKM_STEP(dkm_qp_widen_factor(qp));
+    for (dkm_idx k = 0; k < active; k++)
+        if (member[k] >= n)
+            DKM_STEP(
+                dkm_fail(qp->ctx, DKM_ERR_FORMAT,
+                         "a checkpoint of a program of %lld constraints with one numbered %lld",
+                         (long long)n, (long long)member[k]));
+    if (dkm_ctx_rank(qp->ctx) != 0)
+        return DKM_LOCAL_OK;
+    DKM_STEP(dkm_qp_grow(qp, n));
+    memcpy(qp->member, member, (size_t)active * sizeof *member);
+    qp->active = active;
+    DKM_STEP(dkm_qp_widen_factor(qp));
 out:
     return local;
 }
 
-static dkm_local qp_read_rows(const qp_redistribution *d, const dkm_archive *state, double *slab)
+/* The size of the active set of a state: at most n. */
+static dkm_status qp_restore_size(const dkm_archive *state, dkm_idx n, dkm_idx *active)
 {
-    dkm_local local = DKM_LOCAL_OK;
-    const dkm_matrix_entry *part = NULL;
+    dkm_status status = DKM_OK;
+    dkm_state_field size[] = {SIZE_FIELD(active)};
 
-    DKM_STEP(dkm_archive_rows(state, "program", &part));
-    if (part->m != d->n + d->active)
-        DKM_STEP(dkm_fail(d->ctx, DKM_ERR_FORMAT, "%s: a program of %lld rows, not %lld",
-                          part->path, (long long)part->m, (long long)(d->n + d->active)));
-    DKM_STEP(dkm_matrix_entry_read_slab(d->ctx, part, d->n, d->n, slab));
+    DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(size)));
+    DKM_REQUIRE(state->ctx, *active <= n, DKM_ERR_FORMAT,
+                "a checkpoint of a program with %lld of %lld constraints active",
+                (long long)*active, (long long)n);
 out:
-    return local;
+    return status;
 }
 
 dkm_status dkm_qp_restore(dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
@@ -179,19 +166,23 @@ dkm_status dkm_qp_restore(dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx 
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = state->ctx;
-    dkm_idx active = 0;
+    dkm_idx active = 0, *member = NULL;
     double *slab = NULL, *row = NULL;
     qp_redistribution d;
 
-    DKM_AGREE(ctx, qp_restore_active(qp, state, n, &active));
+    DKM_TRY(qp_restore_size(state, n, &active));
     d = qp_redistribution_open(ctx, spread, n, active);
+    DKM_AGREE(ctx, dkm_alloc(ctx, active, &member));
     DKM_AGREE(ctx, dkm_alloc(ctx, d.mine * n, &slab));
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &row));
-    DKM_AGREE(ctx, qp_read_rows(&d, state, slab));
+    dkm_state_field fields[] = {ACTIVE_FIELD(member, active), PROGRAM_FIELD(slab, d)};
+    DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(fields)));
+    DKM_AGREE(ctx, qp_take_active(qp, n, active, member));
     qp_redistribute_matrix(&d, qp, slab, 0);
     qp_redistribute_factor(&d, qp, slab, 0, row);
 out:
     DKM_FREE(row);
     DKM_FREE(slab);
+    DKM_FREE(member);
     return status;
 }

@@ -88,11 +88,11 @@ static dkm_status mixed_restore(mixed *s, dkm_potrf_checkpoint *kept, dkm_ridge_
 {
     dkm_status status = DKM_OK;
 
-    snprintf(kept->stage, sizeof kept->stage, "factor m=%lld gamma=%.17g single", (long long)s->m,
-             s->gamma);
+    snprintf(kept->stage, sizeof kept->stage, "factor m=%lld gamma=%.17g single K=%016llx",
+             (long long)s->m, s->gamma,
+             (unsigned long long)dkm_checkpointer_fingerprint(s->X->X, s->X->kernel->text));
     if (!dkm_checkpointer_enabled(s->ctx))
         return DKM_OK;
-    dkm_checkpointer_set_matrix(s->X->X, s->X->kernel->text);
     DKM_TRY(dkm_dmat_create(s->grid, s->m, s->m, s->nb, s->nb, DKM_F32, &s->L));
     kept->A = s->L;
     DKM_TRY(dkm_potrf_checkpoint_restore(kept));

@@ -17,28 +17,18 @@ static int potrf_state_fits(const dkm_potrf_checkpoint *k, dkm_idx done)
     return done == m || (done > 0 && done < m && done % dkm_dmat_col_block(k->A) == 0);
 }
 
-static dkm_local potrf_read_meta(const dkm_archive *state, dkm_idx *done, const double **meta,
-                                 const dkm_matrix_entry **rows)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_idx count = 0;
-
-    DKM_STEP(dkm_archive_count(state, "columns_done", 0, INT64_MAX, done));
-    DKM_STEP(dkm_archive_reals(state, "notes", &count, meta));
-    DKM_STEP(dkm_archive_rows(state, "matrix", rows));
-    if (count != DKM_POTRF_CHECKPOINT_META)
-        local = dkm_fail(state->ctx, DKM_ERR_FORMAT, "a checkpoint of a factor with %lld notes",
-                         (long long)count);
-out:
-    return local;
-}
+/* The state: how many columns are done, what the caller adds, the matrix. */
+#define POTRF_FIELDS(k, done)                                                                      \
+    DKM_STATE_ONE("columns_done", DKM_STATE_COUNT, (done)),                                        \
+        DKM_STATE_ARRAY("meta", DKM_STATE_REAL, (k)->meta, DKM_POTRF_CHECKPOINT_META)
 
 dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
 {
     dkm_status status = DKM_OK;
-    const dkm_matrix_entry *rows = NULL;
-    const double *meta = NULL;
+    dkm_potrf_checkpoint kept = {.A = k->A};
     dkm_idx done = 0;
+    dkm_state_field small[] = {POTRF_FIELDS(&kept, &done)};
+    dkm_state_field matrix[] = {DKM_STATE_MATRIX("matrix", k->A)};
     dkm_archive state;
     int found = 0;
 
@@ -46,7 +36,7 @@ dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
     DKM_TRY(dkm_checkpointer_load(checkpoint_ctx(k), k->stage, &state, &found));
     if (!found)
         goto out;
-    DKM_AGREE(checkpoint_ctx(k), potrf_read_meta(&state, &done, &meta, &rows));
+    DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(small)));
     if (!potrf_state_fits(k, done)) {
         dkm_log(checkpoint_ctx(k), DKM_INFO,
                 "the factor was left at column %lld, which is no multiple of the block size %lld "
@@ -54,47 +44,29 @@ dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
                 (long long)done, (long long)dkm_dmat_col_block(k->A));
         goto out;
     }
-    DKM_TRY(dkm_matrix_entry_read_matrix(rows, k->A));
-    memcpy(k->meta, meta, sizeof k->meta);
+    DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(matrix)));
+    memcpy(k->meta, kept.meta, sizeof k->meta);
     k->from = done;
 out:
     dkm_archive_clear(&state);
     return status;
 }
 
-static dkm_local potrf_fill_state(const dkm_potrf_checkpoint *k, const dkm_matrix_entry *rows,
-                                  dkm_idx done, dkm_archive *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-
-    DKM_STEP(dkm_archive_put_real(state, "columns_done", (double)done));
-    DKM_STEP(dkm_archive_put_reals(state, "notes", DKM_POTRF_CHECKPOINT_META, k->meta));
-    DKM_STEP(dkm_archive_put_rows(state, "matrix", rows));
-out:
-    return local;
-}
-
 static int potrf_checkpoint_due(void *user, dkm_idx done)
 {
     const dkm_potrf_checkpoint *k = user;
-    dkm_matrix_entry rows = dkm_matrix_entry_lower(k->A);
+    dkm_state_field fields[] = {DKM_STATE_MATRIX("matrix", k->A)};
 
-    return dkm_checkpointer_due(checkpoint_ctx(k), dkm_matrix_entry_bytes(&rows), done == rows.m);
+    return dkm_checkpointer_due(checkpoint_ctx(k), dkm_state_bytes(DKM_STATE_TABLE(fields)),
+                                done == dkm_dmat_rows(k->A));
 }
 
 static dkm_status potrf_checkpoint_save(void *user, dkm_idx done)
 {
     dkm_potrf_checkpoint *k = user;
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = checkpoint_ctx(k);
-    dkm_archive state = dkm_archive_empty(ctx);
-    dkm_matrix_entry rows = dkm_matrix_entry_lower(k->A);
+    dkm_state_field fields[] = {POTRF_FIELDS(k, &done), DKM_STATE_MATRIX("matrix", k->A)};
 
-    DKM_AGREE(ctx, potrf_fill_state(k, &rows, done, &state));
-    DKM_TRY(dkm_checkpointer_save(ctx, k->stage, &state));
-out:
-    dkm_archive_clear(&state);
-    return status;
+    return dkm_checkpointer_save_table(checkpoint_ctx(k), k->stage, DKM_STATE_TABLE(fields));
 }
 
 dkm_status dkm_potrf_checkpoint_factorize(dkm_potrf_checkpoint *k, dkm_idx *info)

@@ -8,6 +8,7 @@
 #include "linalg/eigen/band.h"
 #include "linalg/eigen/syevd.h"
 #include "solvers/eigen/eigen_autotune.h"
+#include "solvers/operators/fingerprint.h"
 #include "solvers/ridge/shifted_cholesky.h"
 #include "solvers/ridge_path/path_impl.h"
 
@@ -191,7 +192,7 @@ static void replace_band(const dkm_path_run *run, dkm_path_solver *solver)
 dkm_status dkm_path_choose_solver(const dkm_path_run *run, dkm_path_solver *solver)
 {
     dkm_status status = DKM_OK;
-    char stage[DKM_STAGE_LENGTH];
+    char print[DKM_FINGERPRINT_LENGTH], stage[DKM_STAGE_LENGTH];
     int choice = DKM_PATH_CHOLESKY, found = 0;
 
     replace_band(run, solver);
@@ -206,7 +207,8 @@ dkm_status dkm_path_choose_solver(const dkm_path_run *run, dkm_path_solver *solv
                 "gamma");
         return DKM_OK;
     }
-    snprintf(stage, sizeof stage, "solver m=%lld", (long long)run->k);
+    dkm_fingerprint_lower(run->A, print);
+    snprintf(stage, sizeof stage, "solver m=%lld A=%s", (long long)run->k, print);
     DKM_TRY(dkm_checkpointer_load_choice(run->ctx, stage, &choice, &found));
     if (!found) {
         DKM_TRY(choose_by_clock(run, &choice));
