@@ -203,21 +203,6 @@ out:
     return status;
 }
 
-static dkm_status fetch_chosen(const dkm_preimage *pre, dkm_idx n, dkm_idx own,
-                               const dkm_idx *index, dkm_data **Y)
-{
-    const dkm_data *objects =
-        pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X;
-    dkm_status status = DKM_OK;
-    dkm_objs got = {0};
-
-    DKM_TRY(dkm_data_fetch(objects, own, index, &got));
-    DKM_TRY(dkm_data_wrap(pre->e->fitted.ctx, n, &got, Y));
-out:
-    dkm_objs_clear(&got);
-    return status;
-}
-
 static dkm_status preimage_candidates_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
                                             const dkm_data *Z, dkm_data **Y)
 {
@@ -229,6 +214,10 @@ static dkm_status preimage_candidates_solve(const dkm_preimage *pre, void *state
     double *distance = NULL;
 
     (void)X;
+    if (pre->settings.top == 0 && !pre->settings.stream)
+        return dkm_topk_objects(
+            Z, &s->candidates,
+            pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X, NULL, Y);
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
     if (!s->candidates.Z && !s->ranged)
@@ -240,7 +229,7 @@ static dkm_status preimage_candidates_solve(const dkm_preimage *pre, void *state
     if (pre->settings.top > 0)
         DKM_TRY(dkm_candidates_list(ctx, n, top, index, distance, Y));
     else
-        DKM_TRY((pre->settings.stream ? read_chosen : fetch_chosen)(pre, n, own, index, Y));
+        DKM_TRY(read_chosen(pre, n, own, index, Y));
 out:
     DKM_FREE(distance);
     DKM_FREE(index);

@@ -5,23 +5,15 @@
 #include "core/alloc.h"
 #include "core/mpi_calls.h"
 #include "linalg/backend/blas.h"
-#include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
+#include "preimage/linear_map.h"
 #include "preimage/preimage.h"
 
 #define COLUMNS_NUMBERS (1 << 20) /* of U at hand: 8 MiB */
 
-typedef struct linear_state {
-    dkm_dmat *U;  /* W'Y, p x d */
-    double *mean; /* of the objects, d */
-} linear_state;
-
 static void preimage_linear_clear(void *state)
 {
-    linear_state *s = state;
-
-    dkm_dmat_destroy(&s->U);
-    DKM_FREE(s->mean);
+    dkm_linear_map_clear(state);
 }
 
 static int preimage_linear_accepts(const dkm_embedding *e)
@@ -87,7 +79,7 @@ out:
 static dkm_status preimage_linear_prepare(const dkm_preimage *pre, void *state)
 {
     dkm_status status = DKM_OK;
-    linear_state *s = state;
+    dkm_linear_map *s = state;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
     dkm_idx d = dkm_data_cols(fitted->X);
 
@@ -102,32 +94,13 @@ out:
 static dkm_status preimage_linear_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
                                         const dkm_data *Z, dkm_data **Y)
 {
-    dkm_status status = DKM_OK;
-    const linear_state *s = state;
-    const dkm_fitted_kernel *fitted = &pre->e->fitted;
-    dkm_idx n = dkm_data_rows(Z), d = dkm_data_cols(fitted->X);
-    dkm_dmat *C = NULL, *F = NULL;
-    dkm_data *found = NULL;
-
+    (void)pre;
     (void)X;
-    DKM_TRY(dkm_dmat_create(fitted->grid, n, pre->e->p, fitted->nb, fitted->nb, DKM_F64, &C));
-    DKM_TRY(dkm_dmat_from_rows(C, dkm_data_values_const(Z)));
-    DKM_TRY(dkm_dmat_create_like(C, d, fitted->nb, DKM_F64, &F));
-    dkm_la_gemm('N', 'N', 1.0, C, s->U, 0.0, F);
-    dkm_dmat_add_row(F, 1.0, s->mean);
-    DKM_TRY(dkm_data_create_dense(fitted->ctx, n, d, &found));
-    DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(found)));
-    *Y = found;
-    found = NULL;
-out:
-    dkm_data_destroy(&found);
-    dkm_dmat_destroy(&F);
-    dkm_dmat_destroy(&C);
-    return status;
+    return dkm_linear_map_apply(state, Z, Y);
 }
 
 const dkm_preimage_kind dkm_preimage_linear = {.method = DKM_PREIMAGE_LINEAR,
-                                               .state_size = sizeof(linear_state),
+                                               .state_size = sizeof(dkm_linear_map),
                                                .suits = preimage_linear_accepts,
                                                .prepare = preimage_linear_prepare,
                                                .solve = preimage_linear_solve,

@@ -16,6 +16,7 @@
 
 #include "core/alloc.h"
 #include "core/checked.h"
+#include "data/objects.h"
 #include "search/prefilter.h"
 
 #define LANES    8
@@ -352,6 +353,30 @@ dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx
 out:
     dkm_topk_search_close(&s);
     dkm_phase_end(ctx);
+    return status;
+}
+
+dkm_status dkm_topk_objects(const dkm_data *Q, const dkm_candidates *candidates,
+                            const dkm_data *objects, const dkm_idx *which, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(Q);
+    dkm_idx n = dkm_data_local_rows(Q), *index = NULL;
+    double *distance = NULL;
+    dkm_objs got = {0};
+
+    *Y = NULL;
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &index));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &distance));
+    DKM_TRY(dkm_topk(Q, candidates, 1, index, distance));
+    for (dkm_idx i = 0; which && i < n; i++)
+        index[i] = which[index[i]];
+    DKM_TRY(dkm_data_fetch(objects, n, index, &got));
+    DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(Q), &got, Y));
+out:
+    dkm_objs_clear(&got);
+    DKM_FREE(distance);
+    DKM_FREE(index);
     return status;
 }
 

@@ -40,6 +40,16 @@ DKM_NODISCARD
 dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                     dkm_idx *index, double *distance);
 
+/** The object of the nearest candidate of each point. Collective.
+ *
+ *  @param[in]  objects  what the candidates stand for
+ *  @param[in]  which    the object of each candidate, where those are some of them; NULL: all
+ *  @param[out] Y        new, owned by the caller; as many as @p Q; NULL on failure
+ */
+DKM_NODISCARD
+dkm_status dkm_topk_objects(const dkm_data *Q, const dkm_candidates *candidates,
+                            const dkm_data *objects, const dkm_idx *which, dkm_data **Y);
+
 /** The norms of all candidates: they are compared less the least of them, and those that differ
  * from it by rounding alone count as equal to it. A point that is like no candidate, with q.z_c
  * below the rounding of a norm, is then distinguished by q.z_c alone. */

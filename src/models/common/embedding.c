@@ -127,6 +127,12 @@ double dkm_embedding_grand_mean(const dkm_embedding *e)
     return sum / (double)m;
 }
 
+void dkm_embedding_center_norms(dkm_idx n, const double *means, double grand, double *norms)
+{
+    for (dkm_idx i = 0; i < n; i++)
+        norms[i] += grand - 2.0 * means[i];
+}
+
 /* norms[i] = k(x, x) - 2 mean_j k(x, x_j) + grand mean, from the rows of K before centering. */
 static dkm_status embedding_find_norms(const dkm_embedding *e, const dkm_data *X, const dkm_dmat *K,
                                        double *norms)
@@ -145,8 +151,7 @@ static dkm_status embedding_find_norms(const dkm_embedding *e, const dkm_data *X
     DKM_TRY(dkm_dmat_to_rows(mean, row_means));
     DKM_TRY(dkm_kernel_prepare_new(e->fitted.prepared, X, &prepared));
     DKM_TRY(dkm_kernel_diagonal(prepared, norms));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++)
-        norms[i] += grand - 2.0 * row_means[i];
+    dkm_embedding_center_norms(dkm_data_local_rows(X), row_means, grand, norms);
 out:
     dkm_prepared_destroy(&prepared);
     dkm_dmat_destroy(&one);
@@ -264,8 +269,7 @@ dkm_status dkm_embedding_training_norms(const dkm_embedding *e, double *norms)
         goto out;
     }
     DKM_TRY(dkm_kernel_diagonal(e->fitted.prepared, norms));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(e->fitted.X); i++)
-        norms[i] += grand - 2.0 * e->means[first + i];
+    dkm_embedding_center_norms(dkm_data_local_rows(e->fitted.X), e->means + first, grand, norms);
 out:
     dkm_data_destroy(&Z);
     return status;

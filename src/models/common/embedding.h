@@ -81,4 +81,8 @@ dkm_status dkm_embedding_from_archive(dkm_embedding *e, const dkm_fitted_kernel 
                                       dkm_fitted_kernel_names names, dkm_archive *archive,
                                       const dkm_layout *layout);
 
+/** Squared distances to the mean of images from k(x, x): norms[i] += grand - 2 means[i], the means
+ *  being those of k(x, .) over the training objects, and grand their mean. Local. */
+void dkm_embedding_center_norms(dkm_idx n, const double *means, double grand, double *norms);
+
 #endif

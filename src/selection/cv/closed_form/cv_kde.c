@@ -6,7 +6,6 @@
 
 #include "core/alloc.h"
 #include "data/objects.h"
-#include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
 #include "search/topk.h"
 #include "selection/cv/closed_form/cv_kde.h"
@@ -96,58 +95,18 @@ static dkm_status first_columns(dkm_ctx *ctx, dkm_idx rows, const double *from, 
     return status;
 }
 
-/* The training outputs nearest to the rows of @p Q. */
+/* The training outputs nearest to the rows of @p Q, by as many components as those have. */
 static dkm_status find_candidates(dkm_cv_cell *cell, const dkm_cv_outputs *s, const dkm_data *Q,
                                   dkm_data **pred)
 {
-    dkm_ctx *ctx = cell->group->ctx;
     dkm_candidates candidates = {.norms = s->norms};
-    dkm_idx n = dkm_data_local_rows(Q), *index = NULL;
     dkm_status status = DKM_OK;
-    double *distance = NULL;
-    dkm_objs got = {0};
 
-    DKM_TRY(first_columns(ctx, dkm_data_rows(s->points), dkm_data_values_const(s->points), s->p,
-                          dkm_data_cols(Q), &candidates.Z));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n, &index));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n, &distance));
-    DKM_TRY(dkm_topk(Q, &candidates, 1, index, distance));
-    for (dkm_idx i = 0; s->which && i < n; i++)
-        index[i] = s->which[index[i]];
-    DKM_TRY(dkm_data_fetch(cell->Y, n, index, &got));
-    DKM_TRY(dkm_data_wrap(ctx, dkm_data_rows(Q), &got, pred));
+    DKM_TRY(first_columns(cell->group->ctx, dkm_data_rows(s->points),
+                          dkm_data_values_const(s->points), s->p, dkm_data_cols(Q), &candidates.Z));
+    DKM_TRY(dkm_topk_objects(Q, &candidates, cell->Y, s->which, pred));
 out:
-    dkm_objs_clear(&got);
-    DKM_FREE(distance);
-    DKM_FREE(index);
     dkm_data_destroy(&candidates.Z);
-    return status;
-}
-
-/* mean + Q U, of as many components as Q has. */
-static dkm_status find_linear(dkm_cv_cell *cell, const dkm_cv_outputs *s, const dkm_data *Q,
-                              dkm_data **pred)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx n = cell->test.count, d = dkm_dmat_cols(s->U), p = dkm_data_cols(Q);
-    dkm_dmat *C = NULL, *F = NULL, *T = NULL, *U = NULL;
-
-    DKM_TRY(dkm_dmat_create(cell->group->grid, n, p, cell->nb, cell->nb, DKM_F64, &C));
-    DKM_TRY(dkm_dmat_from_rows(C, dkm_data_values_const(Q)));
-    DKM_TRY(dkm_dmat_create_like(C, d, cell->nb, DKM_F64, &F));
-    DKM_TRY(dkm_dmat_create(cell->group->grid, d, s->p, cell->nb, cell->nb, DKM_F64, &T));
-    DKM_TRY(dkm_dmat_create_like(T, p, cell->nb, DKM_F64, &U));
-    dkm_la_transpose(s->U, T);
-    dkm_la_lacpy_cols(T, 0, U);
-    dkm_la_gemm('N', 'T', 1.0, C, U, 0.0, F);
-    dkm_dmat_add_row(F, 1.0, s->mean);
-    DKM_TRY(dkm_data_create_dense(cell->group->ctx, n, d, pred));
-    DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(*pred)));
-out:
-    dkm_dmat_destroy(&U);
-    dkm_dmat_destroy(&T);
-    dkm_dmat_destroy(&F);
-    dkm_dmat_destroy(&C);
     return status;
 }
 
@@ -160,7 +119,8 @@ static dkm_status try_components(dkm_cv_cell *cell, const dkm_cv_outputs *s, con
     dkm_data *Q = NULL, *pred = NULL;
 
     DKM_TRY(first_columns(cell->group->ctx, cell->test.count, rows, s->p, p, &Q));
-    DKM_TRY((s->U ? find_linear : find_candidates)(cell, s, Q, &pred));
+    DKM_TRY(s->linear.U ? dkm_linear_map_apply(&s->linear, Q, &pred)
+                        : find_candidates(cell, s, Q, &pred));
     DKM_TRY(dkm_cv_score_predictions(cell, setting, pred));
 out:
     dkm_data_destroy(&pred);

@@ -2,6 +2,7 @@
 #ifndef DKMAP_SELECTION_CV_CLOSED_FORM_CV_KDE_H
 #define DKMAP_SELECTION_CV_CLOSED_FORM_CV_KDE_H
 
+#include "preimage/linear_map.h"
 #include "selection/cv/closed_form/cv_ridge.h"
 
 typedef struct dkm_cv_outputs {
@@ -13,8 +14,7 @@ typedef struct dkm_cv_outputs {
     double *norms;    /**< of this rank's training outputs: squared distance to their mean */
     dkm_idx *which;   /**< of labels on one rank: points and norms are those of the first training
                          output of each class alone, and this says which they are; else NULL */
-    dkm_dmat *U;      /**< linear pre-images: p x d, diag(values)^-1 Z'Y; else NULL */
-    double *mean;     /**< of Y, d numbers */
+    dkm_linear_map linear; /**< linear pre-images: U = diag(values)^-1 Z'Y; else without U */
 } dkm_cv_outputs;
 
 /** What covers every setting: the largest number of components, the largest share, or all where

@@ -5,13 +5,13 @@
 #include "data/objects.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
+#include "models/common/embedding.h"
 #include "selection/cv/closed_form/cv_kde.h"
 #include "selection/metrics/distinct_labels.h"
 
 void dkm_cv_outputs_free(dkm_cv_outputs *s)
 {
-    DKM_FREE(s->mean);
-    dkm_dmat_destroy(&s->U);
+    dkm_linear_map_clear(&s->linear);
     DKM_FREE(s->which);
     DKM_FREE(s->norms);
     dkm_data_destroy(&s->points);
@@ -106,7 +106,8 @@ static dkm_status cv_kde_outputs_find_norms(dkm_cv_cell *cell, dkm_cv_outputs *s
     for (dkm_idx i = 0; i < n; i++)
         grand += means[i] / (double)n;
     for (dkm_idx i = 0; i < dkm_data_local_rows(s->points); i++)
-        s->norms[i] = selves[cell->train.rows[first + i]] - 2.0 * means[first + i] + grand;
+        s->norms[i] = selves[cell->train.rows[first + i]];
+    dkm_embedding_center_norms(dkm_data_local_rows(s->points), means + first, grand, s->norms);
 out:
     DKM_FREE(selves);
     return status;
@@ -166,19 +167,19 @@ static dkm_status learn_linear(dkm_cv_cell *cell, dkm_cv_outputs *s)
 {
     dkm_status status = DKM_OK;
     dkm_idx d = cell->Y->mine.d;
-    dkm_dmat *Y = NULL;
+    dkm_dmat *Y = NULL, *U;
 
-    DKM_AGREE(cell->group->ctx, dkm_alloc(cell->group->ctx, d, &s->mean));
+    DKM_AGREE(cell->group->ctx, dkm_alloc(cell->group->ctx, d, &s->linear.mean));
     DKM_TRY(dkm_dmat_create_like(s->Z, d, cell->nb, DKM_F64, &Y));
     DKM_TRY(dkm_dmat_from_rows(Y, cell->Y->mine.values));
-    DKM_TRY(dkm_dmat_column_means(Y, s->mean));
-    dkm_dmat_add_row(Y, -1.0, s->mean);
-    DKM_TRY(dkm_dmat_create(cell->group->grid, s->p, d, cell->nb, cell->nb, DKM_F64, &s->U));
-    dkm_la_gemm('T', 'N', 1.0, s->Z, Y, 0.0, s->U);
-    for (dkm_idx jl = 0; jl < s->U->n_loc; jl++)
-        for (dkm_idx il = 0; il < s->U->m_loc; il++)
-            dkm_dmat_put(s->U, il, jl,
-                         dkm_dmat_at(s->U, il, jl) / s->values[dkm_dmat_global_row(s->U, il)]);
+    DKM_TRY(dkm_dmat_column_means(Y, s->linear.mean));
+    dkm_dmat_add_row(Y, -1.0, s->linear.mean);
+    DKM_TRY(dkm_dmat_create(cell->group->grid, s->p, d, cell->nb, cell->nb, DKM_F64, &s->linear.U));
+    U = s->linear.U;
+    dkm_la_gemm('T', 'N', 1.0, s->Z, Y, 0.0, U);
+    for (dkm_idx jl = 0; jl < U->n_loc; jl++)
+        for (dkm_idx il = 0; il < U->m_loc; il++)
+            dkm_dmat_put(U, il, jl, dkm_dmat_at(U, il, jl) / s->values[dkm_dmat_global_row(U, il)]);
 out:
     dkm_dmat_destroy(&Y);
     return status;
