@@ -1,88 +1,64 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "io/checkpoint/checkpointer.h"
 #include "solvers/krylov/block_lanczos_impl.h"
-
-enum { ROUNDS, PRODUCTS, RANDOM, STARTED, LOOK, LOOKED, RESIDUAL, COUNTS };
 
 static void lanczos_checkpoint_key(const dkm_block_lanczos_run *k, char stage[DKM_STAGE_LENGTH])
 {
     const dkm_block_lanczos_settings *s = k->settings;
 
-    snprintf(stage, DKM_STAGE_LENGTH, "krylov m=%lld p=%lld block=%lld tolerance=%g operator %s",
+    snprintf(stage, DKM_STAGE_LENGTH, "lanczos m=%lld p=%lld block=%lld tolerance=%g operator %s",
              (long long)s->m, (long long)s->components, (long long)s->block, s->tolerance, s->name);
 }
 
-static dkm_local lanczos_fill_state(const dkm_block_lanczos_run *k,
-                                    const dkm_block_lanczos_outcome *o, dkm_archive *state)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    double counts[COUNTS];
-    dkm_idx m = k->settings->m;
+/* The state: how far the run is, and the basis V, its products W and the new block Q, whose columns
+ * in use come first. */
+#define LANCZOS_FIELDS(k, o)                                                                       \
+    DKM_STATE_ONE("rounds", DKM_STATE_INT, &(o)->rounds),                                          \
+        DKM_STATE_ONE("products", DKM_STATE_COUNT, &(o)->products),                                \
+        DKM_STATE_ONE("residual", DKM_STATE_REAL, &(o)->residual),                                 \
+        DKM_STATE_ONE("random_columns", DKM_STATE_COUNT, &(k)->random_columns),                    \
+        DKM_STATE_ONE("started", DKM_STATE_INT, &(k)->started),                                    \
+        DKM_STATE_ONE("look", DKM_STATE_COUNT, &(k)->look),                                        \
+        DKM_STATE_ONE("looked", DKM_STATE_COUNT, &(k)->looked),                                    \
+        DKM_STATE_ONE("V_cols", DKM_STATE_COUNT, &(k)->V.cols),                                    \
+        DKM_STATE_ONE("W_cols", DKM_STATE_COUNT, &(k)->W.cols),                                    \
+        DKM_STATE_ONE("Q_cols", DKM_STATE_COUNT, &(k)->Q.cols),                                    \
+        DKM_STATE_ARRAY("T", DKM_STATE_REAL, (k)->T, (k)->capacity *(k)->capacity)
+#define COLUMNS_FIELD(name, S, m)                                                                  \
+    {                                                                                              \
+        (name), DKM_STATE_ROWS, (S).a, (m), (S).cols, (S).ld                                       \
+    }
+#define BASIS_FIELDS(k)                                                                            \
+    COLUMNS_FIELD("V", (k)->V, (k)->settings->m), COLUMNS_FIELD("W", (k)->W, (k)->settings->m),    \
+        COLUMNS_FIELD("Q", (k)->Q, (k)->settings->m)
 
-    counts[ROUNDS] = o->rounds;
-    counts[PRODUCTS] = (double)o->products;
-    counts[RANDOM] = (double)k->random_columns;
-    counts[STARTED] = k->started;
-    counts[LOOK] = (double)k->look;
-    counts[LOOKED] = (double)k->looked;
-    counts[RESIDUAL] = o->residual;
-    DKM_STEP(dkm_archive_put_reals(state, "counts", COUNTS, counts));
-    DKM_STEP(dkm_archive_put_reals(state, "T", k->capacity * k->capacity, k->T));
-    DKM_STEP(dkm_multivec_save(state, "V", m, &k->V));
-    DKM_STEP(dkm_multivec_save(state, "W", m, &k->W));
-    DKM_STEP(dkm_multivec_save(state, "Q", m, &k->Q));
-out:
-    return local;
-}
-
-dkm_status dkm_block_lanczos_save(dkm_block_lanczos_run *k, const dkm_block_lanczos_outcome *o)
+dkm_status dkm_block_lanczos_save(dkm_block_lanczos_run *k, dkm_block_lanczos_outcome *o)
 {
-    dkm_status status = DKM_OK;
-    double columns = (double)(k->V.cols + k->W.cols + k->Q.cols);
-    dkm_archive state = dkm_archive_empty(k->ctx);
     char stage[DKM_STAGE_LENGTH];
+    dkm_state_field fields[] = {LANCZOS_FIELDS(k, o), BASIS_FIELDS(k)};
 
     if (!k->settings->name ||
-        !dkm_checkpointer_due(k->ctx, 8.0 * (double)k->settings->m * columns, 0))
+        !dkm_checkpointer_due(k->ctx, dkm_state_bytes(DKM_STATE_TABLE(fields)), 0))
         return DKM_OK;
     lanczos_checkpoint_key(k, stage);
-    DKM_AGREE(k->ctx, lanczos_fill_state(k, o, &state));
-    DKM_TRY(dkm_checkpointer_save(k->ctx, stage, &state));
-out:
-    dkm_archive_clear(&state);
-    return status;
+    return dkm_checkpointer_save_table(k->ctx, stage, DKM_STATE_TABLE(fields));
 }
 
-static dkm_local lanczos_read_state(dkm_block_lanczos_run *k, const dkm_archive *state,
-                                    dkm_block_lanczos_outcome *o)
+static dkm_status lanczos_load(dkm_block_lanczos_run *k, const dkm_archive *state,
+                               dkm_block_lanczos_outcome *o)
 {
-    dkm_local local = DKM_LOCAL_OK;
-    const double *counts = NULL, *T = NULL;
-    dkm_idx square = k->capacity * k->capacity, n = 0, found = 0, whole[RESIDUAL] = {0};
+    dkm_status status = DKM_OK;
+    dkm_state_field fields[] = {LANCZOS_FIELDS(k, o)};
 
-    DKM_STEP(dkm_archive_reals(state, "counts", &n, &counts));
-    DKM_STEP(dkm_archive_reals(state, "T", &found, &T));
-    if (n != COUNTS || found != square)
-        DKM_STEP(dkm_fail(k->ctx, DKM_ERR_FORMAT, "a checkpoint of %lld numbers where %lld belong",
-                          (long long)found, (long long)square));
-    DKM_STEP(dkm_multivec_restore(state, "V", &k->V));
-    DKM_STEP(dkm_multivec_restore(state, "W", &k->W));
-    DKM_STEP(dkm_multivec_restore(state, "Q", &k->Q));
-    memcpy(k->T, T, (size_t)square * sizeof *T);
-    for (int c = 0; c < RESIDUAL; c++)
-        DKM_STEP(dkm_archive_whole(state, "counts", counts[c], 0,
-                                   c == ROUNDS || c == STARTED ? INT32_MAX : INT64_MAX, &whole[c]));
-    o->rounds = (int)whole[ROUNDS];
-    o->products = whole[PRODUCTS];
-    o->residual = counts[RESIDUAL];
-    k->random_columns = whole[RANDOM];
-    k->started = (int)whole[STARTED];
-    k->look = whole[LOOK];
-    k->looked = whole[LOOKED];
+    DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(fields)));
+    DKM_REQUIRE(k->ctx, k->V.cols <= k->V.ld && k->W.cols <= k->W.ld && k->Q.cols <= k->Q.ld,
+                DKM_ERR_FORMAT, "a checkpoint with a basis of %lld columns where %lld have room",
+                (long long)k->V.cols, (long long)k->V.ld);
+    dkm_state_field basis[] = {BASIS_FIELDS(k)};
+    DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(basis)));
 out:
-    return local;
+    return status;
 }
 
 dkm_status dkm_block_lanczos_restore(dkm_block_lanczos_run *k, dkm_block_lanczos_outcome *o)
@@ -97,7 +73,7 @@ dkm_status dkm_block_lanczos_restore(dkm_block_lanczos_run *k, dkm_block_lanczos
     lanczos_checkpoint_key(k, stage);
     DKM_TRY(dkm_checkpointer_load(k->ctx, stage, &state, &found));
     if (found)
-        DKM_AGREE(k->ctx, lanczos_read_state(k, &state, o));
+        DKM_TRY(lanczos_load(k, &state, o));
 out:
     dkm_archive_clear(&state);
     return status;

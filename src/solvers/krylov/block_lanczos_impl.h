@@ -22,8 +22,7 @@ typedef struct dkm_block_lanczos_run {
  * rounds.
  *  @return DKM_OK; DKM_ERR_STOPPED; DKM_ERR_MEMORY */
 DKM_NODISCARD
-dkm_status dkm_block_lanczos_save(dkm_block_lanczos_run *run,
-                                  const dkm_block_lanczos_outcome *outcome);
+dkm_status dkm_block_lanczos_save(dkm_block_lanczos_run *run, dkm_block_lanczos_outcome *outcome);
 
 /** Take up the state that another run left, if any. Collective. */
 DKM_NODISCARD
