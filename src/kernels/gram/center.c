@@ -9,6 +9,7 @@
 #include <dkmap/kernel.h>
 
 #include "core/alloc.h"
+#include "core/mpi_calls.h"
 #include "linalg/symm/symm_multivec.h"
 #include "matrix/dmat_impl.h"
 
@@ -36,14 +37,21 @@ dkm_status dkm_gram_means(const dkm_dmat *K, double *means)
     dkm_ctx *ctx = dkm_grid_ctx(K->grid);
     int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
     dkm_idx first = dkm_slab_first(K->m, rank, size), n = dkm_slab_count(K->m, rank, size);
+    dkm_idx *counts = NULL, *starts;
 
     DKM_AGREE(ctx, center_check_square(K));
-    memset(means, 0, (size_t)K->n * sizeof *means);
+    DKM_AGREE(ctx, dkm_alloc(ctx, 2 * (dkm_idx)size, &counts));
+    starts = counts + size;
     for (dkm_idx i = 0; i < n; i++)
         means[first + i] = 1.0 / (double)K->n;
     DKM_TRY(dkm_symm_multivec('L', K, 1, means + first));
-    MPI_Allreduce(MPI_IN_PLACE, means, (int)K->n, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+    for (int r = 0; r < size; r++) {
+        starts[r] = dkm_slab_first(K->m, r, size);
+        counts[r] = dkm_slab_count(K->m, r, size);
+    }
+    DKM_TRY(dkm_mpi_allgatherv(ctx, NULL, means, counts, starts, MPI_DOUBLE));
 out:
+    DKM_FREE(counts);
     return status;
 }
 

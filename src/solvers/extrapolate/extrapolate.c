@@ -217,7 +217,7 @@ static dkm_status extrapolate_project(work *w)
     DKM_AGREE(w->ctx, dkm_multivec_init(&KV, w->ctx, w->m, w->r));
     dkm_multivec_append(&KV, &w->V);
     DKM_TRY(extrapolate_apply_kernel(w, &KV));
-    dkm_multivec_inner(&w->V, &KV, w->A);
+    dkm_multivec_inner(&w->V, &KV, w->A, NULL);
     DKM_AGREE(w->ctx, dkm_syevd_local(w->ctx, w->r, w->A, w->a));
     dkm_mpi_bcast(w->a, w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));
     dkm_mpi_bcast(w->A, w->r * w->r, MPI_DOUBLE, 0, dkm_ctx_comm(w->ctx));

@@ -9,9 +9,11 @@
  * Ritz pair, W s - theta V s, is computed and not estimated. The projected matrix is T = V'W.
  *
  * Cost per iteration with a block of b and a basis of s columns: one A applied to b vectors, about
- * 8 m s b / ranks flops; four allreduces of at most s b numbers. A test of convergence costs
- * O(s^3) replicated and 4 m s components / ranks. Held: V and W, 2 m s / ranks numbers, s up to
- * dkm_block_lanczos_max_basis(); replicated: T and Ritz vectors, 3 s^2 numbers. */
+ * 8 m s b / ranks flops; two sums over all ranks of s b numbers and four of b^2, 2 s b + 4 b^2
+ * words sent twice (comm/allreduce.h). A test of convergence costs O(s^3) on rank 0, a broadcast of
+ * s (components + b / 2) numbers and 4 m s components / ranks flops. Held: V and W, 2 m s / ranks
+ * numbers, s up to dkm_block_lanczos_max_basis(); replicated: T, s^2 numbers, and the Ritz vectors
+ * that are used; on rank 0 another s^2 and LAPACK's workspace. */
 #include "solvers/krylov/block_lanczos.h"
 
 #include <math.h>
@@ -20,6 +22,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "core/mpi_calls.h"
 #include "linalg/eigen/syevd.h"
 #include "solvers/krylov/block_lanczos_impl.h"
@@ -70,14 +73,16 @@ static dkm_local lanczos_alloc(dkm_block_lanczos_run *k)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx m = k->settings->m, square = k->capacity * k->capacity;
+    dkm_idx used = k->capacity * dkm_idx_max(lanczos_restart_size(k), k->widest);
 
     DKM_STEP(dkm_multivec_init(&k->V, k->ctx, m, k->capacity));
     DKM_STEP(dkm_multivec_init(&k->W, k->ctx, m, k->capacity));
     DKM_STEP(dkm_multivec_init(&k->Q, k->ctx, m, k->widest));
     DKM_STEP(dkm_multivec_init(&k->Y, k->ctx, m, k->widest));
     DKM_STEP(dkm_calloc(k->ctx, square, &k->T));
-    DKM_STEP(dkm_alloc(k->ctx, square, &k->S));
-    DKM_STEP(dkm_alloc(k->ctx, square, &k->G));
+    DKM_STEP(dkm_alloc(k->ctx, dkm_ctx_rank(k->ctx) == 0 ? square : used, &k->S));
+    DKM_STEP(dkm_alloc(k->ctx, k->capacity * k->widest, &k->G));
+    DKM_STEP(dkm_alloc(k->ctx, k->capacity * k->widest, &k->work));
     DKM_STEP(dkm_alloc(k->ctx, 2 * k->capacity, &k->theta));
 out:
     return local;
@@ -92,6 +97,7 @@ static void lanczos_free(dkm_block_lanczos_run *k)
     DKM_FREE(k->T);
     DKM_FREE(k->S);
     DKM_FREE(k->G);
+    DKM_FREE(k->work);
     DKM_FREE(k->theta);
 }
 
@@ -108,6 +114,7 @@ static void lanczos_add_random(dkm_block_lanczos_run *k)
                                   (uint64_t)(k->random_columns + j));
     k->random_columns += k->block - from;
     k->Q.cols = k->block;
+    k->projected = 0;
 }
 
 /* Q <- Q - V V'Q */
@@ -115,46 +122,61 @@ static void lanczos_project_out(dkm_block_lanczos_run *k)
 {
     if (k->V.cols == 0)
         return;
-    dkm_multivec_inner(&k->V, &k->Q, k->G);
+    dkm_multivec_inner(&k->V, &k->Q, k->G, k->work);
     dkm_multivec_combine(&k->V, k->Q.cols, k->G, k->V.cols, -1.0, 1.0, &k->Q);
 }
 
 /* G <- D G D with D = diag(G)^-1/2, kept in theta; a column no longer than @p least gets zero. */
-static void lanczos_equilibrate(dkm_block_lanczos_run *k, dkm_idx b, double least)
+static void lanczos_equilibrate(dkm_idx b, double least, double *G, double *theta)
 {
     for (dkm_idx j = 0; j < b; j++) {
-        double square = k->G[j + j * b];
-        k->theta[j] = square > least * least ? 1.0 / sqrt(square) : 0.0;
+        double square = G[j + j * b];
+        theta[j] = square > least * least ? 1.0 / sqrt(square) : 0.0;
     }
     for (dkm_idx j = 0; j < b; j++)
         for (dkm_idx i = 0; i < b; i++)
-            k->G[i + j * b] *= k->theta[i] * k->theta[j];
+            G[i + j * b] *= theta[i] * theta[j];
 }
 
-/* Q <- orthonormal basis of its span, leaving out columns no longer than @p least and directions
- * the others hold already. Y is overwritten. Directions are rank 0's: a sign that came out
+/* S = D U lambda^-1/2 for the eigenpairs of D G D that are not zero, as many as *kept. */
+static dkm_local lanczos_svqb(dkm_block_lanczos_run *k, dkm_idx b, double least, double *G,
+                              dkm_idx *kept)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *scale = k->theta, *values = k->theta + b;
+
+    *kept = 0;
+    lanczos_equilibrate(b, least, G, scale);
+    DKM_STEP(dkm_syevd_local(k->ctx, b, G, values));
+    for (dkm_idx j = b - 1; j >= 0; j--) {
+        if (!(values[j] > PARALLEL))
+            continue;
+        for (dkm_idx i = 0; i < b; i++)
+            k->S[i + *kept * b] = G[i + j * b] * scale[i] / sqrt(values[j]);
+        ++*kept;
+    }
+out:
+    return local;
+}
+
+/* Q <- Q S, an orthonormal basis of its span, leaving out columns no longer than @p least and
+ * directions the others hold already. Y is overwritten. S is rank 0's: a sign that came out
  * otherwise elsewhere would tear the columns apart. */
 static dkm_status lanczos_orthonormalize(dkm_block_lanczos_run *k, double least)
 {
     dkm_status status = DKM_OK;
     dkm_idx b = k->Q.cols, kept = 0;
-    double *scale = k->theta, *values = k->theta + b;
+    MPI_Comm comm = dkm_ctx_comm(k->ctx);
     dkm_multivec swap;
 
     if (b == 0)
         return status;
-    dkm_multivec_inner(&k->Q, &k->Q, k->G);
-    lanczos_equilibrate(k, b, least);
-    DKM_AGREE(k->ctx, dkm_syevd_local(k->ctx, b, k->G, values));
-    dkm_mpi_bcast(values, b, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
-    dkm_mpi_bcast(k->G, b * b, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
-    for (dkm_idx j = b - 1; j >= 0; j--) {
-        if (!(values[j] > PARALLEL))
-            continue;
-        for (dkm_idx i = 0; i < b; i++)
-            k->S[i + kept * b] = k->G[i + j * b] * scale[i] / sqrt(values[j]);
-        kept++;
-    }
+    dkm_multivec_inner_local(&k->Q, &k->Q, k->G);
+    dkm_mpi_reduce(k->G, k->work, b * b, MPI_DOUBLE, MPI_SUM, 0, comm);
+    DKM_AGREE(k->ctx,
+              dkm_ctx_rank(k->ctx) == 0 ? lanczos_svqb(k, b, least, k->work, &kept) : DKM_LOCAL_OK);
+    MPI_Bcast(&kept, 1, MPI_INT64_T, 0, comm);
+    dkm_mpi_bcast(k->S, b * kept, MPI_DOUBLE, 0, comm);
     dkm_multivec_combine(&k->Q, kept, k->S, b, 1.0, 0.0, &k->Y);
     swap = k->Q;
     k->Q = k->Y;
@@ -168,7 +190,8 @@ static dkm_status lanczos_extend_basis(dkm_block_lanczos_run *k, double least)
 {
     dkm_status status = DKM_OK;
 
-    lanczos_project_out(k);
+    if (!k->projected)
+        lanczos_project_out(k);
     DKM_TRY(lanczos_orthonormalize(k, least));
     lanczos_project_out(k);
     DKM_TRY(lanczos_orthonormalize(k, 0.5)); /* unit columns: shorter ones were rounding */
@@ -176,7 +199,8 @@ out:
     return status;
 }
 
-/* V <- [V Q], W <- [W A Q], T <- V'W; Q becomes A Q, the raw material of the next block. */
+/* V <- [V Q], W <- [W A Q], T <- V'W; Q <- A Q - V V'A Q, the raw material of the next block, by
+ * the inner products that T takes. */
 static dkm_status lanczos_apply(dkm_block_lanczos_run *k)
 {
     dkm_status status = DKM_OK;
@@ -186,7 +210,7 @@ static dkm_status lanczos_apply(dkm_block_lanczos_run *k)
     DKM_TRY(k->apply(k->user, &k->Q, &k->Y));
     dkm_multivec_append(&k->V, &k->Q);
     dkm_multivec_append(&k->W, &k->Y);
-    dkm_multivec_inner(&k->V, &k->Y, k->G);
+    dkm_multivec_inner(&k->V, &k->Y, k->G, k->work);
     for (dkm_idx j = 0; j < b; j++)
         for (dkm_idx i = 0; i < s; i++) {
             k->T[i + (had + j) * k->capacity] = k->G[i + j * s];
@@ -194,6 +218,8 @@ static dkm_status lanczos_apply(dkm_block_lanczos_run *k)
         }
     k->Q.cols = 0;
     dkm_multivec_append(&k->Q, &k->Y);
+    dkm_multivec_combine(&k->V, b, k->G, s, -1.0, 1.0, &k->Q);
+    k->projected = 1;
 out:
     return status;
 }
@@ -220,16 +246,17 @@ static dkm_local lanczos_rayleigh_ritz(dkm_block_lanczos_run *k)
     return local;
 }
 
-/* Every rank goes on with rank 0's Ritz pairs: machines of one job may round differently. */
+/* Rank 0 solves the projected problem and sends the pairs that are used: those that are wanted or
+ * kept at a restart. */
 static dkm_status lanczos_bcast_ritz(dkm_block_lanczos_run *k)
 {
     dkm_status status = DKM_OK;
     MPI_Comm comm = dkm_ctx_comm(k->ctx);
-    dkm_idx s = k->V.cols;
+    dkm_idx s = k->V.cols, used = dkm_idx_min(s, lanczos_restart_size(k));
 
-    DKM_AGREE(k->ctx, lanczos_rayleigh_ritz(k));
+    DKM_AGREE(k->ctx, dkm_ctx_rank(k->ctx) == 0 ? lanczos_rayleigh_ritz(k) : DKM_LOCAL_OK);
     dkm_mpi_bcast(k->theta, s, MPI_DOUBLE, 0, comm);
-    dkm_mpi_bcast(k->S, s * s, MPI_DOUBLE, 0, comm);
+    dkm_mpi_bcast(k->S, s * used, MPI_DOUBLE, 0, comm);
 out:
     return status;
 }
@@ -365,7 +392,8 @@ static dkm_status lanczos_iterate(dkm_block_lanczos_run *k, double *values, dkm_
         if (o->rounds > from)
             DKM_TRY(dkm_block_lanczos_save(k, o));
         if (lanczos_basis_full(k)) {
-            lanczos_project_out(k);
+            if (!k->projected)
+                lanczos_project_out(k);
             lanczos_restart(k, R);
         }
         had = k->V.cols;

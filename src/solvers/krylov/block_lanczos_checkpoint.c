@@ -57,6 +57,7 @@ static dkm_status lanczos_load(dkm_block_lanczos_run *k, const dkm_archive *stat
                 (long long)k->V.cols, (long long)k->V.ld);
     dkm_state_field basis[] = {BASIS_FIELDS(k)};
     DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(basis)));
+    k->projected = 1; /* as lanczos_apply() leaves it */
 out:
     return status;
 }

@@ -23,8 +23,9 @@
     0.5 /* of the tolerance, for the residual carried along: rounding adds to it ... */
 #define RECURRENCE_MARGIN_FROM 1e-3 /* ... but not to one so large */
 #define MAX_RESTARTS           4    /* from the residual measured at the end of a run */
-#define RESTART_GAIN           0.1 /* a restart is worth it when the last run shrank the residual this much \
-                                    */
+#define RESTART_GAIN                                                                               \
+    0.1 /* a restart is worth it when the last run shrank the residual this much                   \
+         */
 
 static dkm_local pcg_alloc(dkm_pcg_run *c, dkm_idx m)
 {

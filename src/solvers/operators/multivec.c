@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/allreduce.h"
 #include "core/alloc.h"
 #include "core/mpi_calls.h"
 #include "linalg/backend/blas.h"
@@ -21,13 +22,18 @@ void dkm_multivec_free(dkm_multivec *slab)
     DKM_FREE(slab->a);
 }
 
-void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G)
+void dkm_multivec_inner_local(const dkm_multivec *A, const dkm_multivec *B, double *G)
 {
     assert(A->n == B->n);
     /* row-major n x cols is column-major cols x n */
     dkm_blas_gemm(DKM_F64, 'N', 'T', A->cols, B->cols, A->n, 1.0, A->a, A->ld, B->a, B->ld, 0.0, G,
                   A->cols);
-    dkm_mpi_allreduce(G, A->cols * B->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
+}
+
+void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G, double *work)
+{
+    dkm_multivec_inner_local(A, B, G);
+    dkm_allreduce_sum(G, A->cols * B->cols, work, dkm_ctx_comm(A->ctx));
 }
 
 void dkm_multivec_combine(const dkm_multivec *A, dkm_idx k, const double *S, dkm_idx lds,

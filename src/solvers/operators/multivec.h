@@ -24,8 +24,12 @@ DKM_NODISCARD
 dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity);
 void dkm_multivec_free(dkm_multivec *slab);
 
-/** G = A' B, A.cols x B.cols, the same on every rank. Collective. */
-void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G);
+/** G = A' B, A.cols x B.cols, the same on every rank. Collective.
+ *  @param work  room for as many numbers as G, to send less; or NULL */
+void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G, double *work);
+
+/** This rank's part of it. Local. */
+void dkm_multivec_inner_local(const dkm_multivec *A, const dkm_multivec *B, double *G);
 
 /** C = A S + beta C with S of A.cols x k, column-major, ld = lds; C gets k columns. Local. */
 void dkm_multivec_combine(const dkm_multivec *A, dkm_idx k, const double *S, dkm_idx lds,
