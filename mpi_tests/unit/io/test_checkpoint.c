@@ -160,12 +160,13 @@ enum { ORDER = 240, PAIRS = 6 };
 static dkm_status leading(dkm_ctx *ctx, dkm_dmat *A, double *values)
 {
     dkm_block_lanczos_settings s = {ORDER, PAIRS, 4, 1e-10, 100, "A of a test"};
+    const dkm_linop op = {times, A};
     dkm_block_lanczos_outcome o;
     dkm_multivec vectors = {0};
     dkm_status status = DKM_OK;
 
     DKM_AGREE(ctx, dkm_multivec_init(&vectors, ctx, ORDER, PAIRS));
-    DKM_TRY(dkm_block_lanczos(ctx, &s, times, A, NULL, values, &vectors, &o));
+    DKM_TRY(dkm_block_lanczos(ctx, &s, &op, NULL, values, &vectors, &o));
     CHECK(o.converged);
     values[PAIRS] = o.rounds;
     values[PAIRS + 1] = vectors.n > 0 ? vectors.a[0] : 0.0;
@@ -511,9 +512,8 @@ static double off_by(dkm_ctx *ctx, dkm_idx unit)
     double diagonal[] = {1, 2, 3, 4, 5, 6, 7}, off = 0, all = 0;
     dkm_pcg_settings s = {.tolerance = 1e-12,
                           .max_steps = 50,
-                          .apply = twice,
-                          .precondition = same,
-                          .user = diagonal,
+                          .A = {twice, diagonal},
+                          .M = {same, NULL},
                           .stage = "of a test"};
     dkm_idx first = dkm_slab_first(ORDER, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
     dkm_pcg_outcome o;

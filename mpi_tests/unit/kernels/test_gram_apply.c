@@ -96,6 +96,7 @@ static void compare_kept(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx d, dkm_precisio
     dkm_idx first = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
     dkm_idx n = d * dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
     double *rows = NULL, *want = NULL, gap = 0;
+    dkm_multivec V;
     /* of each of m values, which are rounded to single precision, and so may be their products */
     double eps = precision == DKM_F64 ? 1e-14 : 2e-7;
 
@@ -109,9 +110,10 @@ static void compare_kept(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx d, dkm_precisio
     for (int turn = 0; turn < 4; turn++) {
         for (dkm_idx k = 0; k < n; k++)
             rows[k] = wave(NULL, first + k / d, k % d);
-        CHECK_OK(ctx, turn < 2    ? dkm_tiles_symm(&tiles, d, rows)
-                      : turn == 2 ? dkm_tiles_symm_f32(&tiles, d, rows)
-                                  : dkm_gram_symm(p.grid, p.prepared, 8, precision, d, rows));
+        V = dkm_multivec_view(ctx, m, d, rows);
+        CHECK_OK(ctx, turn < 2    ? dkm_tiles_symm(&tiles, &V, &V)
+                      : turn == 2 ? dkm_tiles_symm_f32(&tiles, &V, &V)
+                                  : dkm_gram_symm(p.grid, p.prepared, 8, precision, &V, &V));
         for (dkm_idx k = 0; k < n; k++)
             gap = fmax(gap, fabs(rows[k] - want[k]));
     }
@@ -142,11 +144,12 @@ static dkm_status keep_once(dkm_ctx *ctx)
     problem p;
     dkm_tiles tiles = {0};
     double rows[60] = {0};
+    dkm_multivec V = dkm_multivec_view(ctx, 20, 3, rows);
 
     DKM_TRY(open_problem(&p, ctx, 0, 20, "rbf(sigma=1)"));
     DKM_TRY(dkm_tiles_open(&tiles, p.grid, p.prepared, 4, DKM_F32));
-    DKM_TRY(dkm_tiles_symm(&tiles, 3, rows));
-    DKM_TRY(dkm_tiles_symm_f32(&tiles, 3, rows));
+    DKM_TRY(dkm_tiles_symm(&tiles, &V, &V));
+    DKM_TRY(dkm_tiles_symm_f32(&tiles, &V, &V));
 out:
     dkm_tiles_close(&tiles);
     close_problem(&p);

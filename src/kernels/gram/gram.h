@@ -3,6 +3,7 @@
 #define DKMAP_KERNELS_GRAM_GRAM_H
 
 #include "kernels/evaluation/panel.h"
+#include "matrix/multivec.h"
 
 typedef struct dkm_visitor dkm_visitor;
 
@@ -49,9 +50,10 @@ DKM_NODISCARD
 dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
                           dkm_precision precision, dkm_visitor *visitor);
 
-/** dkm_gram_apply() with kernel values in either precision; sums are double. Collective. */
+/** W <- k(X, X) V with kernel values in either precision; sums are double. W may be V.
+ *  Collective. */
 DKM_NODISCARD
 dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_precision precision,
-                         dkm_idx d, double *rows);
+                         const dkm_multivec *V, dkm_multivec *W);
 
 #endif

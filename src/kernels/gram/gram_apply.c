@@ -52,9 +52,9 @@ typedef struct supply {
     int rough; /* tiles in single precision are multiplied in it */
 } supply;
 
-/* p columns of rows of width d: V on entry, W on return. */
-static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dkm_idx p,
-                                   double *rows, dkm_idx d)
+/* W = K V for p columns from column c on. */
+static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dkm_idx c, dkm_idx p,
+                                   const dkm_multivec *V, dkm_multivec *W)
 {
     dkm_status status = DKM_OK;
     dkm_grid *grid = dkm_dmat_grid(shape);
@@ -62,7 +62,7 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
     product w = {.visitor = {use_tile}};
 
     DKM_AGREE(ctx, dkm_alloc(ctx, ROOM, &w.room));
-    DKM_TRY(dkm_symm_begin(&w.sweep, shape, p, rows, d));
+    DKM_TRY(dkm_symm_begin(&w.sweep, shape, p, V->a + c, V->ld));
     if (from->rough)
         DKM_AGREE(ctx, dkm_symm_f32_begin(&w.rough, &w.sweep));
     if (from->tiles)
@@ -72,7 +72,7 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
             dkm_gram_visit(grid, from->X, dkm_dmat_row_block(shape), from->precision, &w.visitor));
     if (from->rough)
         dkm_symm_f32_finish(&w.rough);
-    dkm_symm_finish(&w.sweep, rows, d);
+    dkm_symm_finish(&w.sweep, W->a + c, W->ld);
 out:
     dkm_symm_f32_free(&w.rough);
     dkm_symm_free(&w.sweep);
@@ -80,34 +80,35 @@ out:
     return status;
 }
 
-static dkm_status gram_apply_multiply(const supply *from, const dkm_dmat *shape, dkm_idx d,
-                                      double *rows)
+static dkm_status gram_apply_multiply(const supply *from, const dkm_dmat *shape,
+                                      const dkm_multivec *V, dkm_multivec *W)
 {
     dkm_status status = DKM_OK;
-    dkm_idx each = dkm_symm_max_cols(dkm_dmat_rows(shape));
+    dkm_idx d = V->cols, each = dkm_symm_max_cols(dkm_dmat_rows(shape));
 
+    W->cols = d;
     for (dkm_idx c = 0; c < d; c += each)
-        DKM_TRY(multiply_columns(from, shape, c + each < d ? each : d - c, rows + c, d));
+        DKM_TRY(multiply_columns(from, shape, c, c + each < d ? each : d - c, V, W));
 out:
     return status;
 }
 
-dkm_status dkm_tiles_symm(const dkm_tiles *tiles, dkm_idx d, double *rows)
+dkm_status dkm_tiles_symm(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W)
 {
     const supply from = {.tiles = tiles};
 
-    return gram_apply_multiply(&from, tiles->shape, d, rows);
+    return gram_apply_multiply(&from, tiles->shape, V, W);
 }
 
-dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, dkm_idx d, double *rows)
+dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W)
 {
     const supply from = {.tiles = tiles, .rough = 1};
 
-    return gram_apply_multiply(&from, tiles->shape, d, rows);
+    return gram_apply_multiply(&from, tiles->shape, V, W);
 }
 
 dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_precision precision,
-                         dkm_idx d, double *rows)
+                         const dkm_multivec *V, dkm_multivec *W)
 {
     dkm_status status = DKM_OK;
     const supply from = {.X = X, .precision = precision};
@@ -115,7 +116,7 @@ dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_
     dkm_dmat *shape = NULL;
 
     DKM_TRY(dkm_dmat_create_shape(grid, m, m, nb, nb, DKM_F64, &shape));
-    DKM_TRY(gram_apply_multiply(&from, shape, d, rows));
+    DKM_TRY(gram_apply_multiply(&from, shape, V, W));
 out:
     dkm_dmat_destroy(&shape);
     return status;
@@ -124,5 +125,7 @@ out:
 dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_idx d,
                           double *rows)
 {
-    return dkm_gram_symm(grid, X, nb, DKM_F64, d, rows);
+    dkm_multivec V = dkm_multivec_view(dkm_grid_ctx(grid), dkm_prepared_rows(X), d, rows);
+
+    return dkm_gram_symm(grid, X, nb, DKM_F64, &V, &V);
 }

@@ -7,6 +7,7 @@
 #define DKMAP_KERNELS_GRAM_TILES_H
 
 #include "kernels/gram/gram.h"
+#include "matrix/multivec.h"
 
 typedef struct dkm_stored_tile {
     dkm_idx il, jl; /**< local place */
@@ -38,13 +39,13 @@ dkm_status dkm_tiles_open(dkm_tiles *tiles, dkm_grid *grid, const dkm_prepared *
 void dkm_tiles_for_each(const dkm_tiles *tiles, dkm_visitor *visitor);
 void dkm_tiles_close(dkm_tiles *tiles);
 
-/** rows <- k(X, X) rows, as dkm_gram_symm() would; sums are double. Collective. */
+/** W <- k(X, X) V, as dkm_gram_symm() would; sums are double. Collective. */
 DKM_NODISCARD
-dkm_status dkm_tiles_symm(const dkm_tiles *tiles, dkm_idx d, double *rows);
+dkm_status dkm_tiles_symm(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W);
 /** The same with products, and sums of a few of them, in the precision of the tiles: in single
  *  precision it takes a third of the time, and loses 1e-7 of the sizes of what is added.
  *  Collective. */
 DKM_NODISCARD
-dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, dkm_idx d, double *rows);
+dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W);
 
 #endif

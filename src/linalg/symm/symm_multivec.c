@@ -258,19 +258,27 @@ void dkm_symm_accumulate(dkm_symm *s, char uplo, const dkm_dmat *K)
         symm_add_columns(s, uplo, K, b, dkm_idx_min(b + each, blocks), uplo == 'L' ? K->m_loc : 0);
 }
 
-dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows)
+dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W)
 {
     dkm_status status = DKM_OK;
-    dkm_idx each = dkm_symm_max_cols(K->m);
+    dkm_idx p = V->cols, each = dkm_symm_max_cols(K->m);
     dkm_symm s = {0};
 
+    W->cols = p;
     for (dkm_idx c = 0; c < p; c += each) {
-        DKM_TRY(dkm_symm_begin(&s, K, dkm_idx_min(each, p - c), rows + c, p));
+        DKM_TRY(dkm_symm_begin(&s, K, dkm_idx_min(each, p - c), V->a + c, V->ld));
         dkm_symm_accumulate(&s, uplo, K);
-        dkm_symm_finish(&s, rows + c, p);
+        dkm_symm_finish(&s, W->a + c, W->ld);
         dkm_symm_free(&s);
     }
 out:
     dkm_symm_free(&s);
     return status;
+}
+
+dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows)
+{
+    dkm_multivec V = dkm_multivec_view(dkm_grid_ctx(K->grid), K->m, p, rows);
+
+    return dkm_symm_apply(uplo, K, &V, &V);
 }

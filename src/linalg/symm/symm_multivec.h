@@ -10,6 +10,7 @@
 
 #include <dkmap/dmat.h>
 
+#include "matrix/multivec.h"
 #include "matrix/multivec_map.h"
 
 typedef struct dkm_symm {
@@ -51,9 +52,13 @@ void dkm_symm_finish(dkm_symm *sweep, double *rows, dkm_idx ld);
 
 void dkm_symm_free(dkm_symm *sweep);
 
-/** rows <- K rows for a matrix that is held, of which the triangle @p uplo is read: this rank's
- *  slab of @p p columns, row-major, ld = p. As many columns at a time as dkm_symm_max_cols()
- * allows. Collective. */
+/** W <- K V for a matrix that is held, of which the triangle @p uplo is read. As many columns at a
+ *  time as dkm_symm_max_cols() allows. Collective.
+ *  @param[out] W  has room for the columns of V, and may be V */
+DKM_NODISCARD
+dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W);
+
+/** rows <- K rows, this rank's slab of @p p columns, row-major without gaps. Collective. */
 DKM_NODISCARD
 dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows);
 

@@ -77,7 +77,7 @@ static dkm_status find_center(fitting *f)
     DKM_AGREE(f->ctx, dkm_multivec_init(&c, f->ctx, n, 1));
     c.cols = 1;
     memcpy(c.a, f->e->means + first, (size_t)c.n * sizeof *c.a);
-    DKM_TRY(dkm_nystroem_solve(&f->N, &f->factor, &c));
+    DKM_TRY(dkm_shifted_cholesky_apply_rows(&f->factor, &c));
     DKM_TRY(dkm_multivec_allgather(&c, n, f->e->center));
 out:
     dkm_multivec_free(&c);

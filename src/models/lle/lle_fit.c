@@ -188,14 +188,14 @@ static dkm_status find_vectors(fit *f)
                                            .tolerance = TOLERANCE,
                                            .max_rounds = ROUNDS,
                                            .name = name};
+    const dkm_linop inverse = {apply_inverse, f};
     dkm_block_lanczos_outcome outcome;
 
     snprintf(name, sizeof name, "(N + %.8g I)^-1, N=%s", f->info.shift, f->factor.print);
     DKM_AGREE(f->ctx, dkm_alloc(f->ctx, p, &f->values));
     DKM_AGREE(f->ctx, dkm_multivec_init(&f->V, f->ctx, f->m, p));
     dkm_phase_begin(f->ctx, "eigen");
-    status =
-        dkm_block_lanczos(f->ctx, &settings, apply_inverse, f, NULL, f->values, &f->V, &outcome);
+    status = dkm_block_lanczos(f->ctx, &settings, &inverse, NULL, f->values, &f->V, &outcome);
     dkm_phase_end(f->ctx);
     DKM_TRY(status);
     if (!outcome.converged)

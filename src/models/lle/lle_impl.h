@@ -5,9 +5,9 @@
 #include <dkmap/lle.h>
 
 #include "data/objects.h"
+#include "matrix/multivec.h"
 #include "models/common/fitted_kernel.h"
 #include "models/lle/barycentric_weights.h"
-#include "solvers/operators/multivec.h"
 
 typedef struct dkm_lle {
     dkm_fitted_kernel fitted; /**< of a grid and a block size, and the points */

@@ -73,21 +73,16 @@ static dkm_status eigen_apply_matrix(void *user, const dkm_multivec *Q, dkm_mult
 {
     run *r = user;
     dkm_status status = DKM_OK;
-    dkm_idx b = Q->cols;
-    dkm_multivec packed = {0};
 
-    DKM_AGREE(r->ctx, dkm_multivec_init(&packed, r->ctx, r->m, b));
-    dkm_multivec_append(&packed, Q);
+    dkm_multivec_copy(Q, Y);
     if (r->settings->center)
-        dkm_multivec_center(&packed, r->m, r->means);
-    DKM_TRY(dkm_symm_multivec('L', r->K, b, packed.a));
-    dkm_phase_flops(r->ctx, 2.0 * (double)r->m * (double)r->m * (double)b / dkm_ctx_size(r->ctx));
-    Y->cols = 0;
-    dkm_multivec_append(Y, &packed);
+        dkm_multivec_center(Y, r->m, r->means);
+    DKM_TRY(dkm_symm_apply('L', r->K, Y, Y));
+    dkm_phase_flops(r->ctx,
+                    2.0 * (double)r->m * (double)r->m * (double)Q->cols / dkm_ctx_size(r->ctx));
     if (r->settings->center)
         dkm_multivec_center(Y, r->m, r->means);
 out:
-    dkm_multivec_free(&packed);
     return status;
 }
 
@@ -145,11 +140,12 @@ static dkm_status lanczos_solve(run *r, dkm_idx p, dkm_idx block, const dkm_mult
         .tolerance = r->settings->tolerance,
         .max_rounds = (int)(MAX_RESTARTS * dkm_block_lanczos_large_block(p) / block),
         .name = name};
+    const dkm_linop A = {eigen_apply_matrix, r};
 
     dkm_fingerprint_lower(r->K, print);
     snprintf(name, sizeof name, "%s, K=%s", r->settings->center ? "H K H" : "K", print);
     DKM_AGREE(r->ctx, eigen_check_memory(r, p));
-    DKM_TRY(dkm_block_lanczos(r->ctx, &s, eigen_apply_matrix, r, start, r->values, &r->vectors, o));
+    DKM_TRY(dkm_block_lanczos(r->ctx, &s, &A, start, r->values, &r->vectors, o));
     r->info.rounds += o->rounds;
     r->info.products += o->products;
     r->info.residual = o->residual;

@@ -20,35 +20,8 @@
 #define SHIFT_MARGIN 1.001
 #define ROUNDING     1e-7 /* of the largest eigenvalue: what single precision may have lost */
 
-typedef struct shifted {
-    const dkm_dmat *K;
-    double scale, shift;                /* scale K + shift I */
-    char print[DKM_FINGERPRINT_LENGTH]; /* of K */
-} shifted;
-
-static dkm_status extremal_apply_shifted(void *user, const dkm_multivec *Q, dkm_multivec *Y)
-{
-    const shifted *s = user;
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = Q->ctx;
-    dkm_linop product = {dkm_dmat_grid(s->K), NULL, dkm_dmat_row_block(s->K), s->K};
-    dkm_multivec packed = {0};
-
-    DKM_AGREE(ctx, dkm_multivec_init(&packed, ctx, dkm_dmat_rows(s->K), Q->cols));
-    dkm_multivec_append(&packed, Q);
-    DKM_TRY(dkm_linop_apply(&product, Q->cols, packed.a));
-    for (dkm_idx i = 0; i < Q->n; i++)
-        for (dkm_idx j = 0; j < Q->cols; j++)
-            packed.a[i * Q->cols + j] =
-                s->scale * packed.a[i * Q->cols + j] + s->shift * Q->a[i * Q->ld + j];
-    Y->cols = 0;
-    dkm_multivec_append(Y, &packed);
-out:
-    dkm_multivec_free(&packed);
-    return status;
-}
-
-static dkm_status extremal_leading(shifted *s, double *value)
+/* Of scale K + shift I; @p print is of K. */
+static dkm_status extremal_leading(dkm_kernel_op *s, const char *print, double *value)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(s->K));
@@ -59,13 +32,13 @@ static dkm_status extremal_leading(shifted *s, double *value)
                                            .tolerance = TOLERANCE,
                                            .max_rounds = MAX_RESTARTS,
                                            .name = name};
+    const dkm_linop A = {dkm_kernel_op_apply, s};
     dkm_block_lanczos_outcome outcome;
     dkm_multivec vector = {0};
 
-    snprintf(name, sizeof name, "%.8g K + %.8g I, K=%s", s->scale, s->shift, s->print);
+    snprintf(name, sizeof name, "%.8g K + %.8g I, K=%s", s->scale, s->shift, print);
     DKM_AGREE(ctx, dkm_multivec_init(&vector, ctx, settings.m, 1));
-    DKM_TRY(dkm_block_lanczos(ctx, &settings, extremal_apply_shifted, s, NULL, value, &vector,
-                              &outcome));
+    DKM_TRY(dkm_block_lanczos(ctx, &settings, &A, NULL, value, &vector, &outcome));
 out:
     dkm_multivec_free(&vector);
     return status;
@@ -75,19 +48,20 @@ dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest, double 
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
-    shifted s = {.K = K, .scale = 1.0};
+    dkm_kernel_op s = {.grid = dkm_dmat_grid(K), .nb = dkm_dmat_row_block(K), .K = K};
+    char print[DKM_FINGERPRINT_LENGTH];
     double norm = dkm_dmat_norm(K), below = 0;
 
     *smallest = *largest = 0;
     if (!(norm > 0))
         return DKM_OK;
     dkm_phase_begin(ctx, "bounds");
-    dkm_fingerprint_lower(K, s.print);
+    dkm_fingerprint_lower(K, print);
     s.scale = 1.0 / norm; /* a bound of the spectral norm, up to the half that is not stored */
-    DKM_TRY(extremal_leading(&s, largest));
+    DKM_TRY(extremal_leading(&s, print, largest));
     s.shift = SHIFT_MARGIN * fmax(*largest, 0.0);
     s.scale = -s.scale;
-    DKM_TRY(extremal_leading(&s, &below));
+    DKM_TRY(extremal_leading(&s, print, &below));
     *largest *= norm;
     *smallest = (s.shift - below) * norm;
 out:

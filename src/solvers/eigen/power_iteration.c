@@ -14,7 +14,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/symm/symm_multivec.h"
-#include "solvers/operators/multivec.h"
+#include "matrix/multivec.h"
 
 #define POWER_ITERATIONS 3
 #define POWER_STREAM     0x706f776572u

@@ -26,9 +26,10 @@
 #include "linalg/eigen/syevd.h"
 #include "linalg/factor/tsqr.h"
 #include "linalg/linalg.h"
+#include "linalg/multivec_gram.h"
 #include "linalg/symm/symm_multivec.h"
+#include "matrix/multivec.h"
 #include "solvers/eigen/power_iteration.h"
-#include "solvers/operators/multivec.h"
 #include "solvers/ridge/shifted_cholesky.h"
 
 #define SHIFT       16.0 /* times sqrt(m) eps lambda_1: what is added to a singular K */

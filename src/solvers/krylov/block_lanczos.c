@@ -25,6 +25,7 @@
 #include "core/minmax.h"
 #include "core/mpi_calls.h"
 #include "linalg/eigen/syevd.h"
+#include "linalg/multivec_gram.h"
 #include "solvers/krylov/block_lanczos_impl.h"
 
 #define START_STREAM 0x6b72796c6f76u
@@ -206,8 +207,7 @@ static dkm_status lanczos_apply(dkm_block_lanczos_run *k)
     dkm_status status = DKM_OK;
     dkm_idx had = k->V.cols, b = k->Q.cols, s = had + b;
 
-    k->Y.cols = b;
-    DKM_TRY(k->apply(k->user, &k->Q, &k->Y));
+    DKM_TRY(dkm_linop_apply(k->A, &k->Q, &k->Y));
     dkm_multivec_append(&k->V, &k->Q);
     dkm_multivec_append(&k->W, &k->Y);
     dkm_multivec_inner(&k->V, &k->Y, k->G, k->work);
@@ -433,12 +433,11 @@ out:
 }
 
 dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *settings,
-                             dkm_operator_fn apply, void *user, const dkm_multivec *start,
-                             double *values, dkm_multivec *vectors,
-                             dkm_block_lanczos_outcome *outcome)
+                             const dkm_linop *A, const dkm_multivec *start, double *values,
+                             dkm_multivec *vectors, dkm_block_lanczos_outcome *outcome)
 {
     dkm_status status = DKM_OK;
-    dkm_block_lanczos_run k = {.ctx = ctx, .settings = settings, .apply = apply, .user = user};
+    dkm_block_lanczos_run k = {.ctx = ctx, .settings = settings, .A = A};
     dkm_multivec R = {0};
 
     *outcome = (dkm_block_lanczos_outcome){.residual = INFINITY};

@@ -3,10 +3,7 @@
 #ifndef DKMAP_SOLVERS_KRYLOV_BLOCK_LANCZOS_H
 #define DKMAP_SOLVERS_KRYLOV_BLOCK_LANCZOS_H
 
-#include "solvers/operators/multivec.h"
-
-/** Y = A Q for a block of vectors; Q and Y have the same columns. Collective. */
-typedef dkm_status (*dkm_operator_fn)(void *user, const dkm_multivec *Q, dkm_multivec *Y);
+#include "solvers/operators/linop.h"
 
 typedef struct dkm_block_lanczos_settings {
     dkm_idx m, components;
@@ -53,8 +50,7 @@ double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block);
  */
 DKM_NODISCARD
 dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *settings,
-                             dkm_operator_fn apply, void *user, const dkm_multivec *start,
-                             double *values, dkm_multivec *vectors,
-                             dkm_block_lanczos_outcome *outcome);
+                             const dkm_linop *A, const dkm_multivec *start, double *values,
+                             dkm_multivec *vectors, dkm_block_lanczos_outcome *outcome);
 
 #endif

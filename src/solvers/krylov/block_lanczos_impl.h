@@ -7,8 +7,7 @@
 typedef struct dkm_block_lanczos_run {
     dkm_ctx *ctx;
     const dkm_block_lanczos_settings *settings;
-    dkm_operator_fn apply;
-    void *user;
+    const dkm_linop *A;
     dkm_idx block, capacity;
     dkm_idx widest;          /**< columns a block may have: more than others where it is a start */
     int started;             /**< from vectors of an earlier call */

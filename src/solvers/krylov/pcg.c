@@ -9,8 +9,8 @@
  * missed the tolerance is restarted from it.
  *
  * Cost per iteration: one A and one preconditioner applied to p columns, 12 m p / ranks flops,
- * three allreduces of p numbers and one of a norm. Held: X, R, Z, D, Q, 5 m p / ranks numbers; p
- * numbers are replicated. */
+ * three allreduces of p numbers and one of a norm; nothing is allocated. Held: X, R, Z, D, Q, 5 m p
+ * / ranks numbers; p numbers are replicated. */
 #include "solvers/krylov/pcg_impl.h"
 
 #include <math.h>
@@ -54,122 +54,70 @@ static void pcg_free(dkm_pcg_run *c)
     DKM_FREE(c->zq);
 }
 
-/* out[j] = a_j'b_j for every column. Collective. */
-static void pcg_column_dots(const dkm_multivec *A, const dkm_multivec *B, double *out)
-{
-    memset(out, 0, (size_t)A->cols * sizeof *out);
-    for (dkm_idx i = 0; i < A->n; i++)
-        for (dkm_idx j = 0; j < A->cols; j++)
-            out[j] += A->a[i * A->ld + j] * B->a[i * B->ld + j];
-    MPI_Allreduce(MPI_IN_PLACE, out, (int)A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
-}
-
-/* A_j <- A_j + sign scale[j] B_j for every column. */
-static void pcg_column_axpy(dkm_multivec *A, const double *scale, double sign,
-                            const dkm_multivec *B)
-{
-    for (dkm_idx i = 0; i < A->n; i++)
-        for (dkm_idx j = 0; j < A->cols; j++)
-            A->a[i * A->ld + j] += sign * scale[j] * B->a[i * B->ld + j];
-}
-
-/* D_j <- Z_j + beta[j] D_j */
-static void pcg_column_xpay(dkm_multivec *D, const double *beta, const dkm_multivec *Z)
-{
-    for (dkm_idx i = 0; i < D->n; i++)
-        for (dkm_idx j = 0; j < D->cols; j++)
-            D->a[i * D->ld + j] = Z->a[i * Z->ld + j] + beta[j] * D->a[i * D->ld + j];
-}
-
-static void pcg_copy(dkm_multivec *to, const dkm_multivec *from)
-{
-    to->cols = 0;
-    dkm_multivec_append(to, from);
-}
-
 /* R <- Y - A X, measured. */
 static dkm_status pcg_true_residual(dkm_pcg_run *c, double *relative)
 {
     dkm_status status = DKM_OK;
 
-    DKM_TRY(c->settings->apply(c->settings->user, c->X, &c->Q));
-    pcg_copy(&c->R, c->Y);
-    for (dkm_idx i = 0; i < c->R.n; i++)
-        for (dkm_idx j = 0; j < c->p; j++)
-            c->R.a[i * c->R.ld + j] -= c->Q.a[i * c->Q.ld + j];
+    DKM_TRY(dkm_linop_apply(&c->settings->A, c->X, &c->Q));
+    dkm_multivec_copy(c->Y, &c->R);
+    dkm_multivec_axpy(-1.0, &c->Q, &c->R);
     *relative = dkm_multivec_norm(&c->R) / (c->norm > 0 ? c->norm : 1.0);
 out:
     return status;
 }
 
-/* X and R move along D for all columns. A column whose direction has no length left stays where it
- * is. */
-static dkm_status pcg_update_solution(dkm_pcg_run *c)
+/* The residual carried along, and how long it has not shrunk. */
+static void pcg_note_residual(dkm_pcg_run *c, int steps, double target)
 {
-    dkm_status status = DKM_OK;
-    dkm_multivec_fn map = c->settings->rough ? c->settings->rough : c->settings->apply;
-    double *alpha = c->dq;
+    double now = dkm_multivec_norm(&c->R) / c->norm;
 
-    DKM_TRY(map(c->settings->user, &c->D, &c->Q));
-    pcg_column_dots(&c->D, &c->Q, c->dq);
-    for (dkm_idx j = 0; j < c->p; j++)
-        alpha[j] = c->dq[j] > 0 ? c->rz[j] / c->dq[j] : 0.0;
-    pcg_column_axpy(c->X, alpha, 1.0, &c->D);
-    pcg_column_axpy(&c->R, alpha, -1.0, &c->Q);
-out:
-    return status;
+    if (c->settings->history)
+        c->settings->history[steps - 1] = now;
+    c->waited = now < 0.9 * c->best ? 0 : c->waited + 1;
+    c->best = now < c->best ? now : c->best;
+    dkm_progress(c->ctx, log(c->start / c->best), log(c->start / target));
+    dkm_log(c->ctx, DKM_DEBUG, "conjugate gradients, step %d: residual %.2e", steps, now);
 }
 
-/* The next direction, after a move by alpha. */
-static dkm_status pcg_update_direction(dkm_pcg_run *c)
+/* Steps from R = Y - A X, or from the state of an earlier run, until the residual carried along is
+ * small or stops shrinking. Formulas hold for every column; one whose direction has no length left
+ * stays where it is. */
+static dkm_status pcg_run(dkm_pcg_run *c, int resumed, dkm_pcg_outcome *o)
 {
     dkm_status status = DKM_OK;
-    const double *alpha = c->dq;
-    double *beta = c->zq;
+    const dkm_pcg_settings *s = c->settings;
+    const dkm_linop *A = s->rough.apply ? &s->rough : &s->A;
+    double target =
+        (s->tolerance < RECURRENCE_MARGIN_FROM ? RECURRENCE_MARGIN : 0.999) * s->tolerance;
+    int patience = s->patience > 0 ? s->patience : DEFAULT_PATIENCE;
+    double *alpha = c->dq, *beta = c->zq;
 
-    DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
-    pcg_column_dots(&c->Z, &c->Q, c->zq); /* z'(r - r_old) = -alpha z'q */
-    for (dkm_idx j = 0; j < c->p; j++)
-        beta[j] = c->rz[j] > 0 ? -alpha[j] * c->zq[j] / c->rz[j] : 0.0;
-    pcg_column_xpay(&c->D, beta, &c->Z);
-    pcg_column_dots(&c->R, &c->D, c->rz);
-out:
-    return status;
-}
-
-static dkm_status pcg_first_direction(dkm_pcg_run *c)
-{
-    dkm_status status = DKM_OK;
-
-    DKM_TRY(c->settings->precondition(c->settings->user, &c->R, &c->Z));
-    pcg_copy(&c->D, &c->Z);
-    pcg_column_dots(&c->R, &c->D, c->rz);
-out:
-    return status;
-}
-
-/* Steps until the residual carried along is small or stops shrinking. */
-static dkm_status pcg_run(dkm_pcg_run *c, dkm_pcg_outcome *o)
-{
-    dkm_status status = DKM_OK;
-    double target = (c->settings->tolerance < RECURRENCE_MARGIN_FROM ? RECURRENCE_MARGIN : 0.999) *
-                    c->settings->tolerance;
-    int patience = c->settings->patience > 0 ? c->settings->patience : DEFAULT_PATIENCE;
-
-    while (c->best > target && c->waited < patience && o->steps < c->settings->max_steps) {
-        double now;
-        DKM_TRY(pcg_update_solution(c));
-        o->steps++;
-        now = dkm_multivec_norm(&c->R) / c->norm;
-        if (c->settings->history)
-            c->settings->history[o->steps - 1] = now;
-        c->waited = now < 0.9 * c->best ? 0 : c->waited + 1;
-        c->best = now < c->best ? now : c->best;
-        dkm_progress(c->ctx, log(c->start / c->best), log(c->start / target));
-        dkm_log(c->ctx, DKM_DEBUG, "conjugate gradients, step %d: residual %.2e", o->steps, now);
+    if (!resumed) { /* z = M r, d = z */
+        DKM_TRY(dkm_linop_apply(&s->M, &c->R, &c->Z));
+        dkm_multivec_copy(&c->Z, &c->D);
+        dkm_multivec_dots(&c->R, &c->D, c->rz);
+    }
+    while (c->best > target && c->waited < patience && o->steps < s->max_steps) {
+        /* q = A d, alpha = r'd / d'q */
+        DKM_TRY(dkm_linop_apply(A, &c->D, &c->Q));
+        dkm_multivec_dots(&c->D, &c->Q, c->dq);
+        for (dkm_idx j = 0; j < c->p; j++)
+            alpha[j] = c->dq[j] > 0 ? c->rz[j] / c->dq[j] : 0.0;
+        /* x = x + alpha d, r = r - alpha q */
+        dkm_multivec_axpy_columns(1.0, alpha, &c->D, c->X);
+        dkm_multivec_axpy_columns(-1.0, alpha, &c->Q, &c->R);
+        pcg_note_residual(c, ++o->steps, target);
         if (c->best <= target)
             break;
-        DKM_TRY(pcg_update_direction(c));
+        /* z = M r, beta = z'(r - r_old) / (r'd)_old, where r - r_old = -alpha q */
+        DKM_TRY(dkm_linop_apply(&s->M, &c->R, &c->Z));
+        dkm_multivec_dots(&c->Z, &c->Q, c->zq);
+        for (dkm_idx j = 0; j < c->p; j++)
+            beta[j] = c->rz[j] > 0 ? -alpha[j] * c->zq[j] / c->rz[j] : 0.0;
+        /* d = z + beta d */
+        dkm_multivec_xpay_columns(beta, &c->Z, &c->D);
+        dkm_multivec_dots(&c->R, &c->D, c->rz);
         DKM_TRY(dkm_pcg_save(c, o->steps));
     }
 out:
@@ -177,18 +125,17 @@ out:
 }
 
 /* Runs from the residual measured last, until it meets the tolerance or is not worth another. */
-static dkm_status pcg_restart(dkm_pcg_run *c, int taken_up, dkm_pcg_outcome *o)
+static dkm_status pcg_restart(dkm_pcg_run *c, int resumed, dkm_pcg_outcome *o)
 {
     dkm_status status = DKM_OK;
 
     for (; c->restarts <= MAX_RESTARTS && o->residual > c->settings->tolerance; c->restarts++) {
-        if (!taken_up) {
+        if (!resumed) {
             c->start = c->best = o->residual;
             c->waited = 0;
-            DKM_TRY(pcg_first_direction(c));
         }
-        taken_up = 0;
-        DKM_TRY(pcg_run(c, o));
+        DKM_TRY(pcg_run(c, resumed, o));
+        resumed = 0;
         DKM_TRY(pcg_true_residual(c, &o->residual));
         if (!(o->residual < RESTART_GAIN * c->start))
             break;
@@ -209,14 +156,14 @@ dkm_status dkm_pcg(const dkm_multivec *Y, const dkm_pcg_settings *settings, dkm_
     X->cols = c.p;
     memset(X->a, 0, (size_t)(X->n * X->ld) * sizeof *X->a);
     c.norm = dkm_multivec_norm(Y);
-    pcg_copy(&c.R, Y);
+    dkm_multivec_copy(Y, &c.R);
     if (c.norm == 0)
         outcome->residual = 0;
     else
         DKM_TRY(dkm_pcg_restore(&c, &outcome->steps, &found));
     DKM_TRY(pcg_restart(&c, found, outcome));
     if (settings->left)
-        pcg_copy(settings->left, &c.R);
+        dkm_multivec_copy(&c.R, settings->left);
 out:
     pcg_free(&c);
     return status;

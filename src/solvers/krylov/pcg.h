@@ -7,19 +7,16 @@
 #ifndef DKMAP_SOLVERS_KRYLOV_PCG_H
 #define DKMAP_SOLVERS_KRYLOV_PCG_H
 
-#include "solvers/operators/multivec.h"
-
-/** out = A in; both have the same columns. Collective. */
-typedef dkm_status (*dkm_multivec_fn)(void *user, const dkm_multivec *in, dkm_multivec *out);
+#include "solvers/operators/linop.h"
 
 typedef struct dkm_pcg_settings {
     double tolerance; /**< on ||Y - A X|| / ||Y||, Frobenius, measured and not carried along */
     int max_steps;
-    dkm_multivec_fn apply, precondition;
-    dkm_multivec_fn rough; /**< may be NULL; as apply, faster and less exact, for steps: residuals
-                             are measured by apply, and a run that ends above the tolerance because
-                             of it goes on from what was measured */
-    void *user;
+    dkm_linop A;
+    dkm_linop rough;    /**< may be empty; as A, faster and less exact, for steps: residuals are
+                             measured by A, and a run that ends above the tolerance because of it goes
+                             on from what was measured */
+    dkm_linop M;        /**< preconditioner, about the inverse of A */
     int patience;       /**< steps without a smaller residual before a run is given up; 0 is 6 */
     dkm_multivec *left; /**< may be NULL; takes Y - A X as measured at the end */
     double *history;    /**< may be NULL; room for max_steps residuals, as carried along */

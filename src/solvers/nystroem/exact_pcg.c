@@ -14,6 +14,7 @@
  * Cost per iteration and rank: 2 m^2 p / ranks flops for K and 4 m n p / ranks for P; allgathers
  * and allreduces of m p and n p words. Held: m^2 / (2 ranks) numbers where K is stored, K_nn and
  * the factor; replicated: p columns of m numbers in a product, and the landmarks. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,17 +42,19 @@ typedef struct exact_solver {
     dkm_idx nb; /* of the layout in which ranks share K */
     double gamma, g;
     dkm_shifted_cholesky factor; /* of K_nm K_mn + g K_nn */
+    dkm_multivec W;              /* room for n rows of a block */
     dkm_tiles K;                 /* where it is kept */
     int kept;
     int easy; /* so much may be left that products in single precision will do for everything */
 } exact_solver;
 
-/* rows <- K rows */
-static dkm_status exact_multiply(const exact_solver *s, int rough, dkm_idx p, double *rows)
+/* out = K in */
+static dkm_status exact_multiply(const exact_solver *s, int rough, const dkm_multivec *in,
+                                 dkm_multivec *out)
 {
     if (!s->kept)
-        return dkm_gram_symm(s->N->grid, s->X, s->nb, s->N->strips.precision, p, rows);
-    return rough ? dkm_tiles_symm_f32(&s->K, p, rows) : dkm_tiles_symm(&s->K, p, rows);
+        return dkm_gram_symm(s->N->grid, s->X, s->nb, s->N->strips.precision, in, out);
+    return rough ? dkm_tiles_symm_f32(&s->K, in, out) : dkm_tiles_symm(&s->K, in, out);
 }
 
 /* out = (K + gamma I) in */
@@ -59,18 +62,10 @@ static dkm_status exact_apply_as(const exact_solver *s, int rough, const dkm_mul
                                  dkm_multivec *out)
 {
     dkm_status status = DKM_OK;
-    double *rows = NULL;
 
-    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * in->cols, &rows));
-    dkm_multivec_pack(in, rows);
-    DKM_TRY(exact_multiply(s, rough, in->cols, rows));
-    out->cols = in->cols;
-    dkm_multivec_unpack(rows, out);
-    for (dkm_idx i = 0; i < in->n; i++)
-        for (dkm_idx j = 0; j < in->cols; j++)
-            out->a[i * out->ld + j] += s->gamma * in->a[i * in->ld + j];
+    DKM_TRY(exact_multiply(s, rough, in, out));
+    dkm_multivec_axpy(s->gamma, in, out);
 out:
-    DKM_FREE(rows);
     return status;
 }
 
@@ -89,29 +84,17 @@ static dkm_status exact_precondition(void *user, const dkm_multivec *in, dkm_mul
 {
     exact_solver *s = user;
     dkm_status status = DKM_OK;
-    dkm_idx p = in->cols;
-    double *r = NULL, *known = NULL;
-    dkm_multivec W = {0};
-    dkm_nystroem_pass back = {.p = p, .W = &W}, forth = {.p = p, .V = &W};
+    dkm_nystroem_pass back = {.p = in->cols, .T = in->a, .W = &s->W};
+    dkm_nystroem_pass forth = {.p = in->cols, .V = &s->W, .F = out->a};
 
-    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * p, &r));
-    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * p, &known));
-    DKM_AGREE(s->N->ctx, dkm_multivec_init(&W, s->N->ctx, s->N->n, p));
-    dkm_multivec_pack(in, r);
-    back.T = r;
-    forth.F = known;
+    assert(in->ld == in->cols && out->ld == in->cols);
     DKM_TRY(s->easy ? dkm_nystroem_products_f32(s->N, &back) : dkm_nystroem_products(s->N, &back));
-    DKM_TRY(dkm_nystroem_solve(s->N, &s->factor, &W));
+    DKM_TRY(dkm_shifted_cholesky_apply_rows(&s->factor, &s->W));
     DKM_TRY(s->easy ? dkm_nystroem_products_f32(s->N, &forth)
                     : dkm_nystroem_products(s->N, &forth));
-    for (dkm_idx k = 0; k < in->n * p; k++)
-        r[k] = (r[k] - known[k]) / s->g;
-    out->cols = p;
-    dkm_multivec_unpack(r, out);
+    for (dkm_idx k = 0; k < in->n * in->cols; k++)
+        out->a[k] = (in->a[k] - out->a[k]) / s->g;
 out:
-    dkm_multivec_free(&W);
-    DKM_FREE(known);
-    DKM_FREE(r);
     return status;
 }
 
@@ -182,9 +165,7 @@ static double exact_training_residual(const exact_solver *s, const dkm_multivec 
 {
     double size = dkm_multivec_norm(T);
 
-    for (dkm_idx i = 0; i < R->n; i++)
-        for (dkm_idx j = 0; j < R->cols; j++)
-            R->a[i * R->ld + j] += s->gamma * B->a[i * B->ld + j];
+    dkm_multivec_axpy(s->gamma, B, R);
     return size > 0 ? dkm_multivec_norm(R) / size : 0.0;
 }
 
@@ -197,10 +178,9 @@ static dkm_status exact_iterate(exact_solver *s, const dkm_nystroem_settings *se
     char print[DKM_FINGERPRINT_LENGTH], stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
-                            .apply = s->easy ? exact_apply_f32 : exact_apply,
-                            .rough = s->kept ? exact_apply_f32 : NULL,
-                            .precondition = exact_precondition,
-                            .user = s,
+                            .A = {s->easy ? exact_apply_f32 : exact_apply, s},
+                            .rough = {s->kept ? exact_apply_f32 : NULL, s},
+                            .M = {exact_precondition, s},
                             .patience = PATIENCE,
                             .left = &R,
                             .history = info->history,
@@ -237,6 +217,7 @@ dkm_status dkm_nystroem_exact_pcg(dkm_nystroem *N, const dkm_prepared *X,
     info->matrix_kept = s.kept;
     DKM_AGREE(N->ctx, dkm_multivec_init(&Y, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_multivec_init(&B, N->ctx, N->m, p));
+    DKM_AGREE(N->ctx, dkm_multivec_init(&s.W, N->ctx, N->n, p));
     Y.cols = p;
     dkm_multivec_unpack(T, &Y);
     dkm_phase_begin(N->ctx, "iterate");
@@ -245,6 +226,7 @@ dkm_status dkm_nystroem_exact_pcg(dkm_nystroem *N, const dkm_prepared *X,
     DKM_TRY(status);
     dkm_multivec_pack(&B, T);
 out:
+    dkm_multivec_free(&s.W);
     dkm_multivec_free(&B);
     dkm_multivec_free(&Y);
     dkm_shifted_cholesky_close(&s.factor);

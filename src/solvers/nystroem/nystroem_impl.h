@@ -91,10 +91,6 @@ void dkm_nystroem_add_knn(const dkm_nystroem *s, double scale, dkm_dmat *G);
  *  Collective; dkm_shifted_cholesky_close() frees, also after a failure. */
 DKM_NODISCARD
 dkm_status dkm_nystroem_factor(const dkm_nystroem *s, dkm_dmat *P, dkm_shifted_cholesky *factor);
-/** V <- P^-1 V for slabs of n rows. Collective. */
-DKM_NODISCARD
-dkm_status dkm_nystroem_solve(const dkm_nystroem *s, const dkm_shifted_cholesky *factor,
-                              dkm_multivec *V);
 
 /** A solution of (K + gamma I) B = T; borrowed. */
 typedef struct dkm_nystroem_solution {

@@ -17,6 +17,7 @@
 #include "core/alloc.h"
 #include "io/checkpoint/checkpointer.h"
 #include "linalg/linalg.h"
+#include "linalg/symm/symm_multivec.h"
 #include "matrix/dmat_impl.h"
 #include "solvers/nystroem/nystroem_impl.h"
 #include "solvers/operators/linop.h"
@@ -30,6 +31,7 @@ typedef struct ridge {
     dkm_nystroem *N;
     double gamma;
     dkm_shifted_cholesky factor; /* of the preconditioner */
+    dkm_multivec KV;             /* room for K_nn times a block */
 } ridge;
 
 dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *N,
@@ -58,21 +60,6 @@ dkm_status dkm_nystroem_factor(const dkm_nystroem *N, dkm_dmat *P, dkm_shifted_c
     DKM_TRY(dkm_shifted_cholesky_open(factor, P, "the preconditioner of the landmarks"));
     DKM_TRY(dkm_shifted_cholesky_factorize(factor, ROUNDING * (double)N->n * factor->mean));
 out:
-    return status;
-}
-
-dkm_status dkm_nystroem_solve(const dkm_nystroem *N, const dkm_shifted_cholesky *factor,
-                              dkm_multivec *V)
-{
-    dkm_status status = DKM_OK;
-    double *rows = NULL;
-
-    DKM_AGREE(N->ctx, dkm_alloc(N->ctx, V->n * V->cols, &rows));
-    dkm_multivec_pack(V, rows);
-    DKM_TRY(dkm_shifted_cholesky_apply_rows(factor, V->cols, rows));
-    dkm_multivec_unpack(rows, V);
-out:
-    DKM_FREE(rows);
     return status;
 }
 
@@ -122,18 +109,11 @@ static dkm_status nystroem_ridge_apply(void *user, const dkm_multivec *in, dkm_m
     ridge *s = user;
     dkm_status status = DKM_OK;
     dkm_nystroem_pass pass = {.p = in->cols, .V = in, .W = out};
-    dkm_linop K = {.grid = s->N->grid, .nb = s->N->nb, .K = s->N->K};
-    double *rows = NULL;
 
-    DKM_AGREE(s->N->ctx, dkm_alloc(s->N->ctx, in->n * in->cols, &rows));
     DKM_TRY(dkm_nystroem_products(s->N, &pass));
-    dkm_multivec_pack(in, rows);
-    DKM_TRY(dkm_linop_apply(&K, in->cols, rows));
-    for (dkm_idx i = 0; i < in->n; i++)
-        for (dkm_idx j = 0; j < in->cols; j++)
-            out->a[i * out->ld + j] += s->gamma * rows[i * in->cols + j];
+    DKM_TRY(dkm_symm_apply('L', s->N->K, in, &s->KV));
+    dkm_multivec_axpy(s->gamma, &s->KV, out);
 out:
-    DKM_FREE(rows);
     return status;
 }
 
@@ -142,9 +122,8 @@ static dkm_status nystroem_ridge_precondition(void *user, const dkm_multivec *in
 {
     ridge *s = user;
 
-    out->cols = 0;
-    dkm_multivec_append(out, in);
-    return dkm_nystroem_solve(s->N, &s->factor, out);
+    dkm_multivec_copy(in, out);
+    return dkm_shifted_cholesky_apply_rows(&s->factor, out);
 }
 
 /* A from X, the solution in slabs, and how well it fits. */
@@ -175,9 +154,8 @@ static dkm_status nystroem_ridge_iterate(ridge *s, const dkm_nystroem_settings *
     char print[DKM_FINGERPRINT_LENGTH], stage[DKM_STAGE_LENGTH / 2];
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
-                            .apply = nystroem_ridge_apply,
-                            .precondition = nystroem_ridge_precondition,
-                            .user = s,
+                            .A = {nystroem_ridge_apply, s},
+                            .M = {nystroem_ridge_precondition, s},
                             .patience = PATIENCE,
                             .history = info->history,
                             .stage = stage,
@@ -189,12 +167,14 @@ static dkm_status nystroem_ridge_iterate(ridge *s, const dkm_nystroem_settings *
              (long long)N->m, s->gamma, print);
     DKM_AGREE(N->ctx, dkm_multivec_init(&X, N->ctx, N->n, p));
     DKM_AGREE(N->ctx, dkm_multivec_init(&R, N->ctx, N->n, p));
+    DKM_AGREE(N->ctx, dkm_multivec_init(&s->KV, N->ctx, N->n, p));
     DKM_TRY(dkm_nystroem_products(N, &pass)); /* R = K_nm T */
     DKM_TRY(dkm_nystroem_pcg(N, &how, N->n, &R, &X, info));
     DKM_TRY(nystroem_ridge_result(s, &X, T, A, info));
 out:
     dkm_multivec_free(&X);
     dkm_multivec_free(&R);
+    dkm_multivec_free(&s->KV);
     return status;
 }
 

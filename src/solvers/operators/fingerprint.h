@@ -7,7 +7,7 @@
 #ifndef DKMAP_SOLVERS_OPERATORS_FINGERPRINT_H
 #define DKMAP_SOLVERS_OPERATORS_FINGERPRINT_H
 
-#include "solvers/operators/multivec.h"
+#include "matrix/multivec.h"
 
 #define DKM_FINGERPRINT_LENGTH 80
 

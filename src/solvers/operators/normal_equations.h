@@ -4,7 +4,7 @@
 
 #include <dkmap/data.h>
 
-#include "solvers/operators/multivec.h"
+#include "matrix/multivec.h"
 
 /** C = X'X, d x d, lower triangle; the strict upper one is left zero.
  *

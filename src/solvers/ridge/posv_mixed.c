@@ -132,27 +132,6 @@ out:
     return status;
 }
 
-/* out = (K + gamma I) in */
-static dkm_status mixed_apply(void *user, const dkm_multivec *in, dkm_multivec *out)
-{
-    mixed *s = user;
-    dkm_status status = DKM_OK;
-    dkm_linop K = {s->grid, s->X, s->nb, s->K};
-    double *rows = NULL;
-
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * in->cols, &rows));
-    dkm_multivec_pack(in, rows);
-    DKM_TRY(dkm_linop_apply(&K, in->cols, rows));
-    out->cols = in->cols;
-    dkm_multivec_unpack(rows, out);
-    for (dkm_idx i = 0; i < in->n; i++)
-        for (dkm_idx j = 0; j < in->cols; j++)
-            out->a[i * out->ld + j] += s->gamma * in->a[i * in->ld + j];
-out:
-    DKM_FREE(rows);
-    return status;
-}
-
 /* The columns of a slab and the probe behind them, each scaled to length one so that single
  * precision has room; lengths are kept. */
 static void mixed_normalize(const mixed *s, const dkm_multivec *in, double *rows, double *lengths)
@@ -218,24 +197,19 @@ out:
 }
 
 /* The single precision solution alone, with its residual measured in double. */
-static dkm_status mixed_solve_f32(mixed *s, const dkm_multivec *Y, dkm_multivec *X,
-                                  double *residual)
+static dkm_status mixed_solve_f32(mixed *s, const dkm_linop *A, const dkm_multivec *Y,
+                                  dkm_multivec *X, double *residual)
 {
     dkm_status status = DKM_OK;
     dkm_multivec R = {0};
-    double sums[2] = {0, 0};
+    double norm;
 
     DKM_TRY(mixed_precondition(s, Y, X));
     DKM_AGREE(s->ctx, dkm_multivec_init(&R, s->ctx, s->m, Y->cols));
-    DKM_TRY(mixed_apply(s, X, &R));
-    for (dkm_idx i = 0; i < Y->n; i++)
-        for (dkm_idx j = 0; j < Y->cols; j++) {
-            double y = Y->a[i * Y->ld + j], r = y - R.a[i * R.ld + j];
-            sums[0] += r * r;
-            sums[1] += y * y;
-        }
-    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
-    *residual = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
+    DKM_TRY(dkm_linop_apply(A, X, &R));
+    dkm_multivec_axpy(-1.0, Y, &R);
+    norm = dkm_multivec_norm(Y);
+    *residual = dkm_multivec_norm(&R) / (norm > 0 ? norm : 1.0);
 out:
     dkm_multivec_free(&R);
     return status;
@@ -262,11 +236,11 @@ static dkm_status mixed_solve_columns(mixed *s, const dkm_ridge_settings *settin
 {
     dkm_status status = DKM_OK;
     dkm_multivec Y = {0}, X = {0};
+    dkm_kernel_op K = {s->grid, s->X, s->nb, s->K, 1.0, s->gamma};
     dkm_pcg_settings how = {.tolerance = settings->tolerance,
                             .max_steps = MAX_ITERATIONS,
-                            .apply = mixed_apply,
-                            .precondition = mixed_precondition,
-                            .user = s};
+                            .A = {dkm_kernel_op_apply, &K},
+                            .M = {mixed_precondition, s}};
     dkm_pcg_outcome outcome = {0};
 
     DKM_AGREE(s->ctx, dkm_multivec_init(&Y, s->ctx, s->m, p));
@@ -277,7 +251,7 @@ static dkm_status mixed_solve_columns(mixed *s, const dkm_ridge_settings *settin
     if (refine)
         DKM_TRY(dkm_pcg(&Y, &how, s->m, &X, &outcome));
     else
-        DKM_TRY(mixed_solve_f32(s, &Y, &X, &outcome.residual));
+        DKM_TRY(mixed_solve_f32(s, &how.A, &Y, &X, &outcome.residual));
     for (dkm_idx i = 0; i < X.n; i++)
         memcpy(rows + i * d + c, X.a + i * p, (size_t)p * sizeof *rows);
     mixed_note_outcome(s, &outcome, &Y, &X, info);

@@ -11,6 +11,7 @@
  */
 #include "solvers/ridge/shifted_cholesky.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,8 @@
 #include "linalg/linalg.h"
 #include "linalg/symm/symm_multivec.h"
 #include "matrix/dmat_impl.h"
+#include "matrix/multivec.h"
 #include "solvers/eigen/power_iteration.h"
-#include "solvers/operators/multivec.h"
 #include "solvers/ridge/potrf_checkpoint.h"
 
 #define JITTER_START 1e-14
@@ -137,17 +138,19 @@ void dkm_shifted_cholesky_apply(const dkm_shifted_cholesky *f, dkm_dmat *B)
     dkm_la_trsm('T', f->A, B);
 }
 
-dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *f, dkm_idx p, double *rows)
+dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *f, dkm_multivec *V)
 {
     dkm_status status = DKM_OK;
+    dkm_idx p = V->cols;
     dkm_dmat *B = NULL;
 
+    assert(V->ld == V->cols);
     if (p <= DKM_NRHS_BLOCK)
-        return dkm_la_potrs_multivec(f->A, p, rows);
+        return dkm_la_potrs_multivec(f->A, p, V->a);
     DKM_TRY(dkm_dmat_create_like(f->A, p, dkm_dmat_row_block(f->A), dkm_dmat_precision(f->A), &B));
-    DKM_TRY(dkm_dmat_from_rows(B, rows));
+    DKM_TRY(dkm_dmat_from_rows(B, V->a));
     dkm_shifted_cholesky_apply(f, B);
-    DKM_TRY(dkm_dmat_to_rows(B, rows));
+    DKM_TRY(dkm_dmat_to_rows(B, V->a));
 out:
     dkm_dmat_destroy(&B);
     return status;
@@ -184,7 +187,7 @@ static dkm_status chol_apply_matrix(dkm_shifted_cholesky *f, dkm_multivec *W)
     DKM_AGREE(chol_ctx(f), dkm_alloc(chol_ctx(f), dkm_dmat_local_cols(f->A), &factor_diagonal));
     dkm_dmat_get_diagonal(f->A, factor_diagonal);
     dkm_dmat_set_diagonal(f->A, f->diagonal);
-    status = dkm_symm_multivec('U', f->A, W->cols, W->a);
+    status = dkm_symm_apply('U', f->A, W, W);
     dkm_dmat_set_diagonal(f->A, factor_diagonal);
 out:
     DKM_FREE(factor_diagonal);
@@ -203,8 +206,9 @@ static dkm_status chol_measure_residual(dkm_shifted_cholesky *f, const dkm_dmat 
     DKM_TRY(chol_rows_of(Y, &y));
     DKM_TRY(chol_rows_of(X, &r));
     DKM_TRY(chol_apply_matrix(f, &r));
-    for (dkm_idx i = 0; i < r.n * r.ld; i++)
-        r.a[i] = y.a[i] - r.a[i] - f->gamma * x.a[i];
+    dkm_multivec_scale(-1.0, &r); /* Y - A X - gamma X */
+    dkm_multivec_axpy(1.0, &y, &r);
+    dkm_multivec_axpy(-f->gamma, &x, &r);
     norm = dkm_multivec_norm(&y);
     left = dkm_multivec_norm(&r);
     f->info.residual = norm > 0 ? left / norm : left;

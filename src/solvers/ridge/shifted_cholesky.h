@@ -9,6 +9,7 @@
 
 #include <dkmap/ridge.h>
 
+#include "matrix/multivec.h"
 #include "solvers/operators/fingerprint.h"
 
 typedef struct dkm_shifted_cholesky {
@@ -53,11 +54,10 @@ dkm_status dkm_shifted_cholesky_restore(dkm_shifted_cholesky *factor);
 /** B = (A + gamma I)^-1 B in place, residual unmeasured. Collective. */
 void dkm_shifted_cholesky_apply(const dkm_shifted_cholesky *factor, dkm_dmat *B);
 
-/** rows <- (A + gamma I)^-1 rows for a slab of @p p columns, row-major without gaps. Collective.
+/** V <- (A + gamma I)^-1 V for a multivector without gaps, ld = cols. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *factor, dkm_idx p,
-                                           double *rows);
+dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *factor, dkm_multivec *V);
 
 /** Solve (A + gamma I) X = Y, and note residual and condition in the factor's info.
  *

@@ -14,7 +14,7 @@
 
 #include <dkmap/ridge_path.h>
 
-#include "solvers/operators/multivec.h"
+#include "matrix/multivec.h"
 
 /** What is known of some rows for one part of G: b(i, j) at b[i * ldb + j], the others at
  *  u[i * ld] and p[i * ld]. */

@@ -121,7 +121,7 @@ static void path_chol_close(solver *s)
 static dkm_status path_chol_apply_matrix(const solver *s, const dkm_multivec *a, dkm_multivec *B)
 {
     memcpy(B->a, a->a, (size_t)(a->n * a->ld) * sizeof *a->a);
-    return dkm_linop_apply(&s->run->product, B->cols, B->a);
+    return dkm_kernel_op_multiply(&s->run->product, B);
 }
 
 /* The solution in B, and in u that of the right-hand side of ones. */

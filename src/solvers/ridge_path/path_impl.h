@@ -17,14 +17,14 @@ typedef struct dkm_path_run {
     dkm_grid *grid;
     dkm_idx nb, m, k;
     const dkm_path_settings *settings;
-    int errors;        /**< wanted */
-    const dkm_data *X; /**< inputs of the primal; NULL in the dual */
-    dkm_dmat *A;       /**< K or X'X, lower triangle; a solver destroys it */
-    dkm_linop product; /**< multiplies by the same for as long as the run lasts */
-    dkm_multivec T;    /**< right-hand sides, m rows */
-    dkm_multivec R;    /**< right-hand sides of the system, k rows: in the dual T itself */
-    dkm_multivec one;  /**< a right-hand side of ones, as the system has it; where means were taken
-                        off and errors are wanted */
+    int errors;            /**< wanted */
+    const dkm_data *X;     /**< inputs of the primal; NULL in the dual */
+    dkm_dmat *A;           /**< K or X'X, lower triangle; a solver destroys it */
+    dkm_kernel_op product; /**< multiplies by the same for as long as the run lasts */
+    dkm_multivec T;        /**< right-hand sides, m rows */
+    dkm_multivec R;        /**< right-hand sides of the system, k rows: in the dual T itself */
+    dkm_multivec one; /**< a right-hand side of ones, as the system has it; where means were taken
+                       off and errors are wanted */
     dkm_loo loo;
     dkm_path_point *points;
     dkm_idx best;

@@ -167,26 +167,7 @@ out:
 
 static dkm_status path_apply_matrix(const dkm_path_run *run, dkm_multivec *V)
 {
-    return dkm_linop_apply(&run->product, V->cols, V->a);
-}
-
-static void path_copy(const dkm_multivec *from, dkm_multivec *to)
-{
-    to->cols = from->cols;
-    memcpy(to->a, from->a, (size_t)(from->n * from->ld) * sizeof *to->a);
-}
-
-/* V <- U - V, and V <- V - scale B */
-static void path_subtract_from(const dkm_multivec *U, dkm_multivec *V)
-{
-    for (dkm_idx i = 0; i < V->n * V->ld; i++)
-        V->a[i] = U->a[i] - V->a[i];
-}
-
-static void path_subtract(double scale, const dkm_multivec *B, dkm_multivec *V)
-{
-    for (dkm_idx i = 0; i < V->n * V->ld; i++)
-        V->a[i] -= scale * B->a[i];
+    return dkm_kernel_op_multiply(&run->product, V);
 }
 
 /* R - A B - gamma B; where coefficients are penalized, K (T - K B) - gamma B of K T. */
@@ -196,16 +177,17 @@ dkm_status dkm_path_residual(dkm_path_run *run, double gamma, double largest, dk
     double norm = dkm_multivec_norm(&run->R), left;
 
     if (dkm_path_penalizes_coefficients(run)) {
-        path_copy(&run->R, R);
+        dkm_multivec_copy(&run->R, R);
         DKM_TRY(path_apply_matrix(run, R));
         norm = dkm_multivec_norm(R);
     }
-    path_copy(&run->B, R);
+    dkm_multivec_copy(&run->B, R);
     DKM_TRY(path_apply_matrix(run, R));
-    path_subtract_from(&run->R, R);
+    dkm_multivec_scale(-1.0, R); /* R - A B */
+    dkm_multivec_axpy(1.0, &run->R, R);
     if (dkm_path_penalizes_coefficients(run))
         DKM_TRY(path_apply_matrix(run, R));
-    path_subtract(gamma, &run->B, R);
+    dkm_multivec_axpy(-gamma, &run->B, R);
     left = dkm_multivec_norm(R);
     run->ridge.residual = norm > 0 ? left / norm : left;
     run->ridge.backward =

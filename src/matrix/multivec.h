@@ -4,12 +4,10 @@
  *  A multivector is row-major with a leading dimension of its own, so that columns can be added.
  *  Inner products of columns are small matrices, column-major and the same on every rank.
  */
-#ifndef DKMAP_SOLVERS_OPERATORS_MULTIVEC_H
-#define DKMAP_SOLVERS_OPERATORS_MULTIVEC_H
+#ifndef DKMAP_MATRIX_MULTIVEC_H
+#define DKMAP_MATRIX_MULTIVEC_H
 
 #include <dkmap/dmat.h>
-
-#include "io/archive/archive.h"
 
 typedef struct dkm_multivec {
     dkm_ctx *ctx;
@@ -24,16 +22,30 @@ DKM_NODISCARD
 dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity);
 void dkm_multivec_free(dkm_multivec *slab);
 
-/** G = A' B, A.cols x B.cols, the same on every rank. Collective.
- *  @param work  room for as many numbers as G, to send less; or NULL */
-void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G, double *work);
+/** Rows that are held elsewhere without gaps, @p cols columns of them, as a multivector that
+ * borrows them. Local. */
+static inline dkm_multivec dkm_multivec_view(dkm_ctx *ctx, dkm_idx m, dkm_idx cols, double *rows)
+{
+    return (dkm_multivec){.ctx = ctx,
+                          .n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx)),
+                          .cols = cols,
+                          .ld = cols,
+                          .a = rows};
+}
 
-/** This rank's part of it. Local. */
-void dkm_multivec_inner_local(const dkm_multivec *A, const dkm_multivec *B, double *G);
-
-/** C = A S + beta C with S of A.cols x k, column-major, ld = lds; C gets k columns. Local. */
-void dkm_multivec_combine(const dkm_multivec *A, dkm_idx k, const double *S, dkm_idx lds,
-                          double scale, double beta, dkm_multivec *C);
+/** B <- A. Local; B has room for the columns of A. */
+void dkm_multivec_copy(const dkm_multivec *A, dkm_multivec *B);
+/** B <- scale B. Local. */
+void dkm_multivec_scale(double scale, dkm_multivec *B);
+/** B <- B + scale A. Local. */
+void dkm_multivec_axpy(double scale, const dkm_multivec *A, dkm_multivec *B);
+/** B_j <- B_j + sign scale[j] A_j for every column. Local. */
+void dkm_multivec_axpy_columns(double sign, const double *scale, const dkm_multivec *A,
+                               dkm_multivec *B);
+/** B_j <- A_j + scale[j] B_j for every column. Local. */
+void dkm_multivec_xpay_columns(const double *scale, const dkm_multivec *A, dkm_multivec *B);
+/** dots[j] = A_j'B_j for every column, over all ranks. Collective. */
+void dkm_multivec_dots(const dkm_multivec *A, const dkm_multivec *B, double *dots);
 
 /** Append the columns of B to A, which must have room. Local. */
 void dkm_multivec_append(dkm_multivec *A, const dkm_multivec *B);
@@ -54,15 +66,6 @@ dkm_status dkm_multivec_allgather(const dkm_multivec *A, dkm_idx m, double *all)
  *  wide they are. Collective; @p all is overwritten. */
 DKM_NODISCARD
 dkm_status dkm_multivec_reduce_scatter(double *all, dkm_idx m, dkm_multivec *A);
-
-/** The columns in use as a part of a state, m rows in all; the slab is borrowed. Local. */
-DKM_NODISCARD
-dkm_local dkm_multivec_save(dkm_archive *state, const char *name, dkm_idx m,
-                            const dkm_multivec *slab);
-/** Those columns again, into a slab with room for them. Local.
- *  @return ok; DKM_ERR_FORMAT when there is no room; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_multivec_restore(const dkm_archive *state, const char *name, dkm_multivec *slab);
 
 /** Frobenius norm over all ranks. Collective. */
 double dkm_multivec_norm(const dkm_multivec *A);

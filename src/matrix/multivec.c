@@ -1,13 +1,11 @@
-#include "solvers/operators/multivec.h"
+#include "matrix/multivec.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "comm/allreduce.h"
 #include "core/alloc.h"
 #include "core/mpi_calls.h"
-#include "linalg/backend/blas.h"
 
 dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity)
 {
@@ -22,27 +20,48 @@ void dkm_multivec_free(dkm_multivec *slab)
     DKM_FREE(slab->a);
 }
 
-void dkm_multivec_inner_local(const dkm_multivec *A, const dkm_multivec *B, double *G)
+void dkm_multivec_copy(const dkm_multivec *A, dkm_multivec *B)
 {
-    assert(A->n == B->n);
-    /* row-major n x cols is column-major cols x n */
-    dkm_blas_gemm(DKM_F64, 'N', 'T', A->cols, B->cols, A->n, 1.0, A->a, A->ld, B->a, B->ld, 0.0, G,
-                  A->cols);
+    B->cols = 0;
+    dkm_multivec_append(B, A);
 }
 
-void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G, double *work)
+void dkm_multivec_scale(double scale, dkm_multivec *B)
 {
-    dkm_multivec_inner_local(A, B, G);
-    dkm_allreduce_sum(G, A->cols * B->cols, work, dkm_ctx_comm(A->ctx));
+    for (dkm_idx i = 0; i < B->n; i++)
+        for (dkm_idx j = 0; j < B->cols; j++)
+            B->a[i * B->ld + j] *= scale;
 }
 
-void dkm_multivec_combine(const dkm_multivec *A, dkm_idx k, const double *S, dkm_idx lds,
-                          double scale, double beta, dkm_multivec *C)
+void dkm_multivec_axpy(double scale, const dkm_multivec *A, dkm_multivec *B)
 {
-    assert(k <= C->ld && A->n == C->n);
-    C->cols = k;
-    dkm_blas_gemm(DKM_F64, 'T', 'N', k, A->n, A->cols, scale, S, lds, A->a, A->ld, beta, C->a,
-                  C->ld);
+    for (dkm_idx i = 0; i < B->n; i++)
+        for (dkm_idx j = 0; j < B->cols; j++)
+            B->a[i * B->ld + j] += scale * A->a[i * A->ld + j];
+}
+
+void dkm_multivec_axpy_columns(double sign, const double *scale, const dkm_multivec *A,
+                               dkm_multivec *B)
+{
+    for (dkm_idx i = 0; i < B->n; i++)
+        for (dkm_idx j = 0; j < B->cols; j++)
+            B->a[i * B->ld + j] += sign * scale[j] * A->a[i * A->ld + j];
+}
+
+void dkm_multivec_xpay_columns(const double *scale, const dkm_multivec *A, dkm_multivec *B)
+{
+    for (dkm_idx i = 0; i < B->n; i++)
+        for (dkm_idx j = 0; j < B->cols; j++)
+            B->a[i * B->ld + j] = A->a[i * A->ld + j] + scale[j] * B->a[i * B->ld + j];
+}
+
+void dkm_multivec_dots(const dkm_multivec *A, const dkm_multivec *B, double *dots)
+{
+    memset(dots, 0, (size_t)A->cols * sizeof *dots);
+    for (dkm_idx i = 0; i < A->n; i++)
+        for (dkm_idx j = 0; j < A->cols; j++)
+            dots[j] += A->a[i * A->ld + j] * B->a[i * B->ld + j];
+    dkm_mpi_allreduce(dots, A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
 }
 
 void dkm_multivec_append(dkm_multivec *A, const dkm_multivec *B)
@@ -134,29 +153,4 @@ double dkm_multivec_norm(const dkm_multivec *A)
             sum += A->a[i * A->ld + j] * A->a[i * A->ld + j];
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
     return sqrt(sum);
-}
-
-dkm_local dkm_multivec_save(dkm_archive *state, const char *name, dkm_idx m,
-                            const dkm_multivec *slab)
-{
-    dkm_matrix_entry rows = {.m = m, .n = slab->cols, .slab = slab->a, .ld = slab->ld};
-
-    return dkm_archive_put_rows(state, name, &rows);
-}
-
-dkm_local dkm_multivec_restore(const dkm_archive *state, const char *name, dkm_multivec *slab)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    const dkm_matrix_entry *rows = NULL;
-
-    DKM_STEP(dkm_archive_rows(state, name, &rows));
-    if (rows->n > slab->ld ||
-        dkm_slab_count(rows->m, dkm_ctx_rank(slab->ctx), dkm_ctx_size(slab->ctx)) != slab->n)
-        DKM_STEP(dkm_fail(slab->ctx, DKM_ERR_FORMAT,
-                          "%s: %lld rows and %lld columns of '%s' where %lld have room", rows->path,
-                          (long long)rows->m, (long long)rows->n, name, (long long)slab->ld));
-    DKM_STEP(dkm_matrix_entry_read_slab(slab->ctx, rows, rows->n, slab->ld, slab->a));
-    slab->cols = rows->n;
-out:
-    return local;
 }
