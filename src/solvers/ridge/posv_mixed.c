@@ -46,8 +46,10 @@ typedef struct mixed {
     dkm_dmat *L;    /* single */
     double largest; /* eigenvalue of K, roughly */
     dkm_multivec
-        probe;      /* a vector that goes through every solve with L L', as inverse power steps */
-    double inverse; /* its growth in the last of them: of (L L')^-1 the norm, roughly */
+        probe; /* a vector that goes through every solve with L L', as inverse power steps */
+    dkm_multivec block; /* room for right-hand sides and the probe, without gaps */
+    double *lengths;    /* of its columns */
+    double inverse;     /* its growth in the last of them: of (L L')^-1 the norm, roughly */
 } mixed;
 
 /* A new L: K in single precision, lower triangle. */
@@ -132,25 +134,20 @@ out:
     return status;
 }
 
-/* The columns of a slab and the probe behind them, each scaled to length one so that single
+/* The columns of a block and the probe behind them, each scaled to length one so that single
  * precision has room; lengths are kept. */
-static void mixed_normalize(const mixed *s, const dkm_multivec *in, double *rows, double *lengths)
+static void mixed_normalize(mixed *s, const dkm_multivec *in)
 {
-    dkm_idx p = in->cols, q = p + 1;
+    dkm_multivec *B = &s->block;
 
-    memset(lengths, 0, (size_t)q * sizeof *lengths);
-    for (dkm_idx i = 0; i < in->n; i++) {
-        memcpy(rows + i * q, in->a + i * in->ld, (size_t)p * sizeof *rows);
-        rows[i * q + p] = s->probe.a[i];
-        for (dkm_idx j = 0; j < q; j++)
-            lengths[j] += rows[i * q + j] * rows[i * q + j];
-    }
-    MPI_Allreduce(MPI_IN_PLACE, lengths, (int)q, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(in->ctx));
-    for (dkm_idx j = 0; j < q; j++)
-        lengths[j] = lengths[j] > 0 ? sqrt(lengths[j]) : 1.0;
-    for (dkm_idx i = 0; i < in->n; i++)
-        for (dkm_idx j = 0; j < q; j++)
-            rows[i * q + j] /= lengths[j];
+    dkm_multivec_copy(in, B);
+    dkm_multivec_append(B, &s->probe);
+    dkm_multivec_dots(B, B, s->lengths);
+    for (dkm_idx j = 0; j < B->cols; j++)
+        s->lengths[j] = s->lengths[j] > 0 ? sqrt(s->lengths[j]) : 1.0;
+    for (dkm_idx i = 0; i < B->n; i++)
+        for (dkm_idx j = 0; j < B->cols; j++)
+            B->a[i * B->ld + j] /= s->lengths[j];
 }
 
 /* rows <- (L L')^-1 rows, q columns of them */
@@ -177,22 +174,18 @@ static dkm_status mixed_precondition(void *user, const dkm_multivec *in, dkm_mul
     mixed *s = user;
     dkm_status status = DKM_OK;
     dkm_idx p = in->cols, q = p + 1;
-    double *rows = NULL, *lengths = NULL;
+    const double *solved = s->block.a;
 
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, in->n * q, &rows));
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, q, &lengths));
-    mixed_normalize(s, in, rows, lengths);
-    DKM_TRY(mixed_solve_rows(s, q, rows));
+    mixed_normalize(s, in);
+    DKM_TRY(mixed_solve_rows(s, q, s->block.a));
     out->cols = p;
     for (dkm_idx i = 0; i < in->n; i++) {
         for (dkm_idx j = 0; j < p; j++)
-            out->a[i * out->ld + j] = rows[i * q + j] * lengths[j];
-        s->probe.a[i] = rows[i * q + p];
+            out->a[i * out->ld + j] = solved[i * q + j] * s->lengths[j];
+        s->probe.a[i] = solved[i * q + p];
     }
     s->inverse = dkm_multivec_norm(&s->probe);
 out:
-    DKM_FREE(lengths);
-    DKM_FREE(rows);
     return status;
 }
 
@@ -245,6 +238,8 @@ static dkm_status mixed_solve_columns(mixed *s, const dkm_ridge_settings *settin
 
     DKM_AGREE(s->ctx, dkm_multivec_init(&Y, s->ctx, s->m, p));
     DKM_AGREE(s->ctx, dkm_multivec_init(&X, s->ctx, s->m, p));
+    DKM_AGREE(s->ctx, dkm_multivec_init(&s->block, s->ctx, s->m, p + 1));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, p + 1, &s->lengths));
     Y.cols = p;
     for (dkm_idx i = 0; i < Y.n; i++)
         memcpy(Y.a + i * p, rows + i * d + c, (size_t)p * sizeof *rows);
@@ -256,6 +251,8 @@ static dkm_status mixed_solve_columns(mixed *s, const dkm_ridge_settings *settin
         memcpy(rows + i * d + c, X.a + i * p, (size_t)p * sizeof *rows);
     mixed_note_outcome(s, &outcome, &Y, &X, info);
 out:
+    DKM_FREE(s->lengths);
+    dkm_multivec_free(&s->block);
     dkm_multivec_free(&X);
     dkm_multivec_free(&Y);
     return status;
