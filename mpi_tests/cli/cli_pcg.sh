@@ -148,9 +148,9 @@ says err "one gamma" "a list of gammas is refused"
 on 1 fit krr "${rbf[@]}" --stream -o no.h5
 expect 1 "stream without pcg"
 on 1 fit krr "${pcg[@]:0:13}" --tolerance 2 -o no.h5
-expect 1 "a tolerance of 2"
+expect 2 "a tolerance of 2"
 on 1 fit krr "${pcg[@]}" --time soon -o no.h5
-expect 1 "no time"
+expect 2 "no time"
 on 1 fit krr "${pcg[@]}" --holdout 1.5 -o no.h5
 expect 1 "a share of 1.5"
 on 1 fit krr "${pcg[@]}" --holdout-x x.csv -o no.h5

@@ -108,7 +108,7 @@ static dkm_local kde_check_landmarks(dkm_ctx *ctx, const dkm_data *Y, const dkm_
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "landmarks are drawn among the examples: extra outputs are for the exact "
                         "fit");
-    if (dkm_data_type(Y) == DKM_DENSE && strcmp(dkm_kernel_text(ky), "linear") == 0)
+    if (dkm_data_type(Y) == DKM_DENSE && dkm_kernel_is_linear(ky))
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "with the kernel linear on dense outputs, landmarks are for krr, which "
                         "predicts the same");

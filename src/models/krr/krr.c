@@ -91,9 +91,8 @@ static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_k
     dkm_type type = dkm_data_type(X);
 
     return s->primal && s->penalty == DKM_PENALTY_WEIGHTS && !krr_rough(s) &&
-           (type == DKM_DENSE || type == DKM_SPARSE) &&
-           strcmp(dkm_kernel_text(kernel), "linear") == 0 && dkm_data_cols(X) > 0 &&
-           dkm_data_cols(X) < dkm_data_rows(X);
+           (type == DKM_DENSE || type == DKM_SPARSE) && dkm_kernel_is_linear(kernel) &&
+           dkm_data_cols(X) > 0 && dkm_data_cols(X) < dkm_data_rows(X);
 }
 
 /* Fit by the solver that the settings name, or that the form allows. */

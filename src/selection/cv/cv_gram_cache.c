@@ -84,7 +84,7 @@ static dkm_status bring_alone(const dkm_cv_grams *grams, dkm_cv_group *group, dk
     dkm_status status = DKM_OK;
     dkm_kernel *kernel = NULL;
 
-    DKM_TRY(dkm_kernel_parse(group->ctx, dkm_kernel_text(grams->kernel[k]), &kernel));
+    DKM_TRY(dkm_kernel_clone(group->ctx, grams->kernel[k], &kernel));
     DKM_TRY(cv_gram_cache_compute(kernel, grams->outputs[k] ? group->Y : group->X, group->grid,
                                   &group->gram[k]));
 out:

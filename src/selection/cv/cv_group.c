@@ -143,8 +143,7 @@ static dkm_status open_inside(dkm_cv_group *group, const dkm_cv_problem *problem
 
     DKM_TRY(dkm_grid_create(group->ctx, problem->layout.P, problem->layout.Q, &group->grid));
     if (problem->loss_kernel)
-        DKM_TRY(dkm_kernel_parse(group->ctx, dkm_kernel_text(problem->loss_kernel),
-                                 &group->loss_kernel));
+        DKM_TRY(dkm_kernel_clone(group->ctx, problem->loss_kernel, &group->loss_kernel));
     DKM_AGREE(group->ctx, dkm_calloc(group->ctx, grams, &group->gram));
 out:
     return status;

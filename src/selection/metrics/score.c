@@ -70,7 +70,7 @@ static dkm_status kernel_rows(const dkm_data *truth, const dkm_data *pred, const
     double *selves = NULL;
 
     if (dkm_kernel_has_better_distances(ky)) {
-        DKM_TRY(dkm_kernel_parse(truth->ctx, dkm_kernel_text(ky), &kernel));
+        DKM_TRY(dkm_kernel_clone(truth->ctx, ky, &kernel));
         dkm_kernel_use_distances(kernel);
     }
     DKM_TRY(dkm_kernel_prepare(kernel ? kernel : ky, truth, &Y));

@@ -158,7 +158,7 @@ int dkm_cv_outputs_linear(const dkm_cv_cell *cell)
 {
     const dkm_kernel *ky = cell->problem->ky[cell->place.kernel];
 
-    return cell->group->Y->mine.type == DKM_DENSE && strcmp(dkm_kernel_text(ky), "linear") == 0;
+    return cell->group->Y->mine.type == DKM_DENSE && dkm_kernel_is_linear(ky);
 }
 
 /* U = diag(values)^-1 Z'Y and the mean of Y, which is taken off before: 1'Z = 0 but for rounding,
