@@ -92,9 +92,21 @@ void dkm_ctx_fail_after(dkm_ctx *ctx, dkm_idx budget);
 /** Tell the user something. Local; only rank 0's listener hears it. */
 void dkm_log(dkm_ctx *ctx, dkm_level level, const char *format, ...) DKM_PRINTF(3, 4);
 
-/** A clock of the seconds this process has spent in calls of MPI, for those who count them: phases
- *  then tell how much of them was communication. NULL ends that. Local. */
-void dkm_ctx_set_comm_clock(dkm_ctx *ctx, double (*seconds)(void));
+/** Communication of a process. */
+typedef struct dkm_comm_counts {
+    double seconds;     /**< in calls of MPI, waiting included */
+    double bytes;       /**< given to them to be sent, to one rank or in a collective */
+    double messages;    /**< from one rank to another, those inside collectives left out */
+    double collectives; /**< calls of them */
+} dkm_comm_counts;
+
+/** Reads what this process has communicated so far. Local. */
+typedef void (*dkm_comm_reader)(dkm_comm_counts *so_far);
+
+/** Let phases count communication, for programs that can tell it; NULL ends that. The library
+ * counts nothing itself. Logically collective. */
+void dkm_ctx_set_comm_reader(dkm_ctx *ctx, dkm_comm_reader reader);
+dkm_comm_reader dkm_ctx_comm_reader(const dkm_ctx *ctx);
 
 /** Start counting seconds for the phase @p name (a string that outlives the context).
  *  Local. A phase entered again adds up; phases may nest. */
@@ -115,9 +127,9 @@ void dkm_progress(dkm_ctx *ctx, double done, double total);
 typedef struct dkm_phase_summary {
     const char *name;
     dkm_idx calls;
-    double min, mean, max; /**< seconds */
-    double flops;          /**< of all ranks together */
-    double comm;           /**< seconds in calls of MPI, mean over the ranks; 0 when not counted */
+    double min, mean, max;                         /**< seconds */
+    double flops;                                  /**< of all ranks together */
+    dkm_comm_counts comm_min, comm_mean, comm_max; /**< of the ranks; 0 when not counted */
 } dkm_phase_summary;
 
 /** Summaries of up to @p capacity phases in order of first entry. Collective.

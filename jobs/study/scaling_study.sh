@@ -66,7 +66,7 @@ make_study() {
                 printf 'cd %q || exit 1\n' "$(cd "$dir" && pwd)"
                 # shellcheck disable=SC2016
                 printf '${DKMAP_LAUNCH:-srun --mpi=pmix} %s ' '${DKMAP_RANKS_OPTION:+$DKMAP_RANKS_OPTION}'
-                printf ' %q' "$dkmap" "${words[@]}" --record record.jsonl
+                printf ' %q' "$dkmap" "${words[@]}" --count-comm --record record.jsonl
                 printf ' >out 2>err\n'
             } >"$dir/job.sbatch"
         done

@@ -237,9 +237,14 @@ void dkm_ctx_attach(dkm_ctx *ctx, int handle, void (*release)(int))
     ctx->attached_release = release;
 }
 
-void dkm_ctx_set_comm_clock(dkm_ctx *ctx, double (*seconds)(void))
+void dkm_ctx_set_comm_reader(dkm_ctx *ctx, dkm_comm_reader reader)
 {
-    ctx->comm_clock = seconds;
+    ctx->comm_reader = reader;
+}
+
+dkm_comm_reader dkm_ctx_comm_reader(const dkm_ctx *ctx)
+{
+    return ctx->comm_reader;
 }
 
 void *dkm_ctx_checkpointer(const dkm_ctx *ctx)

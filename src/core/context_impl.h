@@ -13,7 +13,8 @@
 typedef struct phase {
     const char *name;
     dkm_idx calls;
-    double seconds, flops, entered, comm, comm_entered;
+    double seconds, flops, entered;
+    dkm_comm_counts comm, comm_entered;
     int reported;                       /* since it was entered, how far it is */
     double began, began_at;             /* what was done at first, and when that was */
     double fraction, left, reported_at; /* as it was told last; left is -1 when unknown */
@@ -43,7 +44,7 @@ struct dkm_ctx {
     void *kernels;
     void (*kernels_release)(void *);
     const void *lent[DKM_LENT_COUNT];
-    double (*comm_clock)(void);
+    dkm_comm_reader comm_reader;
 };
 
 /** Make the communicator of @p ctx, a copy of @p comm with the error handler of mpi_calls.h.

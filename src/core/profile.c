@@ -44,9 +44,21 @@ static phase *innermost(dkm_ctx *ctx)
     return d < 0 || d >= DKM_PHASE_DEPTH ? NULL : &ctx->phases[ctx->open[d]];
 }
 
-static double mpi_timer_seconds(const dkm_ctx *ctx)
+static dkm_comm_counts comm_so_far(const dkm_ctx *ctx)
 {
-    return ctx->comm_clock ? ctx->comm_clock() : 0.0;
+    dkm_comm_counts counts = {0};
+
+    if (ctx->comm_reader)
+        ctx->comm_reader(&counts);
+    return counts;
+}
+
+static void add_comm(dkm_comm_counts *sum, const dkm_comm_counts *from, const dkm_comm_counts *to)
+{
+    sum->seconds += to->seconds - from->seconds;
+    sum->bytes += to->bytes - from->bytes;
+    sum->messages += to->messages - from->messages;
+    sum->collectives += to->collectives - from->collectives;
 }
 
 void dkm_phase_begin(dkm_ctx *ctx, const char *name)
@@ -56,7 +68,7 @@ void dkm_phase_begin(dkm_ctx *ctx, const char *name)
         ctx->open[ctx->depth] = k;
         ctx->phases[k].calls++;
         ctx->phases[k].entered = MPI_Wtime();
-        ctx->phases[k].comm_entered = mpi_timer_seconds(ctx);
+        ctx->phases[k].comm_entered = comm_so_far(ctx);
         ctx->phases[k].reported = 0;
     }
     ctx->depth++;
@@ -67,8 +79,10 @@ void dkm_phase_end(dkm_ctx *ctx)
     phase *p = innermost(ctx);
 
     if (p) {
+        dkm_comm_counts now = comm_so_far(ctx);
+
         p->seconds += MPI_Wtime() - p->entered;
-        p->comm += mpi_timer_seconds(ctx) - p->comm_entered;
+        add_comm(&p->comm, &p->comm_entered, &now);
     }
     if (ctx->depth > 0)
         ctx->depth--;
@@ -133,6 +147,23 @@ void dkm_progress(dkm_ctx *ctx, double done, double total)
                                            : fmax(0.0, owner->left - (now - owner->reported_at)));
 }
 
+/* Least, mean and largest of each count over the ranks. */
+static void summarize_comm(dkm_ctx *ctx, const dkm_comm_counts *own, dkm_phase_summary *s)
+{
+    enum { COUNTS = 4 };
+    double mine[COUNTS] = {own->seconds, own->bytes, own->messages, own->collectives};
+    double all[3][COUNTS];
+    dkm_comm_counts *to[3] = {&s->comm_min, &s->comm_mean, &s->comm_max};
+
+    MPI_Allreduce(mine, all[0], COUNTS, MPI_DOUBLE, MPI_MIN, ctx->comm);
+    MPI_Allreduce(mine, all[1], COUNTS, MPI_DOUBLE, MPI_SUM, ctx->comm);
+    MPI_Allreduce(mine, all[2], COUNTS, MPI_DOUBLE, MPI_MAX, ctx->comm);
+    for (int i = 0; i < COUNTS; i++)
+        all[1][i] /= ctx->size;
+    for (int k = 0; k < 3; k++)
+        *to[k] = (dkm_comm_counts){all[k][0], all[k][1], all[k][2], all[k][3]};
+}
+
 int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
 {
     int k, count = ctx->phase_count < capacity ? ctx->phase_count : capacity;
@@ -141,7 +172,7 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
     for (k = 0; k < count; k++) {
         double mine = k < ctx->phase_count ? ctx->phases[k].seconds : 0.0;
         double flops = k < ctx->phase_count ? ctx->phases[k].flops : 0.0;
-        double comm = k < ctx->phase_count ? ctx->phases[k].comm : 0.0;
+        dkm_comm_counts comm = k < ctx->phase_count ? ctx->phases[k].comm : (dkm_comm_counts){0};
         dkm_phase_summary *s = &out[k];
 
         s->name = k < ctx->phase_count ? ctx->phases[k].name : "";
@@ -150,9 +181,8 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
         MPI_Allreduce(&mine, &s->max, 1, MPI_DOUBLE, MPI_MAX, ctx->comm);
         MPI_Allreduce(&mine, &s->mean, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
         MPI_Allreduce(&flops, &s->flops, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
-        MPI_Allreduce(&comm, &s->comm, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
+        summarize_comm(ctx, &comm, s);
         s->mean /= ctx->size;
-        s->comm /= ctx->size;
     }
     return count;
 }

@@ -181,6 +181,22 @@ static void put_spread(dkm_runlog *r, json_t *at, const char *name, const double
         runlog_put(r, box, ends[k], real_value(spread[k]));
 }
 
+/* What was communicated in a phase, where it was counted: least, mean and most of a rank. */
+static void put_comm(dkm_runlog *r, json_t *phase_box, const dkm_phase_summary *s)
+{
+    const dkm_comm_counts *min = &s->comm_min, *mean = &s->comm_mean, *max = &s->comm_max;
+    json_t *box = phase_box ? object_in(phase_box, "mpi") : NULL;
+
+    runlog_put(r, phase_box, "communication", json_real(mean->seconds));
+    if (!box)
+        return;
+    put_spread(r, box, "seconds", (double[]){min->seconds, mean->seconds, max->seconds});
+    put_spread(r, box, "bytes", (double[]){min->bytes, mean->bytes, max->bytes});
+    put_spread(r, box, "messages", (double[]){min->messages, mean->messages, max->messages});
+    put_spread(r, box, "collectives",
+               (double[]){min->collectives, mean->collectives, max->collectives});
+}
+
 static void put_phase(dkm_runlog *r, const dkm_phase_summary *s)
 {
     json_t *phases = object_in(r->root, "phases");
@@ -188,8 +204,8 @@ static void put_phase(dkm_runlog *r, const dkm_phase_summary *s)
 
     runlog_put(r, box, "calls", json_integer(s->calls));
     put_spread(r, box, "seconds", (double[]){s->min, s->mean, s->max});
-    if (s->comm > 0)
-        runlog_put(r, box, "communication", json_real(s->comm));
+    if (dkm_ctx_comm_reader(r->ctx))
+        put_comm(r, box, s);
     if (s->flops > 0) {
         runlog_put(r, box, "flops", json_real(s->flops));
         runlog_put(r, box, "flop_rate", real_value(s->flops / s->max));

@@ -1,9 +1,10 @@
 #include "cli/commands/commands.h"
 
-static const command *const methods[] = {
-    &command_bench_gram,   &command_bench_cholesky,  &command_bench_ridge,
-    &command_bench_eigen,  &command_bench_kde,       &command_bench_jkm,
-    &command_bench_string, &command_bench_calibrate, 0};
+static const command *const methods[] = {&command_bench_gram,   &command_bench_cholesky,
+                                         &command_bench_ridge,  &command_bench_eigen,
+                                         &command_bench_kde,    &command_bench_jkm,
+                                         &command_bench_string, &command_bench_calibrate,
+                                         &command_bench_comm,   0};
 
 const command command_bench = {
     .name = "bench",

@@ -62,6 +62,11 @@ int args_given(const args *a, const char *name)
     return 0;
 }
 
+int args_counts_comm(const args *a)
+{
+    return a->command->counts_comm || args_flag(a, "count-comm");
+}
+
 int args_changed(const args *a, const char *name)
 {
     const value *v = args_value(a, name, 0);

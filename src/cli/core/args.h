@@ -54,6 +54,9 @@ int args_flag(const args *a, const char *name);
 /** Whether an option is on the command line. */
 int args_given(const args *a, const char *name);
 
+/** Whether communication is counted: by --count-comm or by a command that always does. */
+int args_counts_comm(const args *a);
+
 /** Whether an option has another value than it has when it is not given. */
 int args_changed(const args *a, const char *name);
 

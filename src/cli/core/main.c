@@ -9,6 +9,7 @@
 #include <dkmap/context.h>
 
 #include "cli/core/args.h"
+#include "cli/core/comm_counter.h"
 #include "cli/core/help.h"
 #include "cli/core/help_formats.h"
 #include "cli/core/run.h"
@@ -170,6 +171,8 @@ int main(int argc, char **argv)
     args_outcome outcome = args_read(&a, argc, argv);
     int exit_status;
 
+    if (outcome == ARGS_RUN && args_counts_comm(&a))
+        comm_counter_load(argv);
     if (outcome == ARGS_HELP || outcome == ARGS_VERSION)
         exit_status = print_and_leave(&a, outcome);
     else if (outcome == ARGS_RUN)

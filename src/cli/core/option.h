@@ -42,6 +42,7 @@ typedef struct command {
     const char
         *positionals; /**< names of the arguments without dashes, separated by blanks, or NULL;
                       "..." at the end lets more follow */
+    int counts_comm;  /**< counts communication whether --count-comm is given or not */
     int sweeps;       /**< tries several settings: OPT_SEARCH options take lists */
     const option *tables[COMMAND_TABLES]; /**< the last one is NULL */
     dkm_status (*run)(struct run *run);

@@ -8,7 +8,7 @@
 #include <dkmap/store.h>
 
 #include "cli/core/checkpoint_options.h"
-#include "cli/core/mpi_timer.h"
+#include "cli/core/comm_counter.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_STOPPED = 3 };
 enum { NAME_WIDTH = 24 };
@@ -153,6 +153,15 @@ out:
     return status;
 }
 
+static dkm_local check_counting(run *r)
+{
+    if (!args_flag(r->args, "count-comm") || dkm_ctx_comm_reader(r->ctx))
+        return DKM_LOCAL_OK;
+    return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED,
+                    "--count-comm: libdkmap_mpi_profiler.so is not beside libdkmap, or cannot be "
+                    "loaded");
+}
+
 static dkm_local check_grid(run *r)
 {
     const value *grid = args_value(r->args, "grid", 0);
@@ -244,6 +253,7 @@ static dkm_status run_begin(run *r)
     dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
     dkm_ctx_set_factor(r->ctx, (dkm_factor)args_value(r->args, "factor", 0)->whole);
     DKM_AGREE(r->ctx, check_grid(r));
+    DKM_AGREE(r->ctx, check_counting(r));
     DKM_TRY(dkm_blas_reserve(r->ctx));
     DKM_TRY(checkpoint_begin(r));
     if (args_text(r->args, "record")) {
@@ -261,12 +271,45 @@ static dkm_local flush_results(run *r)
     return DKM_LOCAL_OK;
 }
 
+static void show_spread(char *line, size_t size, const char *name, double min, double mean,
+                        double max)
+{
+    size_t used = strlen(line);
+
+    snprintf(line + used, size - used, " %s %.6g %.6g %.6g", name, min, mean, max);
+}
+
+/* A line for each phase: least, mean and most of a rank. Collective. */
+static void run_show_comm(run *r)
+{
+    enum { PHASES = 64 };
+    dkm_phase_summary phases[PHASES];
+    int count;
+
+    if (!dkm_ctx_comm_reader(r->ctx))
+        return;
+    count = dkm_phase_summaries(r->ctx, PHASES, phases);
+    for (int k = 0; k < count; k++) {
+        const dkm_comm_counts *min = &phases[k].comm_min, *mean = &phases[k].comm_mean,
+                              *max = &phases[k].comm_max;
+        char line[400];
+        snprintf(line, sizeof line, "%-12s", phases[k].name);
+        show_spread(line, sizeof line, "bytes", min->bytes, mean->bytes, max->bytes);
+        show_spread(line, sizeof line, "messages", min->messages, mean->messages, max->messages);
+        show_spread(line, sizeof line, "collectives", min->collectives, mean->collectives,
+                    max->collectives);
+        show_spread(line, sizeof line, "seconds", min->seconds, mean->seconds, max->seconds);
+        run_show(r, "comm", line);
+    }
+}
+
 static dkm_status perform(run *r)
 {
     dkm_status status = DKM_OK;
 
     DKM_TRY(run_begin(r));
     DKM_TRY(r->args->command->run(r));
+    run_show_comm(r);
     if (r->record)
         DKM_TRY(end_record(r));
     DKM_AGREE(r->ctx, flush_results(r));
@@ -296,7 +339,7 @@ int run_in_context(const args *a, dkm_ctx *ctx)
                          listener_make(&shown, args_flag(a, "quiet"), args_flag(a, "verbose")));
     if (args_accepts(r.args, "kernel-dir"))
         dkm_store_kernel_folder(ctx, args_text(r.args, "kernel-dir"));
-    dkm_ctx_set_comm_clock(ctx, mpi_timer_seconds);
+    dkm_ctx_set_comm_reader(ctx, args_counts_comm(a) ? comm_counter_reader() : NULL);
     status = perform(&r);
     listener_clear(&shown);
     if (status != DKM_OK && dkm_ctx_rank(ctx) == 0)
