@@ -267,6 +267,65 @@ static void huge_steps_give_one_row(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* Beside the file, one that has what is asked for: nothing of it may be read. */
+static void make_outward(const char *path)
+{
+    char other[FILES_PATH + 8];
+    hid_t file, group, how = H5Pcreate(H5P_DATASET_CREATE), space, set;
+    hsize_t shape[2] = {M, D}, chunk[2] = {M, D};
+    const unsigned numbers[2] = {1, 2};
+
+    snprintf(other, sizeof other, "%s.other", path);
+    file = H5Fcreate(other, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    group = H5Gcreate2(file, "deep", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    add_set(group, "table", H5T_NATIVE_DOUBLE, 2, H5P_DEFAULT);
+    H5Gclose(group);
+    H5Fclose(file);
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    space = H5Screate_simple(2, shape, NULL);
+    CHECK(H5Lcreate_external(other, "/deep/table", file, "link", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    CHECK(H5Lcreate_external(other, "/deep", file, "group", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    CHECK(H5Lcreate_soft("/link", file, "soft", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    H5Pset_external(how, other, 0, H5F_UNLIMITED);
+    set = H5Dcreate2(file, "storage", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    CHECK(set >= 0 && H5Dclose(set) >= 0);
+    H5Pclose(how);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_virtual(how, space, other, "/deep/table", space);
+    set = H5Dcreate2(file, "virtual", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    CHECK(set >= 0 && H5Dclose(set) >= 0);
+    H5Pclose(how);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(how, 2, chunk);
+    H5Pset_filter(how, 32013, H5Z_FLAG_OPTIONAL, 2, numbers); /* a number of a plugin */
+    add_set(file, "plugin", H5T_NATIVE_DOUBLE, 2, how);
+    H5Pclose(how);
+    H5Sclose(space);
+    H5Fclose(file);
+}
+
+static void no_other_file_is_read(dkm_ctx *ctx)
+{
+    static const char *const sets[][2] = {
+        {"link", "external link"},      {"group/table", "external link"},
+        {"soft", "external link"},      {"storage", "external storage"},
+        {"virtual", "virtual dataset"}, {"plugin", "not part of HDF5"},
+    };
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
+    dkm_data *data = NULL;
+
+    files_open(ctx, dir);
+    files_name(dir, "outward.h5", path);
+    make_on_rank_zero(ctx, path, make_outward);
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+        snprintf(where, sizeof where, "%s:/%s", path, sets[k][0]);
+        CHECK(dkm_data_read(ctx, where, DKM_INPUTS, NULL, &data) == DKM_ERR_FORMAT);
+        CHECK(strstr(dkm_ctx_message(ctx), sets[k][1]) != NULL);
+        dkm_data_destroy(&data);
+    }
+    files_close(ctx, dir);
+}
+
 static char brutal_where[FILES_PATH + 64];
 
 static dkm_status read_under_pressure(dkm_ctx *ctx)
@@ -299,6 +358,7 @@ static const check_case cases[] = {
     CASE(numbers_that_are_none_are_told),
     CASE(shapes_that_no_file_holds_are_told),
     CASE(huge_steps_give_one_row),
+    CASE(no_other_file_is_read),
     CASE(every_allocation_of_a_read_may_fail),
 };
 
