@@ -38,6 +38,13 @@ printf '0\n1\n1\n2\n1\n' >classes.csv
 good 2 score --truth classes.csv --pred classes.csv --loss zero-one,mse --baseline mean
 [ "$(value baseline_zero-one)" = 0.4 ] || fail "the commonest class: $(cat out)"
 [ "$(value baseline_mse)" = 0.4 ] || fail "the mean beside it: $(cat out)"
+printf '0.1\n0.9\n1.2\n1.7\n0.8\n' >real.csv
+good 2 score --truth classes.csv --pred real.csv --loss zero-one
+[ "$(value zero-one)" = 1 ] || fail "real numbers by zero-one: $(cat out)"
+says err "predictions of real numbers" "real numbers by zero-one"
+printf '1\n0\n0\n1\n2\n' >wrong.csv
+good 2 score --truth classes.csv --pred wrong.csv --loss zero-one
+grep -q warning err && fail "wrong classes are no real numbers: $(cat err)"
 printf '0,1\n1\n2\n' >sets.svm
 printf '0\n1\n1,2\n' >other.svm
 good 2 score --truth sets.svm --pred other.svm --y-type label-sets --loss hamming

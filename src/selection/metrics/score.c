@@ -211,6 +211,21 @@ static void add_missed(const dkm_data *truth, const dkm_data *pred, const double
     score_add_extra(score, "missed", score_sum_over_ranks(truth->ctx, missed) / (double)truth->m);
 }
 
+/* Predictions of a regression are hardly ever equal to the truth, to the last bit. */
+static void warn_of_fractions(const dkm_data *truth, const dkm_data *pred, double mean)
+{
+    double fractions = 0.0;
+
+    if (truth->mine.type != DKM_DENSE || mean < 1.0)
+        return;
+    for (dkm_idx k = 0; k < pred->mine.n * pred->mine.d; k++)
+        fractions += pred->mine.values[k] != rint(pred->mine.values[k]);
+    if (score_sum_over_ranks(truth->ctx, fractions) > 0)
+        dkm_log(truth->ctx, DKM_WARN,
+                "zero-one compares numbers as they are, and no row is equal: are these predictions "
+                "of real numbers? Predict labels, or score by mse");
+}
+
 dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
                         const dkm_score_settings *settings, dkm_score *score)
 {
@@ -225,6 +240,8 @@ dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
     if (loss == DKM_LOSS_MSE) {
         score_add_extra(score, "rmse", sqrt(score->mean));
         DKM_TRY(add_r2(truth, score));
+    } else if (loss == DKM_LOSS_ZERO_ONE) {
+        warn_of_fractions(truth, pred, score->mean);
     } else if (loss == DKM_LOSS_EDIT) {
         add_normalised_edit(truth, losses, score);
     } else if (loss == DKM_LOSS_KERNEL) {
