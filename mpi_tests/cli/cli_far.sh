@@ -79,6 +79,21 @@ for at in 0 1048576; do
 done
 cmp -s loss0 loss1048576 || fail "a loss by a linear kernel: $(cat loss0 loss1048576)"
 
+# Models that keep some of the rows, landmarks or support vectors, find their origin again from these.
+awk '{ print ($1 > 0.3) }' y_x.csv >classes.csv
+for at in 0 1048576; do
+    rbf=(--kx 'rbf(sigma=2)')
+    good 2 fit krr --x "x.$at.csv" --y y_x.csv "${rbf[@]}" --gamma 0.01 --reduce 60 -o part.h5
+    good 1 predict part.h5 --x "new.$at.csv" -o "reduced.$at.npy"
+    good 2 fit kpca --x "x.$at.csv[0:200]" "${rbf[@]}" --components 5 --landmarks 80 -o part.h5
+    good 1 encode part.h5 --x "new.$at.csv" -o "encoded.$at.npy"
+    good 2 fit svm --x "x.$at.csv" --y classes.csv --y-type labels "${rbf[@]}" --C 1 -o part.h5
+    good 1 predict part.h5 --x "new.$at.csv" -o "classes.$at.csv"
+done
+near reduced.0.npy reduced.1048576.npy 1e-7 "landmarks"
+near encoded.0.npy encoded.1048576.npy 1e-9 "components by landmarks"
+cmp -s classes.0.csv classes.1048576.csv || fail "support vectors: other classes"
+
 # Weights on neighbours of inputs.
 for at in 0 1048576; do
     good 2 embed lle --x "x.$at.csv[0:200]" --neighbours 6 --components 2 --gram "lle.$at.npy" -o e.h5

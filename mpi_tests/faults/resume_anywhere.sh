@@ -13,7 +13,7 @@ RANDOM=${RESUME_SEED:-1}
 rounds=${RESUME_ROUNDS:-1}
 most=${RESUME_KILLS:-4}
 rows=${RESUME_ROWS:-240}
-limit=120
+limit=${RESUME_LIMIT:-120} # seconds until a run counts as hung
 tries=0 runs=0 kills=0 resumed=0 hung=0
 
 print_counts() {
@@ -63,7 +63,10 @@ kill_and_resume() {
         kill_ranks
         wait "$job" 2>/dev/null
         status=$?
-        (($(now) - start < 1000 * limit)) || hung=$((hung + 1))
+        if (($(now) - start >= 1000 * limit)); then
+            hung=$((hung + 1))
+            fail "${*:1:2} on ${ranks[at]} ranks: hung after a kill: $(tail -2 err)"
+        fi
         [ "$status" = 0 ] && return # it was faster
         kills=$((kills + 1))
         [ -n "$(find states -name '*.h5' 2>/dev/null | head -1)" ] && resumed=$((resumed + 1))
