@@ -47,7 +47,7 @@ clean fit kde "${xy[@]}" --ky 'rbf(sigma=2)' --components 3 --gamma 0.01 -o kde.
 clean predict kde.h5 --x new.csv -o p.csv
 clean fit knn "${xy[@]}" --k 3 -o knn.h5
 clean predict knn.h5 --x new.csv -o p.csv
-awk -F, "{ for (j = 1; j <= NF; j++) printf \"%s%s\", \$j > 0 ? 1 : -1, j < NF ? \",\" : \"\\n\" }" x.csv >signs.csv
+awk -F, '{ print ($1 > 0 ? 1 : -1) "," ($2 > 0 ? 1 : -1) "," ($3 > 0 ? 1 : -1) }' x.csv >signs.csv
 clean fit hopfield --x signs.csv --y signs.csv -o hopfield.h5
 clean fit svm "${classes[@]}" --C 1 -o svm.h5
 clean predict svm.h5 --x new.csv -o p.csv

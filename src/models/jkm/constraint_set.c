@@ -188,11 +188,19 @@ void dkm_constraint_set_saved(dkm_constraint_set *set)
     DKM_FREE(set->lent[1]);
 }
 
-/* Room for the constraints of a state. */
-static dkm_local allocate_base(dkm_constraint_set *set, dkm_idx n)
+/* Room for the constraints of a state, which has as many ages. */
+static dkm_local allocate_base(dkm_constraint_set *set, const dkm_archive *state, dkm_idx n)
 {
     dkm_local local = DKM_LOCAL_OK;
+    const double *ages = NULL;
+    dkm_idx count = 0;
 
+    DKM_STEP(dkm_archive_reals(state, "age", &count, &ages));
+    set->n = count == n ? n : 0;
+    if (count != n)
+        DKM_STEP(dkm_fail(set->ctx, DKM_ERR_FORMAT,
+                          "a checkpoint of %lld constraints and %lld ages", (long long)n,
+                          (long long)count));
     DKM_STEP(dkm_alloc(set->ctx, n, &set->age));
     DKM_STEP(dkm_alloc(set->ctx, n, &set->b));
     DKM_STEP(dkm_alloc(set->ctx, n, &set->a));
@@ -207,7 +215,7 @@ dkm_status dkm_constraint_set_load(dkm_constraint_set *set, const dkm_archive *s
     dkm_state_field size[] = {SIZE_FIELDS(set)};
 
     DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(size)));
-    DKM_AGREE(set->ctx, allocate_base(set, set->n));
+    DKM_AGREE(set->ctx, allocate_base(set, state, set->n));
     dkm_state_field fields[] = {BASE_FIELDS(set)};
     DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(fields)));
     DKM_TRY(set->ops->load(set, state));

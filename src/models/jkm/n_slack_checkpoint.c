@@ -145,12 +145,16 @@ static dkm_local find_own(dkm_n_slack *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_ctx *ctx = s->base.ctx;
-    dkm_idx own = 0;
+    dkm_idx own = 0, candidates = s->base.oracle->space->count;
 
     for (dkm_idx c = 0; c < s->base.n; c++) {
         if (s->example[c] >= s->base.map->m)
             DKM_STEP(dkm_fail(ctx, DKM_ERR_FORMAT, "a checkpoint with a constraint of example %lld",
                               (long long)s->example[c]));
+        if (candidates > 0 && s->choice[c] >= candidates)
+            DKM_STEP(dkm_fail(ctx, DKM_ERR_FORMAT,
+                              "a checkpoint with a constraint of candidate %lld of %lld",
+                              (long long)s->choice[c], (long long)candidates));
         own += dkm_n_slack_owner(s, c) == dkm_ctx_rank(ctx);
     }
     DKM_STEP(dkm_alloc(ctx, own, &s->place));

@@ -25,15 +25,21 @@ out:
 static dkm_local take_choices(dkm_one_slack *s, const double *rows)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx own = s->base.oracle->n, n = s->base.n;
+    dkm_idx own = s->base.oracle->n, n = s->base.n, candidates = s->base.oracle->space->count;
 
     DKM_STEP(dkm_calloc(s->base.ctx, n, &s->choice));
     DKM_STEP(dkm_calloc(s->base.ctx, n, &s->W));
     s->room = n;
     for (dkm_idx k = 0; k < n; k++) {
         DKM_STEP(dkm_alloc(s->base.ctx, own, &s->choice[k]));
-        for (dkm_idx i = 0; i < own; i++)
-            s->choice[k][i] = (int32_t)rows[i * n + k];
+        for (dkm_idx i = 0; i < own; i++) {
+            double choice = rows[i * n + k];
+            if (!(choice >= -1 && choice < (double)candidates))
+                DKM_STEP(dkm_fail(s->base.ctx, DKM_ERR_FORMAT,
+                                  "a checkpoint with a constraint of candidate %g of %lld", choice,
+                                  (long long)candidates));
+            s->choice[k][i] = (int32_t)choice;
+        }
     }
 out:
     return local;
