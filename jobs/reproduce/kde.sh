@@ -40,10 +40,10 @@ labels() {
     tail -c +129 "$1" | od -An -v -t d8 -w8 | tr -d ' '
 }
 
-# toy_fold FOLDER METHOD: predict the test strings of a fold by the best setting of its training
+# toy_fold FOLDER METHOD SEED: predict the test strings of a fold by the best setting of its training
 # part; strings and classes chosen are added to the files of the method
 toy_fold() {
-    local f=$1 all=$1/.. method=$2 kx=$string
+    local f=$1 all=$1/.. method=$2 seed=$3 kx=$string
     local examples=(--x "$f/train_x.txt" --y "$f/train_y.txt")
     case $method in
     kde)
@@ -74,7 +74,7 @@ one_toy() {
         cat "$dir/$f/test_y.txt" >>"$dir/truth.txt"
         labels "$dir/$f/test_labels.npy" >>"$dir/truth.csv"
         for method in kde knn 1nn; do
-            toy_fold "$dir/$f" "$method"
+            toy_fold "$dir/$f" "$method" "$seed"
         done
     done
     for method in kde knn 1nn; do

@@ -164,7 +164,7 @@ fi
 mkdir shared
 echo precious | tee shared/results-20260101.h5 >shared/factor-01234567-000123.h5
 other=(fit krr --precision double "${data[@]:0:6}" --gamma 0.5)
-for turn in 1 2; do
+for _ in 1 2; do
     on 2 "${words[@]}" --checkpoint shared --max-time 0.001s -o none.h5
     expect 3 "the first of two runs that share a directory"
     on 2 "${other[@]}" --checkpoint shared --max-time 0.001s -o none.h5

@@ -50,8 +50,8 @@ by_hand() {
     : >by_hand
     for fold in 1 2 3; do
         for part in x.$form y.csv; do
-            paste -d' ' folds.csv $part | awk -v f=$fold '$1 != f { print $2 }' >train_$part
-            paste -d' ' folds.csv $part | awk -v f=$fold '$1 == f { print $2 }' >test_$part
+            paste -d' ' folds.csv "$part" | awk -v f=$fold '$1 != f { print $2 }' >"train_$part"
+            paste -d' ' folds.csv "$part" | awk -v f=$fold '$1 == f { print $2 }' >"test_$part"
         done
         good 0 fit "$@" --x train_x.$form --y train_y.csv -o m.h5
         good 0 predict m.h5 --x test_x.$form -o pred.csv

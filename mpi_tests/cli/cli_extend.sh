@@ -23,7 +23,7 @@ same 'k.npy[0:8]' n.npy "landmarks keep their rows"
 
 # Any number of ranks, and any shape of grid, make the same values.
 good 0 extend fit --gram k.npy --features phi.csv -o q.h5 --record runs.jsonl
-[ "$(value features)" = 6 ] && [ "$(value dimensions)" = 6 ] || fail "fit tells: $(cat out)"
+[ "$(value features) $(value dimensions)" = "6 6" ] || fail "fit tells: $(cat out)"
 good 0 extend apply q.h5 --features phi_new.csv -o one.npy
 for ranks in 3 4 6; do
     good "$ranks" extend fit --gram k.npy --features phi.csv -o r.h5 --block 7
@@ -36,7 +36,7 @@ says out "extend model" "info of an extended kernel"
 # Features that repeat themselves, and a matrix of low rank that leaves nothing.
 awk -F, '{ print $0 "," $1 }' phi.csv >twice.csv
 good 2 extend fit --gram k.npy --features twice.csv -o t.h5
-[ "$(value rank)" = 6 ] && [ "$(value features)" = 7 ] || fail "a repeated feature is told"
+[ "$(value rank) $(value features)" = "6 7" ] || fail "a repeated feature is told"
 good 2 extend apply t.h5 --features twice.csv -o t.npy
 good 2 extend apply q.h5 --features phi.csv -o p.npy
 same p.npy t.npy "a repeated feature changes nothing"

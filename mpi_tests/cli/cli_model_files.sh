@@ -68,9 +68,9 @@ for value in nan 1e300 2.5; do
         [ "${of%:*}" = q ] && input=--features || input=--x
         spoilt "${of%:*}.h5" real "$name" "$value"
         if [ "${of%:*}" = q ]; then
-            bad "$damaged|$name" extend apply made.h5 $input x.csv -o made/p.npy
+            bad "$damaged|$name" extend apply made.h5 "$input" x.csv -o made/p.npy
         else
-            bad "$damaged|$name" predict made.h5 $input x.csv -o made/p.npy
+            bad "$damaged|$name" predict made.h5 "$input" x.csv -o made/p.npy
         fi
     done
 done

@@ -59,7 +59,7 @@ by_steps "landmarks" "${landmarks[@]}" -o stopped.h5
 same_model "landmarks" 'x.csv[0:100]' 1e-7
 
 # Cells of a grid that are done stay done, however the ranks are grouped.
-cells=(cv krr --x 'x.csv[0:120]' --y 'y.csv[0:120]' --kx "rbf(sigma=\$s)" --try s=1,2 --gamma 0.01,0.1
+cells=(cv krr --x 'x.csv[0:120]' --y 'y.csv[0:120]' --kx "rbf(sigma=\$s)" --try "s=1,2" --gamma "0.01,0.1"
     --folds 3 --inner-folds 2)
 good 2 "${cells[@]}"
 grep -vE '^(seconds|groups|ranks|grams)' out >table

@@ -98,11 +98,12 @@ wrong "-o needs a value" predict m.h5 -o
 for command in "fit krr" "fit kpca" "fit kde" $commands; do
     # shellcheck disable=SC2086
     on 0 help $command
-    for name in $(grep -oE -- '--[a-z-]+' out | sort -u); do
+    grep -oE -- '--[a-z-]+' out | sort -u >names
+    while read -r name <&3; do
         # shellcheck disable=SC2086
         on 0 $command "$name"
         grep -q null out err && fail "dkmap $command $name: $(cat err)"
-    done
+    done 3<names
 done
 
 # On several ranks the complaint is heard once and all of them fail.

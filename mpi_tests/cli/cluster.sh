@@ -22,7 +22,7 @@ cluster_missing() {
 # cluster_conf NODES CPUS: the files that all nodes mount over those of the machine.
 cluster_conf() {
     local k nodes=$1 cpus=$2
-    mkdir -p "$cluster"/{conf/slurm,run,log,state,spool}
+    mkdir -p "${cluster:?}"/{conf/slurm,run,log,state,spool}
     head -c 256 /dev/urandom >"$cluster/conf/munge.key"
     chmod 600 "$cluster/conf/munge.key"
     printf '127.0.0.1 localhost\n%s.200 head\n' "$net" >"$cluster/conf/hosts"
