@@ -1,7 +1,7 @@
 /** @file check.h  A test harness that keeps ranks together.
  *
- *  A check that fails is told with its rank and place and the test goes on, so that no rank leaves
- *  the others in a collective. run() agrees over the ranks whether a test passed.
+ *  A check that fails is reported with its rank and place and the test goes on, so that no rank
+ * leaves the others in a collective. run() agrees over the ranks whether a test passed.
  */
 #ifndef DKMAP_CHECK_H
 #define DKMAP_CHECK_H
@@ -13,10 +13,9 @@ typedef struct check_case {
     void (*run)(dkm_ctx *ctx);
 } check_case;
 
-#define CASE(f)                                                                                    \
-    {                                                                                              \
-#f, f                                                                                      \
-    }
+/* clang-format off */
+#define CASE(f) {#f, f}
+/* clang-format on */
 
 /** Note a failed expectation. Use CHECK(), CHECK_OK(), CHECK_CLOSE(). */
 void check_failed(const char *file, int line, const char *format, ...) DKM_PRINTF(3, 4);
@@ -57,7 +56,10 @@ int check_run(int argc, char **argv, int count, const check_case *cases);
     }
 
 /** Brutal: call @p attempt with 0, 1, 2, ... allocations allowed on rank @p victim until it
- *  succeeds. Each failure must be DKM_ERR_MEMORY on all ranks and leak nothing. Collective. */
+ *  succeeds. Each failure must be DKM_ERR_MEMORY on all ranks and leak nothing. On 2 and 3 ranks
+ *  alone; on other counts the attempt is made once, without a limit. The counts of allocations are
+ *  every eighth or so, growing with the count, unless DKMAP_SWEEP=all is in the environment.
+ *  Collective. */
 void check_every_allocation(dkm_ctx *ctx, int victim, dkm_status (*attempt)(dkm_ctx *ctx));
 
 #endif
