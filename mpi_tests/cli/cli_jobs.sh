@@ -7,7 +7,7 @@ jobs=$DKMAP_SOURCE/jobs
 
 for script in "$jobs"/*.sh "$jobs"/*/*.sh; do
     case ${script#"$jobs/"} in common.sh | reproduce/reproduce.sh | slurm/slurm.sh) continue ;; esac
-    timeout "$limit" bash "$script" --help >out 2>err </dev/null || fail "$script --help: exit $?"
+    timeout -k 10 "$limit" bash "$script" --help >out 2>err </dev/null || fail "$script --help: exit $?"
     says out "${script#"$DKMAP_SOURCE/"}" "$script --help"
     [ -s err ] && fail "$script --help: $(head -3 err)"
 done

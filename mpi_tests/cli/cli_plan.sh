@@ -31,7 +31,7 @@ expect 2 "memory that is no amount"
 
 # Without a place for the file nothing is measured. The file replaces a link and does not follow it.
 for home in HOME= --unset=HOME; do
-    timeout "$limit" env -u DKMAP_CALIBRATION "$home" "$DKMAP" bench --calibrate --n 400 >out 2>err
+    timeout -k 10 "$limit" env -u DKMAP_CALIBRATION "$home" "$DKMAP" bench --calibrate --n 400 >out 2>err
     status=$?
     expect 1 "a calibration, $home"
     says err "no place for a calibration" "a calibration, $home"

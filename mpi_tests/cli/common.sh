@@ -21,10 +21,10 @@ on() {
     local ranks=$1
     shift
     if [ "$ranks" = 0 ]; then # without a launcher
-        timeout "$limit" "$DKMAP" "$@" >out 2>err
+        timeout -k 10 "$limit" "$DKMAP" "$@" >out 2>err
     else
         # shellcheck disable=SC2086
-        timeout "$limit" $DKMAP_MPIRUN -np "$ranks" "$DKMAP" "$@" >out 2>err
+        timeout -k 10 "$limit" $DKMAP_MPIRUN -np "$ranks" "$DKMAP" "$@" >out 2>err
     fi
     status=$?
 }

@@ -64,7 +64,7 @@ run() {
     local ranks=$1 preload=$2
     shift 2
     # shellcheck disable=SC2086,SC2016
-    timeout "$limit" $DKMAP_MPIRUN -np "$ranks" bash -c '
+    timeout -k 10 "$limit" $DKMAP_MPIRUN -np "$ranks" bash -c '
         preload=$1 where=$2
         shift 2
         LD_PRELOAD=$preload "$@"
@@ -76,15 +76,15 @@ run() {
 
 # predicts_well MODEL: it predicts as the model of an undisturbed run does.
 predicts_well() {
-    timeout "$limit" "$DKMAP" predict "$1" --x x.csv -o check.npy --quiet >/dev/null 2>check.err &&
-        timeout "$limit" "$DKMAP" score --truth wanted.npy --pred check.npy --loss mse >check.out 2>&1 &&
+    timeout -k 10 "$limit" "$DKMAP" predict "$1" --x x.csv -o check.npy --quiet >/dev/null 2>check.err &&
+        timeout -k 10 "$limit" "$DKMAP" score --truth wanted.npy --pred check.npy --loss mse >check.out 2>&1 &&
         awk '$1 == "rmse" { good = $2 < 1e-9 } END { exit !good }' check.out
 }
 
 # The model is one that the command would write; of methods other than krr it is only read.
 is_new_model() {
     case $command in
-    kpca | kde) timeout "$limit" "$DKMAP" info "$here/model.h5" >/dev/null 2>&1 ;;
+    kpca | kde) timeout -k 10 "$limit" "$DKMAP" info "$here/model.h5" >/dev/null 2>&1 ;;
     *) predicts_well "$here/model.h5" ;;
     esac
 }
@@ -206,7 +206,7 @@ delay() { # RANKS SEED
 memory() { # KIB
     restore
     # shellcheck disable=SC2086
-    timeout "$limit" $DKMAP_MPIRUN -np 1 "$DKMAP" fit krr "${model_data[@]}" : \
+    timeout -k 10 "$limit" $DKMAP_MPIRUN -np 1 "$DKMAP" fit krr "${model_data[@]}" : \
         -np 1 bash -c 'ulimit -v '"$1"'; exec "$@"' run "$DKMAP" fit krr "${model_data[@]}" >out 2>err
     status=$?
     command=fit
