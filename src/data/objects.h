@@ -32,6 +32,9 @@ static inline dkm_idx dkm_objs_step(const dkm_objs *objs)
     return objs->apart > 0 ? objs->apart : objs->d;
 }
 
+/** A type in a set of types. */
+#define DKM_TYPE_BIT(type) (1u << (unsigned)(type))
+
 typedef enum dkm_storage_form {
     DKM_STORED_VALUES,
     DKM_STORED_LISTS,

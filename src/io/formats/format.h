@@ -1,8 +1,8 @@
 /** @file format.h  What a reader of one file format provides.
  *
- *  A format is one file and one row of the table in format_registry.c. Opening is collective, so
- * that an index over the records of a text file can be built by all ranks together; reading is
- * local: each rank reads its own rows, and the caller agrees afterwards.
+ *  A format is one file and one line of DKM_FORMAT_LIST. Opening is collective, so that an index
+ *  over the records of a text file can be built by all ranks together; reading is local: each rank
+ *  reads its own rows, and the caller agrees afterwards.
  */
 #ifndef DKMAP_IO_FORMATS_FORMAT_H
 #define DKMAP_IO_FORMATS_FORMAT_H
@@ -43,8 +43,20 @@ const dkm_format *dkm_format_for(const char *path, dkm_type type);
  *  @return @p list */
 char *dkm_format_endings(char *list, size_t room);
 
-extern const dkm_format dkm_format_npy, dkm_format_csv, dkm_format_hdf5, dkm_format_idx,
-    dkm_format_svmlight, dkm_format_lines, dkm_format_fasta, dkm_format_sets, dkm_format_mtx,
-    dkm_format_label_sets;
+/** A new format is a file that defines dkm_format_<name>, and its name in this list. */
+#define DKM_FORMAT_LIST(X)                                                                         \
+    X(npy)                                                                                         \
+    X(csv)                                                                                         \
+    X(hdf5)                                                                                        \
+    X(idx)                                                                                         \
+    X(svmlight)                                                                                    \
+    X(lines)                                                                                       \
+    X(fasta)                                                                                       \
+    X(sets)                                                                                        \
+    X(mtx)
+
+#define DKM_FORMAT_DECLARE(name) extern const dkm_format dkm_format_##name;
+DKM_FORMAT_LIST(DKM_FORMAT_DECLARE)
+DKM_FORMAT_DECLARE(label_sets) /* chosen by the type that the user names, never by its ending */
 
 #endif

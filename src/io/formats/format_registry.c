@@ -4,10 +4,8 @@
 #include "io/formats/format.h"
 #include "io/path.h"
 
-static const dkm_format *const formats[] = {
-    &dkm_format_npy,   &dkm_format_csv,   &dkm_format_hdf5, &dkm_format_idx, &dkm_format_svmlight,
-    &dkm_format_lines, &dkm_format_fasta, &dkm_format_sets, &dkm_format_mtx,
-};
+#define ADDRESS(name) &dkm_format_##name,
+static const dkm_format *const formats[] = {DKM_FORMAT_LIST(ADDRESS)};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 

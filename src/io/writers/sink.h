@@ -16,7 +16,6 @@ struct dkm_sink {
     dkm_atomic_file out;
 };
 
-#define DKM_TYPE_BIT(type) (1u << (type))
 /** Types kept as numbers. */
 #define DKM_TYPE_NUMBERS                                                                           \
     (DKM_TYPE_BIT(DKM_DENSE) | DKM_TYPE_BIT(DKM_GRAM) | DKM_TYPE_BIT(DKM_DISTANCE) |               \

@@ -175,8 +175,6 @@ struct dkm_kernel_class {
     double (*inverse)(const dkm_node *node, double k);
 };
 
-#define DKM_TYPE_BIT(type) (1u << (unsigned)(type))
-
 /** Every kind of kernel, ended by NULL. */
 extern const dkm_kernel_class *const dkm_kernel_registry[];
 

@@ -1,0 +1,34 @@
+/* rank: the place of the true candidate in a list of candidates. */
+#include "selection/metrics/losses.h"
+
+/* The place of @p wanted in a list of @p n pairs of index and distance, or of index and score: the
+ * best comes first, so values that fall are scores. */
+static double place_in_list(const double *list, dkm_idx n, double wanted)
+{
+    double nearer = 0.0, as_near = 0.0;
+    double sign = list[1] > list[2 * n - 1] ? -1.0 : 1.0;
+    dkm_idx at = 0;
+
+    while (at < n && list[2 * at] != wanted)
+        at++;
+    if (at == n)
+        return (double)(n + 1);
+    for (dkm_idx k = 0; k < n; k++) {
+        nearer += sign * list[2 * k + 1] < sign * list[2 * at + 1];
+        as_near += list[2 * k + 1] == list[2 * at + 1];
+    }
+    return nearer + 0.5 * (as_near + 1.0);
+}
+
+static dkm_local rank_rows(const dkm_data *truth, const dkm_data *pred, dkm_idx labels,
+                           double *losses)
+{
+    (void)labels;
+    for (dkm_idx i = 0; i < truth->mine.n; i++)
+        losses[i] = place_in_list(pred->mine.values + i * pred->mine.d, pred->mine.d / 2,
+                                  truth->mine.values[i]);
+    return DKM_LOCAL_OK;
+}
+
+const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_RANK) = {.types = DKM_TYPE_BIT(DKM_LABELS),
+                                                      .rows = rank_rows};
