@@ -217,6 +217,7 @@ memory() { # KIB
         count hung
         fail "$1 KiB of address space: hung"
         ;;
+    141) count launcher ;; # MPI itself had too little to start, and the launcher left the other rank
     *)
         count reported
         [ "$status" = 1 ] || fail "$1 KiB of address space: exit $status"
