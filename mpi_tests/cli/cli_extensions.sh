@@ -8,7 +8,8 @@ cp -r "$DKMAP_SOURCE"/{CMakeLists.txt,cmake,include,src,LICENSE,README.md} copy/
 bash "$DKMAP_SOURCE/mpi_tests/extensions/apply.sh" copy || fail "apply.sh"
 { cmake -S copy -B built -DDKMAP_TESTS=OFF -DDKMAP_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O0 &&
     cmake --build built --target dkmap_command --parallel 2; } >log 2>&1 || fail "the build: $(grep -A 3 'error' log | head -20)"
-DKMAP_SOURCE=$scratch/copy bash "${BASH_SOURCE%/*}/cli_layers.sh" >log 2>&1 || fail "layers: $(cat log)"
+layers=$DKMAP_SOURCE/mpi_tests/cli/cli_layers.sh
+DKMAP_SOURCE=$scratch/copy bash "$layers" >log 2>&1 || fail "layers: $(cat log)"
 DKMAP=$scratch/built/dkmap
 
 # same A B WHAT: two files of numbers.
