@@ -134,3 +134,40 @@ void check_indefinite_gram(dkm_ctx *ctx, const gram_case *c)
 {
     check_any(ctx, c, 1);
 }
+
+static const char *brutal_text;
+static const dkm_data *brutal_X;
+
+static dkm_status gram_once(dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = NULL;
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL, *Q = NULL;
+    dkm_dmat *K = NULL;
+
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
+    DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
+    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
+    if (dkm_data_type(brutal_X) == DKM_GRAPH) {
+        DKM_TRY(dkm_gram(grid, k, P, 3, DKM_F64, &K));
+    } else {
+        DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
+        DKM_TRY(dkm_gram_cross(grid, k, Q, P, 3, 3, DKM_F64, &K));
+    }
+out:
+    dkm_dmat_destroy(&K);
+    dkm_prepared_destroy(&Q);
+    dkm_prepared_destroy(&P);
+    dkm_kernel_destroy(&k);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
+void check_gram_allocations(dkm_ctx *ctx, int victim, const char *text, dkm_data *X)
+{
+    brutal_text = text;
+    brutal_X = X;
+    check_every_allocation(ctx, victim, gram_once);
+    dkm_data_destroy(&X);
+}

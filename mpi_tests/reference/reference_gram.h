@@ -22,4 +22,9 @@ void check_gram(dkm_ctx *ctx, const gram_case *c);
 /** The same of a kernel whose matrix may have negative eigenvalues. Collective. */
 void check_indefinite_gram(dkm_ctx *ctx, const gram_case *c);
 
+/** Brutal: the Gram matrix of objects, with themselves as new ones where the kernel has any, with
+ *  ever more allocations allowed on rank @p victim; see check_every_allocation(). Collective.
+ *  @param[in] X  taken over */
+void check_gram_allocations(dkm_ctx *ctx, int victim, const char *text, dkm_data *X);
+
 #endif

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <dkmap/data.h>
+
 #include "support/check.h"
 
 void files_open(dkm_ctx *ctx, char dir[FILES_PATH])
@@ -124,4 +126,22 @@ void files_hurt(dkm_ctx *ctx, const char *path, long at, int cut)
         close(fd);
     }
     MPI_Barrier(dkm_ctx_comm(ctx));
+}
+
+static const char *brutal_where;
+
+static dkm_status read_once(dkm_ctx *ctx)
+{
+    dkm_data *data = NULL;
+    dkm_status status = dkm_data_read(ctx, brutal_where, DKM_INPUTS, NULL, &data);
+
+    dkm_data_destroy(&data);
+    return status;
+}
+
+void files_read_allocations(dkm_ctx *ctx, const char *where)
+{
+    brutal_where = where;
+    for (int victim = 0; victim < dkm_ctx_size(ctx); victim++)
+        check_every_allocation(ctx, victim, read_once);
 }

@@ -30,4 +30,8 @@ void files_close(dkm_ctx *ctx, const char *dir);
 /** Change one byte of a file, or cut it there; rank 0 does it. Collective. */
 void files_hurt(dkm_ctx *ctx, const char *path, long at, int cut);
 
+/** Brutal: read @p where (a file with dataset and slice), with ever more allocations allowed on each
+ *  rank in turn; see check_every_allocation(). Collective. */
+void files_read_allocations(dkm_ctx *ctx, const char *where);
+
 #endif

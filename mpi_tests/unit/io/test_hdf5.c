@@ -326,26 +326,14 @@ static void no_other_file_is_read(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
-static char brutal_where[FILES_PATH + 64];
-
-static dkm_status read_under_pressure(dkm_ctx *ctx)
-{
-    dkm_data *data = NULL;
-    dkm_status status = dkm_data_read(ctx, brutal_where, DKM_INPUTS, NULL, &data);
-
-    dkm_data_destroy(&data);
-    return status;
-}
-
 static void every_allocation_of_a_read_may_fail(dkm_ctx *ctx)
 {
-    char dir[FILES_PATH], path[FILES_PATH];
+    char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);
     make_on_rank_zero(ctx, files_name(dir, "some.h5", path), make_file);
-    snprintf(brutal_where, sizeof brutal_where, "%s:/deep/cube[:, 1:3]", path);
-    for (int victim = 0; victim < dkm_ctx_size(ctx); victim++)
-        check_every_allocation(ctx, victim, read_under_pressure);
+    snprintf(where, sizeof where, "%s:/deep/cube[:, 1:3]", path);
+    files_read_allocations(ctx, where);
     files_close(ctx, dir);
 }
 

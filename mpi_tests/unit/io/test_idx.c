@@ -140,25 +140,13 @@ static void damaged_files_are_told(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
-static char brutal_path[FILES_PATH];
-
-static dkm_status read_under_pressure(dkm_ctx *ctx)
-{
-    dkm_data *data = NULL;
-    dkm_status status = dkm_data_read(ctx, brutal_path, DKM_INPUTS, NULL, &data);
-
-    dkm_data_destroy(&data);
-    return status;
-}
-
 static void every_allocation_of_a_read_may_fail(dkm_ctx *ctx)
 {
-    char dir[FILES_PATH];
+    char dir[FILES_PATH], path[FILES_PATH];
 
     files_open(ctx, dir);
-    put_images(ctx, dir, names[3], 0x08, 20, 2, 3, brutal_path);
-    for (int victim = 0; victim < dkm_ctx_size(ctx); victim++)
-        check_every_allocation(ctx, victim, read_under_pressure);
+    put_images(ctx, dir, names[3], 0x08, 20, 2, 3, path);
+    files_read_allocations(ctx, path);
     files_close(ctx, dir);
 }
 

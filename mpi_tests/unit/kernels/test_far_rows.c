@@ -313,35 +313,10 @@ static void what_is_lost_is_estimated_and_told(dkm_ctx *ctx)
     CHECK(lost > 1e-6 && lost < 1e-3);
 }
 
-static dkm_data *brutal_X;
-
-static dkm_status gram_once(dkm_ctx *ctx)
-{
-    dkm_status status = DKM_OK;
-    dkm_grid *grid = NULL;
-    dkm_kernel *k = NULL;
-    dkm_prepared *P = NULL, *Q = NULL;
-    dkm_dmat *K = NULL;
-
-    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
-    DKM_TRY(dkm_kernel_parse(ctx, "sum(rbf, laplace, linear)", &k));
-    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
-    DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
-    DKM_TRY(dkm_gram_cross(grid, k, Q, P, 3, 3, DKM_F64, &K));
-out:
-    dkm_dmat_destroy(&K);
-    dkm_prepared_destroy(&Q);
-    dkm_prepared_destroy(&P);
-    dkm_kernel_destroy(&k);
-    dkm_grid_destroy(&grid);
-    return status;
-}
-
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 {
-    brutal_X = objects_values(ctx, DKM_DENSE, 7, D, element);
-    check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, gram_once);
-    dkm_data_destroy(&brutal_X);
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "sum(rbf, laplace, linear)",
+                           objects_values(ctx, DKM_DENSE, 7, D, element));
 }
 
 static const check_case cases[] = {

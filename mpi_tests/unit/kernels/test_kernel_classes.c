@@ -9,32 +9,9 @@
 #include "reference/reference_gram.h"
 #include "reference/reference_kernel.h"
 #include "support/check.h"
-#include "support/fixture_objects.h"
+#include "support/fixture_rows.h"
 
-enum { D = 3, M = 23, NEW = 9 };
-
-/* Dense rows; 4 and 11 are zero, 7 is equal to 6. */
-static double element(dkm_idx i, dkm_idx k)
-{
-    if (i == 4 || i == 11)
-        return 0;
-    return dkm_random_normal(5, 1, (uint64_t)(i == 7 ? 6 : i), (uint64_t)k);
-}
-
-/* New rows; 0 is zero, 1 is training row 6. */
-static double new_element(dkm_idx i, dkm_idx k)
-{
-    return i == 0 ? 0 : element(i == 1 ? 6 : i + 500, k);
-}
-
-static double dot_of(object_value a, dkm_idx i, object_value b, dkm_idx j)
-{
-    double sum = 0;
-
-    for (dkm_idx k = 0; k < D; k++)
-        sum += a(i, k) * b(j, k);
-    return sum;
-}
+enum { D = ROWS_D, M = 23, NEW = 9 };
 
 typedef double (*pair_value)(object_value a, dkm_idx i, object_value b, dkm_idx j);
 
@@ -43,51 +20,44 @@ static pair_value at_hand;
 
 static double among(dkm_idx i, dkm_idx j)
 {
-    return at_hand(element, i, element, j);
+    return at_hand(rows_element, i, rows_element, j);
 }
 
 static double to_others(dkm_idx i, dkm_idx j)
 {
-    return at_hand(new_element, i, element, j);
-}
-
-static double rbf(object_value a, dkm_idx i, object_value b, dkm_idx j)
-{
-    double gap = dot_of(a, i, a, i) + dot_of(b, j, b, j) - 2 * dot_of(a, i, b, j);
-
-    return exp(-gap / 8);
+    return at_hand(rows_new, i, rows_element, j);
 }
 
 static double poly(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return pow(dot_of(a, i, b, j) + 1, 3);
+    return pow(rows_dot(a, i, b, j) + 1, 3);
 }
 
 static double sum(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return rbf(a, i, b, j) + dot_of(a, i, b, j) + poly(a, i, b, j);
+    return rows_rbf(a, i, b, j) + rows_dot(a, i, b, j) + poly(a, i, b, j);
 }
 
 static double product(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return rbf(a, i, b, j) * poly(a, i, b, j) * dot_of(a, i, b, j);
+    return rows_rbf(a, i, b, j) * poly(a, i, b, j) * rows_dot(a, i, b, j);
 }
 
 static double nested(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    double inner = sum(a, i, b, j) * (rbf(a, i, b, j) + 2.5 * poly(a, i, b, j));
+    double inner = sum(a, i, b, j) * (rows_rbf(a, i, b, j) + 2.5 * poly(a, i, b, j));
 
-    return dot_of(a, i, b, j) + inner;
+    return rows_dot(a, i, b, j) + inner;
 }
 
 static double power(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return pow(dot_of(a, i, b, j), 4);
+    return pow(rows_dot(a, i, b, j), 4);
 }
 
 static double exp_of(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return exp(dot_of(a, i, b, j) / 4);
+    return exp(rows_dot(a, i, b, j) / 4);
 }
 
 static double normalized(pair_value k, object_value a, dkm_idx i, object_value b, dkm_idx j)
@@ -101,7 +71,7 @@ static double normalized(pair_value k, object_value a, dkm_idx i, object_value b
 
 static double normalized_linear(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return normalized(dot_of, a, i, b, j);
+    return normalized(rows_dot, a, i, b, j);
 }
 
 static double normalized_product(object_value a, dkm_idx i, object_value b, dkm_idx j)
@@ -124,13 +94,13 @@ static double row_sum(object_value a, dkm_idx i)
     double total = 0;
 
     for (dkm_idx t = 0; t < M; t++)
-        total += rbf(a, i, element, t);
+        total += rows_rbf(a, i, rows_element, t);
     return total;
 }
 
 static double rownorm(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return rbf(a, i, b, j) / (row_sum(a, i) * row_sum(b, j));
+    return rows_rbf(a, i, b, j) / (row_sum(a, i) * row_sum(b, j));
 }
 
 static double rbf_of_rownorm(object_value a, dkm_idx i, object_value b, dkm_idx j)
@@ -147,7 +117,7 @@ static void kernels_combine(dkm_ctx *ctx)
         pair_value value;
     } all[] = {
         {"sum(rbf(sigma=2), linear, poly(degree=3))", sum},
-        {"sum(linear)", dot_of},
+        {"sum(linear)", rows_dot},
         {"product(rbf(sigma=2), poly, linear)", product},
         {"sum(linear, product(sum(rbf(sigma=2), linear, poly), "
          "sum(rbf(sigma=2), scale(poly, by=2.5))))",
@@ -162,10 +132,10 @@ static void kernels_combine(dkm_ctx *ctx)
         {"rownorm(rbf(sigma=2))", rownorm},
         {"rbf(rownorm(rbf(sigma=2)), sigma=0.01)", rbf_of_rownorm},
     };
-    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, element);
-    dkm_data *Z = objects_values(ctx, DKM_DENSE, NEW, D, new_element);
-    dkm_data *S = objects_lists(ctx, DKM_SPARSE, M, D, element);
-    dkm_data *T = objects_lists(ctx, DKM_SPARSE, NEW, D, new_element);
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, rows_element);
+    dkm_data *Z = objects_values(ctx, DKM_DENSE, NEW, D, rows_new);
+    dkm_data *S = objects_lists(ctx, DKM_SPARSE, M, D, rows_element);
+    dkm_data *T = objects_lists(ctx, DKM_SPARSE, NEW, D, rows_new);
 
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         gram_case dense = {all[k].text, X, among, Z, to_others, 1e-11};
@@ -299,45 +269,14 @@ static void big_sets_need_normalize(dkm_ctx *ctx)
     dkm_data_destroy(&S);
 }
 
-static const char *brutal_text;
-static dkm_data *brutal_X;
-
-static dkm_status gram_once(dkm_ctx *ctx)
-{
-    dkm_status status = DKM_OK;
-    dkm_grid *grid = NULL;
-    dkm_kernel *k = NULL;
-    dkm_prepared *P = NULL, *Q = NULL;
-    dkm_dmat *K = NULL;
-
-    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
-    DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
-    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
-    DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
-    DKM_TRY(dkm_gram_cross(grid, k, Q, P, 3, 3, DKM_F64, &K));
-out:
-    dkm_dmat_destroy(&K);
-    dkm_prepared_destroy(&Q);
-    dkm_prepared_destroy(&P);
-    dkm_kernel_destroy(&k);
-    dkm_grid_destroy(&grid);
-    return status;
-}
-
-static void brutal(dkm_ctx *ctx, const char *text, dkm_data *X)
-{
-    brutal_text = text;
-    brutal_X = X;
-    check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, gram_once);
-    dkm_data_destroy(&X);
-}
-
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 {
-    brutal(ctx, "rownorm(normalize(sum(poly, rbf)))",
-           objects_values(ctx, DKM_DENSE, 7, D, element));
-    brutal(ctx, "normalize(set)", objects_texts(ctx, DKM_SETS, 7, words));
-    brutal(ctx, "class", objects_values(ctx, DKM_LABELS, 7, 1, label));
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "rownorm(normalize(sum(poly, rbf)))",
+                           objects_values(ctx, DKM_DENSE, 7, D, rows_element));
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "normalize(set)",
+                           objects_texts(ctx, DKM_SETS, 7, words));
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "class",
+                           objects_values(ctx, DKM_LABELS, 7, 1, label));
 }
 
 static const check_case cases[] = {

@@ -8,66 +8,38 @@
 #include "reference/reference_gram.h"
 #include "reference/reference_kernel.h"
 #include "support/check.h"
-#include "support/fixture_objects.h"
+#include "support/fixture_rows.h"
 
-enum { D = 3, M = 23, NEW = 9 };
-
-/* Dense rows; 4 and 11 are zero, 7 is equal to 6. */
-static double element(dkm_idx i, dkm_idx k)
-{
-    if (i == 4 || i == 11)
-        return 0;
-    return dkm_random_normal(5, 1, (uint64_t)(i == 7 ? 6 : i), (uint64_t)k);
-}
-
-/* New rows; 0 is zero, 1 is training row 6. */
-static double new_element(dkm_idx i, dkm_idx k)
-{
-    return i == 0 ? 0 : element(i == 1 ? 6 : i + 500, k);
-}
-
-static double dot_of(object_value a, dkm_idx i, object_value b, dkm_idx j)
-{
-    double sum = 0;
-
-    for (dkm_idx k = 0; k < D; k++)
-        sum += a(i, k) * b(j, k);
-    return sum;
-}
-
-static double rbf(object_value a, dkm_idx i, object_value b, dkm_idx j)
-{
-    double gap = dot_of(a, i, a, i) + dot_of(b, j, b, j) - 2 * dot_of(a, i, b, j);
-
-    return exp(-gap / 8);
-}
+enum { D = ROWS_D, M = 23, NEW = 9 };
 
 static double poly(object_value a, dkm_idx i, object_value b, dkm_idx j)
 {
-    return pow(dot_of(a, i, b, j) + 1, 3);
+    return pow(rows_dot(a, i, b, j) + 1, 3);
 }
 
 static double gram_element(dkm_idx i, dkm_idx k)
 {
-    return poly(element, i, element, k);
+    return poly(rows_element, i, rows_element, k);
 }
 
 static double gram_new_element(dkm_idx i, dkm_idx k)
 {
-    return poly(new_element, i, element, k);
+    return poly(rows_new, i, rows_element, k);
 }
 
 static double distance_element(dkm_idx i, dkm_idx k)
 {
     return i == k ? 0
-                  : sqrt(fmax(0, dot_of(element, i, element, i) + dot_of(element, k, element, k) -
-                                     2 * dot_of(element, i, element, k)));
+                  : sqrt(fmax(0, rows_dot(rows_element, i, rows_element, i) +
+                                     rows_dot(rows_element, k, rows_element, k) -
+                                     2 * rows_dot(rows_element, i, rows_element, k)));
 }
 
 static double distance_new_element(dkm_idx i, dkm_idx k)
 {
-    return sqrt(fmax(0, dot_of(new_element, i, new_element, i) + dot_of(element, k, element, k) -
-                            2 * dot_of(new_element, i, element, k)));
+    return sqrt(fmax(0, rows_dot(rows_new, i, rows_new, i) +
+                            rows_dot(rows_element, k, rows_element, k) -
+                            2 * rows_dot(rows_new, i, rows_element, k)));
 }
 
 static double mean_element(dkm_idx k)
@@ -75,44 +47,44 @@ static double mean_element(dkm_idx k)
     double total = 0;
 
     for (dkm_idx i = 0; i < M; i++)
-        total += element(i, k) / M;
+        total += rows_element(i, k) / M;
     return total;
 }
 
 static double centred_element(dkm_idx i, dkm_idx k)
 {
-    return element(i, k) - mean_element(k);
+    return rows_element(i, k) - mean_element(k);
 }
 
 static double centred_new_element(dkm_idx i, dkm_idx k)
 {
-    return new_element(i, k) - mean_element(k);
+    return rows_new(i, k) - mean_element(k);
 }
 
 static double centred(dkm_idx i, dkm_idx j)
 {
-    return dot_of(centred_element, i, centred_element, j);
+    return rows_dot(centred_element, i, centred_element, j);
 }
 
 static double centred_new(dkm_idx i, dkm_idx j)
 {
-    return dot_of(centred_new_element, i, centred_element, j);
+    return rows_dot(centred_new_element, i, centred_element, j);
 }
 
 static double rbf_value(dkm_idx i, dkm_idx j)
 {
-    return rbf(element, i, element, j);
+    return rows_rbf(rows_element, i, rows_element, j);
 }
 
 static double rbf_new_value(dkm_idx i, dkm_idx j)
 {
-    return rbf(new_element, i, element, j);
+    return rows_rbf(rows_new, i, rows_element, j);
 }
 
 static double unit_poly(dkm_idx i, dkm_idx j)
 {
-    return poly(element, i, element, j) /
-           sqrt(poly(element, i, element, i) * poly(element, j, element, j));
+    return poly(rows_element, i, rows_element, j) /
+           sqrt(poly(rows_element, i, rows_element, i) * poly(rows_element, j, rows_element, j));
 }
 
 /* Distances between vectors give back the vectors' inner products about their mean. */
@@ -179,7 +151,7 @@ static void what_matrices_cannot_tell_is_refused(dkm_ctx *ctx)
     dkm_data *E = objects_values(ctx, DKM_DISTANCE, 4, 4, far_from_itself);
     dkm_data *I = objects_values(ctx, DKM_GRAM, 4, 4, indefinite);
     dkm_data *S = objects_values(ctx, DKM_GRAM, 9, 9, lopsided);
-    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, element);
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, rows_element);
     dkm_kernel *k = NULL;
     dkm_prepared *A = NULL, *B = NULL;
     dkm_grid *grid = NULL;
@@ -283,45 +255,14 @@ static void heat_spreads_on_graphs(dkm_ctx *ctx)
     dkm_data_destroy(&N);
 }
 
-static const char *brutal_text;
-static dkm_data *brutal_X;
-
-static dkm_status gram_once(dkm_ctx *ctx)
-{
-    dkm_status status = DKM_OK;
-    dkm_grid *grid = NULL;
-    dkm_kernel *k = NULL;
-    dkm_prepared *P = NULL, *Q = NULL;
-    dkm_dmat *K = NULL;
-
-    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
-    DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
-    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
-    if (dkm_data_type(brutal_X) != DKM_GRAPH)
-        DKM_TRY(dkm_kernel_prepare_new(P, brutal_X, &Q));
-    DKM_TRY(dkm_gram_cross(grid, k, Q ? Q : P, P, 3, 3, DKM_F64, &K));
-out:
-    dkm_dmat_destroy(&K);
-    dkm_prepared_destroy(&Q);
-    dkm_prepared_destroy(&P);
-    dkm_kernel_destroy(&k);
-    dkm_grid_destroy(&grid);
-    return status;
-}
-
-static void brutal(dkm_ctx *ctx, const char *text, dkm_data *X)
-{
-    brutal_text = text;
-    brutal_X = X;
-    check_every_allocation(ctx, dkm_ctx_size(ctx) / 2, gram_once);
-    dkm_data_destroy(&X);
-}
-
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 {
-    brutal(ctx, "distance", objects_values(ctx, DKM_DISTANCE, 7, 7, distance_element));
-    brutal(ctx, "gram", objects_values(ctx, DKM_GRAM, 7, 7, gram_element));
-    brutal(ctx, "diffusion", objects_lists(ctx, DKM_GRAPH, 7, 7, weight));
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "distance",
+                           objects_values(ctx, DKM_DISTANCE, 7, 7, distance_element));
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "gram",
+                           objects_values(ctx, DKM_GRAM, 7, 7, gram_element));
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "diffusion",
+                           objects_lists(ctx, DKM_GRAPH, 7, 7, weight));
 }
 
 static const check_case cases[] = {

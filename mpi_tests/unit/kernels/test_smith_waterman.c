@@ -154,33 +154,10 @@ static void gaps_that_grow_dearer_are_refused(dkm_ctx *ctx)
     CHECK(dkm_kernel_parse(ctx, "align(open=1.5)", &k) == DKM_ERR_ARG && k == NULL);
 }
 
-static dkm_data *brutal_X;
-
-static dkm_status gram_once(dkm_ctx *ctx)
-{
-    dkm_status status = DKM_OK;
-    dkm_grid *grid = NULL;
-    dkm_kernel *k = NULL;
-    dkm_prepared *P = NULL;
-    dkm_dmat *K = NULL;
-
-    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
-    DKM_TRY(dkm_kernel_parse(ctx, "normalize(align)", &k));
-    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
-    DKM_TRY(dkm_gram(grid, k, P, 3, DKM_F64, &K));
-out:
-    dkm_dmat_destroy(&K);
-    dkm_prepared_destroy(&P);
-    dkm_kernel_destroy(&k);
-    dkm_grid_destroy(&grid);
-    return status;
-}
-
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 {
-    brutal_X = objects_texts(ctx, DKM_STRINGS, 7, text);
-    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, gram_once);
-    dkm_data_destroy(&brutal_X);
+    check_gram_allocations(ctx, dkm_ctx_size(ctx) - 1, "normalize(align)",
+                           objects_texts(ctx, DKM_STRINGS, 7, text));
 }
 
 static const check_case cases[] = {

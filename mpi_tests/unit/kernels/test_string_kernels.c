@@ -403,39 +403,13 @@ static void what_strings_cannot_do_is_refused(dkm_ctx *ctx)
     dkm_data_destroy(&Y);
 }
 
-static const char *brutal_text;
-static dkm_data *brutal_X;
-
-static dkm_status gram_once(dkm_ctx *ctx)
-{
-    dkm_status status = DKM_OK;
-    dkm_grid *grid = NULL;
-    dkm_kernel *k = NULL;
-    dkm_prepared *P = NULL;
-    dkm_dmat *K = NULL;
-
-    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
-    DKM_TRY(dkm_kernel_parse(ctx, brutal_text, &k));
-    DKM_TRY(dkm_kernel_prepare(k, brutal_X, &P));
-    DKM_TRY(dkm_gram(grid, k, P, 3, DKM_F64, &K));
-out:
-    dkm_dmat_destroy(&K);
-    dkm_prepared_destroy(&P);
-    dkm_kernel_destroy(&k);
-    dkm_grid_destroy(&grid);
-    return status;
-}
-
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 {
     const char *texts[] = {"normalize(ssk(r=2))", "spectrum(p=2)", "mismatch(p=2, k=1)"};
 
-    brutal_X = objects_texts(ctx, DKM_STRINGS, 9, text);
-    for (int k = 0; k < 3; k++) {
-        brutal_text = texts[k];
-        check_every_allocation(ctx, k % dkm_ctx_size(ctx), gram_once);
-    }
-    dkm_data_destroy(&brutal_X);
+    for (int k = 0; k < 3; k++)
+        check_gram_allocations(ctx, k % dkm_ctx_size(ctx), texts[k],
+                               objects_texts(ctx, DKM_STRINGS, 9, text));
 }
 
 static const check_case cases[] = {
