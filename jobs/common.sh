@@ -49,7 +49,7 @@ install_packages() {
             fail "packages are missing, with neither root nor sudo to install them: ${missing[*]}"
         admin=(sudo)
     fi
-    echo "Installing ${missing[*]}"
+    echo "Installing with apt-get: ${missing[*]}"
     log=$(mktemp)
     { "${admin[@]}" apt-get update -q || echo "apt-get update failed: trying with what is known"
         "${admin[@]}" env DEBIAN_FRONTEND=noninteractive \
