@@ -5,8 +5,8 @@
  *  what is left of g, a - b / tan(phi/2) >= 1/2 where sin(phi/2) = epsilon / 2. Alternating
  *  projections onto those cones with a penalty (ADMM) find the shortest theta.
  */
-#ifndef DKMAP_ORACLE_CONE_H
-#define DKMAP_ORACLE_CONE_H
+#ifndef DKMAP_REFERENCE_CONE_H
+#define DKMAP_REFERENCE_CONE_H
 
 enum { ORACLE_CONE_MOST = 64 }; /**< of q m, and of t */
 

@@ -1,7 +1,7 @@
 /** @file reference_cv.h  Cross-validation by a slow reference: deal the same folds, select the
  * examples, fit and predict with the model itself, one setting and one fold after the other. */
-#ifndef DKMAP_ORACLE_CV_H
-#define DKMAP_ORACLE_CV_H
+#ifndef DKMAP_REFERENCE_CV_H
+#define DKMAP_REFERENCE_CV_H
 
 #include <dkmap/cv.h>
 

@@ -1,6 +1,6 @@
 /** @file reference_gram.h  Gram matrices of any objects, checked element by element. */
-#ifndef DKMAP_ORACLE_GRAM_H
-#define DKMAP_ORACLE_GRAM_H
+#ifndef DKMAP_REFERENCE_GRAM_H
+#define DKMAP_REFERENCE_GRAM_H
 
 #include <dkmap/data.h>
 

@@ -1,6 +1,6 @@
 /** @file reference_kernel.h  Kernels as they are defined, one pair at a time, slow and obvious. */
-#ifndef DKMAP_ORACLE_KERNEL_H
-#define DKMAP_ORACLE_KERNEL_H
+#ifndef DKMAP_REFERENCE_KERNEL_H
+#define DKMAP_REFERENCE_KERNEL_H
 
 #include <dkmap/dmat.h>
 

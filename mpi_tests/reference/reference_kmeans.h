@@ -1,6 +1,6 @@
 /** @file reference_kmeans.h  k-means on whole data, by plain loops. */
-#ifndef DKMAP_ORACLE_KMEANS_H
-#define DKMAP_ORACLE_KMEANS_H
+#ifndef DKMAP_REFERENCE_KMEANS_H
+#define DKMAP_REFERENCE_KMEANS_H
 
 #include <dkmap/kmeans.h>
 

@@ -1,8 +1,8 @@
 /** @file reference_linalg.h  Slow, obvious dense algebra on whole column-major matrices of one
  * rank.
  */
-#ifndef DKMAP_ORACLE_LINALG_H
-#define DKMAP_ORACLE_LINALG_H
+#ifndef DKMAP_REFERENCE_LINALG_H
+#define DKMAP_REFERENCE_LINALG_H
 
 #include <dkmap/dmat.h>
 

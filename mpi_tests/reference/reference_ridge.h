@@ -1,6 +1,6 @@
 /** @file reference_ridge.h  Ridge regression by elimination, and its errors by refitting. */
-#ifndef DKMAP_ORACLE_RIDGE_H
-#define DKMAP_ORACLE_RIDGE_H
+#ifndef DKMAP_REFERENCE_RIDGE_H
+#define DKMAP_REFERENCE_RIDGE_H
 
 #include <dkmap/ridge_path.h>
 

@@ -1,6 +1,6 @@
 /** @file reference_vectors.h  Rows of numbers, and kernels on them by their definitions. */
-#ifndef DKMAP_ORACLE_VECTORS_H
-#define DKMAP_ORACLE_VECTORS_H
+#ifndef DKMAP_REFERENCE_VECTORS_H
+#define DKMAP_REFERENCE_VECTORS_H
 
 #include <dkmap/kernel.h>
 

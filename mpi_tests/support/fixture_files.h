@@ -1,6 +1,6 @@
 /** @file fixture_files.h  A place for the files of a test, and files of any bytes in it. */
-#ifndef DKMAP_ORACLE_FILES_H
-#define DKMAP_ORACLE_FILES_H
+#ifndef DKMAP_FIXTURE_FILES_H
+#define DKMAP_FIXTURE_FILES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /** @file fixture_iris.h  Fisher's irises: length and width of sepals and petals in millimetres,
  * fifty of each of three kinds in turn (R. A. Fisher, The use of multiple measurements in taxonomic
  * problems, 1936). */
-#ifndef DKMAP_ORACLE_IRIS_H
-#define DKMAP_ORACLE_IRIS_H
+#ifndef DKMAP_FIXTURE_IRIS_H
+#define DKMAP_FIXTURE_IRIS_H
 
 enum { IRISES = 150 };
 

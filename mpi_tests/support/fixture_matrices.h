@@ -1,6 +1,6 @@
 /** @file fixture_matrices.h  Distributed matrices for tests, filled and compared entry by entry. */
-#ifndef ORACLE_MATRICES_H
-#define ORACLE_MATRICES_H
+#ifndef DKMAP_FIXTURE_MATRICES_H
+#define DKMAP_FIXTURE_MATRICES_H
 
 #include "matrix/dmat_impl.h"
 

@@ -1,10 +1,10 @@
 /** @file fixture_objects.h  Objects for tests, made from functions that say what object i is.
  *
- *  Every rank can work out every object, so a test can compare with an oracle anywhere. All makers
+ *  Every rank can work out every object, so a test can compare with a reference anywhere. All makers
  *  are collective and note a failed check when they fail.
  */
-#ifndef DKMAP_ORACLE_OBJECTS_H
-#define DKMAP_ORACLE_OBJECTS_H
+#ifndef DKMAP_FIXTURE_OBJECTS_H
+#define DKMAP_FIXTURE_OBJECTS_H
 
 #include <dkmap/data.h>
 

@@ -1,8 +1,8 @@
 /** @file fixture_points.h  Points in the plane and kernel principal components of them, for tests
  * of pre-images. All calls but the elements are collective, and note a failed check when they fail.
  */
-#ifndef DKMAP_ORACLE_POINTS_H
-#define DKMAP_ORACLE_POINTS_H
+#ifndef DKMAP_FIXTURE_POINTS_H
+#define DKMAP_FIXTURE_POINTS_H
 
 #include <dkmap/kpca.h>
 

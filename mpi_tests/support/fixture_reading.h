@@ -1,7 +1,7 @@
 /** @file fixture_reading.h  A file read through its dkm_format: opened by all ranks, read in slabs.
  */
-#ifndef DKMAP_ORACLE_READING_H
-#define DKMAP_ORACLE_READING_H
+#ifndef DKMAP_FIXTURE_READING_H
+#define DKMAP_FIXTURE_READING_H
 
 #include "io/formats/format.h"
 

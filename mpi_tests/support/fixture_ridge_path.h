@@ -1,8 +1,8 @@
 /** @file fixture_ridge_path.h  Small problems for lists of gammas, with all of them at hand on
  * every rank.
  */
-#ifndef DKMAP_ORACLE_PATH_H
-#define DKMAP_ORACLE_PATH_H
+#ifndef DKMAP_FIXTURE_RIDGE_PATH_H
+#define DKMAP_FIXTURE_RIDGE_PATH_H
 
 #include <dkmap/ridge_path.h>
 

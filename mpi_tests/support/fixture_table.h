@@ -1,6 +1,6 @@
 /** @file fixture_table.h  A table of numbers known by a formula, and reading files against it. */
-#ifndef DKMAP_ORACLE_TABLE_H
-#define DKMAP_ORACLE_TABLE_H
+#ifndef DKMAP_FIXTURE_TABLE_H
+#define DKMAP_FIXTURE_TABLE_H
 
 #include <dkmap/data.h>
 
