@@ -123,7 +123,7 @@ where_and_next() {
     line "$dkmap info $here/runs.jsonl" "the runs so far"
     line "$dkmap help fit kde" "all options"
     line "$(short "$root/jobs")/quickstart.sh --images 20000" "more to learn from, smaller errors"
-    line "$(short "$root/docs")/guide.md" "the user guide"
+    line "$(short "$root/docs")/index.md" "the documentation"
 }
 
 read_options "$@"
