@@ -113,4 +113,17 @@ for page in $pages; do
 done
 [ -n "${DKMAP_PAGES:-}" ] || [ "$shown" -gt 20 ] || [ ! -d "$data" ] || fail "only $shown blocks were found"
 echo "$shown blocks"
+
+# The program of docs/reference/c-interface.md, on the data of the first tutorial. A library with
+# sanitizers or a static one would need more than one line to link.
+if [ -z "${DKMAP_PAGES:-}" ] && [ -e "${DKMAP_BUILD:-}/libdkmap.so" ] && command -v mpicc >/dev/null &&
+    ! grep -qs '^DKMAP_SANITIZE:[A-Z]*=.' "$DKMAP_BUILD/CMakeCache.txt"; then
+    awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
+        "$DKMAP_SOURCE/docs/reference/c-interface.md" >hours.c
+    cp in_regression.md/days.csv .
+    mpicc -std=c11 -Wall -Wextra -Werror hours.c -I"$DKMAP_SOURCE/include" -L"$DKMAP_BUILD" -ldkmap \
+        -Wl,-rpath,"$DKMAP_BUILD" -o hours 2>errors || fail "c-interface.md does not compile: $(head -5 errors)"
+    timeout "$limit" mpirun -np 2 ./hours >out 2>err || fail "c-interface.md: $(head -3 err)"
+    says out "m = 200, residual" "the program of c-interface.md"
+fi
 finish
