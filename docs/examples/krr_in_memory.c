@@ -32,9 +32,9 @@ static dkm_status learn(dkm_ctx *ctx)
     dkm_array inputs = dkm_array_row_major(x, ROWS, COLS);
     dkm_array outputs = dkm_array_row_major(y, ROWS, 1);
     dkm_array fresh = dkm_array_row_major(z, NEW, COLS);
-    dkm_krr_settings settings = dkm_krr_settings_default();
+    dkm_settings *settings = NULL;
+    dkm_report *report = NULL;
     dkm_data *X = NULL, *Y = NULL, *Z = NULL, *F = NULL;
-    dkm_kernel *kernel = NULL;
     dkm_model *model = NULL;
     dkm_rows *rows = NULL;
 
@@ -48,9 +48,10 @@ static dkm_status learn(dkm_ctx *ctx)
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &outputs, &Y));
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &fresh, &Z));
 
-    settings.ridge.gamma = 1e-6;
-    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=0.5)", &kernel));
-    DKM_TRY(dkm_krr_fit(ctx, &X, Y, kernel, &settings, &model, NULL));
+    DKM_TRY(dkm_settings_create(ctx, "krr", &settings));
+    DKM_TRY(dkm_settings_set(settings, "kx", "rbf(sigma=0.5)"));
+    DKM_TRY(dkm_settings_set_real(settings, "ridge", 1e-6));
+    DKM_TRY(dkm_fit(ctx, "krr", X, Y, settings, &model, &report));
     DKM_TRY(dkm_model_predict(model, Z, &F));
 
     DKM_TRY(dkm_rows_get(F, (dkm_idx)rank * NEW, NEW, &rows)); /* those of this rank's points */
@@ -58,12 +59,13 @@ static dkm_status learn(dkm_ctx *ctx)
         worst = fmax(worst, fabs(dkm_rows_values(rows, i)[0] - truth(z + COLS * i)));
     DKM_REQUIRE(ctx, worst < 1e-3, DKM_ERR_NUMERIC, "a prediction is off by %g", worst);
     if (rank == 0)
-        printf("%lld rows, predictions off by at most %.0e on rank 0\n",
-               (long long)dkm_data_rows(Y), worst);
+        printf("%.0f rows, residual %.0e, predictions off by at most %.0e on rank 0\n",
+               dkm_report_real(report, "m"), dkm_report_real(report, "residual"), worst);
 out:
     dkm_rows_destroy(&rows);
     dkm_model_destroy(&model);
-    dkm_kernel_destroy(&kernel);
+    dkm_report_destroy(&report);
+    dkm_settings_destroy(&settings);
     dkm_data_destroy(&F);
     dkm_data_destroy(&Z);
     dkm_data_destroy(&Y);

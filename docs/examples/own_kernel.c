@@ -44,21 +44,21 @@ static void make_circles(double *x, double *area)
 }
 
 /* Fit, and save the model. */
-static dkm_status fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const char *path)
+static dkm_status fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const char *path)
 {
     dkm_status status = DKM_OK;
-    dkm_krr_settings settings = dkm_krr_settings_default();
-    dkm_kernel *kernel = NULL;
+    dkm_settings *settings = NULL;
     dkm_model *model = NULL;
 
-    settings.ridge.gamma = 1e-6;
-    settings.center = 1;
-    DKM_TRY(dkm_kernel_parse(ctx, "sum(normalize(discs), linear)", &kernel));
-    DKM_TRY(dkm_krr_fit(ctx, X, Y, kernel, &settings, &model, NULL));
+    DKM_TRY(dkm_settings_create(ctx, "krr", &settings));
+    DKM_TRY(dkm_settings_set(settings, "kx", "sum(normalize(discs), linear)"));
+    DKM_TRY(dkm_settings_set(settings, "ridge", "1e-6"));
+    DKM_TRY(dkm_settings_set(settings, "center", "yes"));
+    DKM_TRY(dkm_fit(ctx, "krr", X, Y, settings, &model, NULL));
     DKM_TRY(dkm_model_save(model, path, "own_kernel"));
 out:
     dkm_model_destroy(&model);
-    dkm_kernel_destroy(&kernel);
+    dkm_settings_destroy(&settings);
     return status;
 }
 
@@ -70,7 +70,7 @@ static dkm_status learn(dkm_ctx *ctx)
     dkm_array inputs = dkm_array_row_major(x, n, COLS), outputs = dkm_array_row_major(area, n, 1);
     dkm_kernel_callback callback = {.block = discs};
     dkm_layout layout = {0};
-    dkm_data *X = NULL, *Y = NULL, *Z = NULL, *F = NULL;
+    dkm_data *X = NULL, *Y = NULL, *F = NULL;
     dkm_model *model = NULL;
     dkm_rows *rows = NULL;
     const char *path = "own_kernel.h5";
@@ -78,11 +78,10 @@ static dkm_status learn(dkm_ctx *ctx)
     make_circles(x, area);
     DKM_TRY(dkm_kernel_register(ctx, "discs", &callback));
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &X));
-    DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &Z));
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &outputs, &Y));
-    DKM_TRY(fit(ctx, &X, Y, path));
+    DKM_TRY(fit(ctx, X, Y, path));
     DKM_TRY(dkm_model_load(ctx, path, &layout, &model)); /* "discs" is registered with ctx */
-    DKM_TRY(dkm_model_predict(model, Z, &F));
+    DKM_TRY(dkm_model_predict(model, X, &F));
     DKM_TRY(dkm_rows_get(F, 0, CIRCLES, &rows));
     for (int i = 0; i < CIRCLES; i++)
         worst = fmax(worst, fabs(dkm_rows_values(rows, i)[0] - area[i]));
@@ -93,7 +92,6 @@ out:
     dkm_rows_destroy(&rows);
     dkm_model_destroy(&model);
     dkm_data_destroy(&F);
-    dkm_data_destroy(&Z);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return status;

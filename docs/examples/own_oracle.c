@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <dkmap/dkmap.h>
+#include <dkmap/extended.h>
 
 enum { EXAMPLES = 40, COLS = 3, ROOMS = 3 };
 

@@ -15,22 +15,22 @@ static dkm_status fit(dkm_ctx *ctx, dkm_model **model)
     double x[POINTS], y[POINTS];
     dkm_idx n = dkm_ctx_rank(ctx) == 0 ? POINTS : 0;
     dkm_array inputs = dkm_array_row_major(x, n, 1), outputs = dkm_array_row_major(y, n, 1);
-    dkm_krr_settings settings = dkm_krr_settings_default();
+    dkm_settings *settings = NULL;
     dkm_data *X = NULL, *Y = NULL;
-    dkm_kernel *kernel = NULL;
 
     for (int i = 0; i < POINTS; i++) {
         x[i] = i / (double)POINTS;
         y[i] = 2 + sin(6 * x[i]);
     }
-    settings.ridge.gamma = 1e-3;
-    settings.center = 1;
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &X));
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &outputs, &Y));
-    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=0.2)", &kernel));
-    DKM_TRY(dkm_krr_fit(ctx, &X, Y, kernel, &settings, model, NULL));
+    DKM_TRY(dkm_settings_create(ctx, "krr", &settings));
+    DKM_TRY(dkm_settings_set(settings, "kx", "rbf(sigma=0.2)"));
+    DKM_TRY(dkm_settings_set(settings, "ridge", "1e-3"));
+    DKM_TRY(dkm_settings_set(settings, "center", "yes"));
+    DKM_TRY(dkm_fit(ctx, "krr", X, Y, settings, model, NULL));
 out:
-    dkm_kernel_destroy(&kernel);
+    dkm_settings_destroy(&settings);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return status;

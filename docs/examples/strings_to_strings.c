@@ -17,22 +17,21 @@ static dkm_status learn(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
     dkm_idx n = dkm_ctx_rank(ctx) == 0 ? WORDS : 0, right = 0;
-    dkm_kde_settings settings = dkm_kde_settings_default();
-    dkm_data *X = NULL, *Y = NULL, *Z = NULL, *F = NULL;
-    dkm_kernel *kx = NULL, *ky = NULL;
+    dkm_settings *settings = NULL;
+    dkm_data *X = NULL, *Y = NULL, *F = NULL;
     dkm_model *model = NULL;
     dkm_rows *rows = NULL;
 
     DKM_TRY(dkm_data_from_strings(ctx, DKM_STRINGS, n, words, NULL, &X));
     DKM_TRY(dkm_data_from_strings(ctx, DKM_STRINGS, n, plurals, NULL, &Y));
-    DKM_TRY(dkm_data_from_strings(ctx, DKM_STRINGS, n, words, NULL, &Z));
 
-    settings.ridge.gamma = 1e-4;
-    settings.eigen.components = WORDS - 1;
-    DKM_TRY(dkm_kernel_parse(ctx, "normalize(ssk(r=2, lambda=0.5))", &kx));
-    DKM_TRY(dkm_kernel_parse(ctx, "normalize(ssk(r=3, lambda=0.5))", &ky));
-    DKM_TRY(dkm_kde_fit(ctx, &X, &Y, kx, ky, &settings, &model, NULL));
-    DKM_TRY(dkm_model_predict(model, Z, &F));
+    DKM_TRY(dkm_settings_create(ctx, "kde", &settings));
+    DKM_TRY(dkm_settings_set(settings, "kx", "normalize(ssk(r=2, lambda=0.5))"));
+    DKM_TRY(dkm_settings_set(settings, "ky", "normalize(ssk(r=3, lambda=0.5))"));
+    DKM_TRY(dkm_settings_set(settings, "components", "all"));
+    DKM_TRY(dkm_settings_set(settings, "ridge", "1e-4"));
+    DKM_TRY(dkm_fit(ctx, "kde", X, Y, settings, &model, NULL));
+    DKM_TRY(dkm_model_predict(model, X, &F));
 
     DKM_TRY(dkm_rows_get(F, 0, WORDS, &rows)); /* all of them, on every rank */
     for (dkm_idx i = 0; i < WORDS; i++) {
@@ -48,10 +47,8 @@ static dkm_status learn(dkm_ctx *ctx)
 out:
     dkm_rows_destroy(&rows);
     dkm_model_destroy(&model);
-    dkm_kernel_destroy(&ky);
-    dkm_kernel_destroy(&kx);
+    dkm_settings_destroy(&settings);
     dkm_data_destroy(&F);
-    dkm_data_destroy(&Z);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return status;

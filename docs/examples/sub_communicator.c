@@ -18,9 +18,8 @@ static dkm_status fit(dkm_ctx *ctx, double frequency, double *error)
     double x[POINTS], y[POINTS];
     dkm_idx n = dkm_ctx_rank(ctx) == 0 ? POINTS : 0;
     dkm_array inputs = dkm_array_row_major(x, n, 1), outputs = dkm_array_row_major(y, n, 1);
-    dkm_krr_settings settings = dkm_krr_settings_default();
-    dkm_data *X = NULL, *Y = NULL, *Z = NULL, *F = NULL;
-    dkm_kernel *kernel = NULL;
+    dkm_settings *settings = NULL;
+    dkm_data *X = NULL, *Y = NULL, *F = NULL;
     dkm_model *model = NULL;
     dkm_rows *rows = NULL;
 
@@ -28,22 +27,21 @@ static dkm_status fit(dkm_ctx *ctx, double frequency, double *error)
         x[i] = i / (double)POINTS;
         y[i] = sin(frequency * x[i]);
     }
-    settings.ridge.gamma = 1e-6;
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &X));
-    DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &Z));
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &outputs, &Y));
-    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=0.1)", &kernel));
-    DKM_TRY(dkm_krr_fit(ctx, &X, Y, kernel, &settings, &model, NULL));
-    DKM_TRY(dkm_model_predict(model, Z, &F));
+    DKM_TRY(dkm_settings_create(ctx, "krr", &settings));
+    DKM_TRY(dkm_settings_set(settings, "kx", "rbf(sigma=0.1)"));
+    DKM_TRY(dkm_settings_set(settings, "ridge", "1e-6"));
+    DKM_TRY(dkm_fit(ctx, "krr", X, Y, settings, &model, NULL));
+    DKM_TRY(dkm_model_predict(model, X, &F));
     DKM_TRY(dkm_rows_get(F, 0, POINTS, &rows));
     for (int i = 0; i < POINTS; i++)
         *error = fmax(*error, fabs(dkm_rows_values(rows, i)[0] - y[i]));
 out:
     dkm_rows_destroy(&rows);
     dkm_model_destroy(&model);
-    dkm_kernel_destroy(&kernel);
+    dkm_settings_destroy(&settings);
     dkm_data_destroy(&F);
-    dkm_data_destroy(&Z);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return status;

@@ -74,7 +74,7 @@ selection/cluster kmeans
 selection/cv cv folds
 selection/gram_eval gram_eval
 selection/metrics score
-cli dkmap'
+cli dkmap extended'
 
 declare -A place=() header_place=() header_folder=()
 next=0

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <dkmap/dkmap.h>
+#include <dkmap/extended.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

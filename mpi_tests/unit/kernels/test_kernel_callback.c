@@ -4,6 +4,7 @@
 #include <dkmap/grid.h>
 #include <dkmap/kernel_callback.h>
 #include <dkmap/krr.h>
+#include <dkmap/method.h>
 #include <dkmap/store.h>
 
 #include "support/scratch.h"
@@ -174,6 +175,79 @@ static void a_fit_is_that_of_the_built_in_kernel(dkm_ctx *ctx)
     }
 }
 
+/* Labels 0, 1, 2 by the sign of the inputs. */
+static dkm_data *make_labels(dkm_ctx *ctx)
+{
+    int64_t labels[M];
+    dkm_data *data = NULL;
+
+    for (dkm_idx i = 0; i < M; i++)
+        labels[i] = (element(i, 0) > 0) + (element(i, 1) > 0);
+    CHECK_OK(ctx, dkm_data_from_labels(ctx, dkm_ctx_rank(ctx) == 0 ? M : 0, labels, &data));
+    return data;
+}
+
+/* A method and what it asks for beside the kernel of the inputs. */
+typedef struct named_fit {
+    const char *method, *names[3], *values[3];
+    int learns_labels;
+} named_fit;
+
+/* Predictions of a method that was fitted by name, all on this rank; @return how many numbers. */
+static dkm_idx fit_by_name(dkm_ctx *ctx, const named_fit *f, const char *kernel, double *values)
+{
+    int has_outputs = dkm_method_outputs(dkm_method_find(f->method)) != NULL;
+    dkm_data *X = make_points(ctx, M, 0), *Z = make_points(ctx, NEW, 40), *F = NULL;
+    dkm_data *Y = f->learns_labels ? make_labels(ctx) : make_points(ctx, M, 100);
+    dkm_settings *settings = NULL;
+    dkm_model *model = NULL;
+    dkm_rows *rows = NULL;
+    dkm_idx count = 0;
+
+    CHECK_OK(ctx, dkm_settings_create(ctx, f->method, &settings));
+    CHECK_OK(ctx, dkm_settings_set(settings, "kx", kernel));
+    for (int k = 0; k < 3 && f->names[k]; k++)
+        CHECK_OK(ctx, dkm_settings_set(settings, f->names[k], f->values[k]));
+    CHECK_OK(ctx, dkm_fit(ctx, f->method, X, has_outputs ? Y : NULL, settings, &model, NULL));
+    if (model)
+        CHECK_OK(ctx, dkm_model_predict(model, Z, &F));
+    if (F) {
+        CHECK_OK(ctx, dkm_rows_get(F, 0, NEW, &rows));
+        for (dkm_idx i = 0; i < NEW; i++)
+            for (dkm_idx j = 0; j < dkm_rows_cols(rows); j++)
+                values[count++] = dkm_rows_values(rows, i)[j];
+    }
+    dkm_rows_destroy(&rows);
+    dkm_data_destroy(&F);
+    dkm_model_destroy(&model);
+    dkm_settings_destroy(&settings);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&Z);
+    dkm_data_destroy(&X);
+    return count;
+}
+
+static void methods_take_registered_kernels(dkm_ctx *ctx)
+{
+    static const named_fit fits[] = {
+        {"krr", {"gamma"}, {"0.5"}, 0},
+        {"kpca", {"components"}, {"3"}, 0},
+        {"kde", {"ky", "components", "gamma"}, {"linear", "all", "0.5"}, 0},
+        {"knn", {"k"}, {"3"}, 0},
+        {"svm", {"C"}, {"2"}, 1},
+        {"jkm", {"joint", "C"}, {"tensor", "2"}, 1},
+    };
+    double mine[NEW * M], built_in[NEW * M];
+
+    enter_gauss(ctx, 0);
+    for (size_t k = 0; k < sizeof fits / sizeof *fits; k++) {
+        dkm_idx count = fit_by_name(ctx, &fits[k], "mine", mine);
+        CHECK(count > 0 && fit_by_name(ctx, &fits[k], "rbf(sigma=0.8)", built_in) == count);
+        for (dkm_idx i = 0; i < count; i++)
+            CHECK_CLOSE(mine[i], built_in[i], 1e-9);
+    }
+}
+
 static void strings_have_registered_kernels_too(dkm_ctx *ctx)
 {
     const char *strings[] = {"abcd", "abxd", "zzcd", ""};
@@ -297,10 +371,15 @@ static void every_allocation_may_fail(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(a_registered_kernel_is_one_like_any),    CASE(two_registered_kernels_do_not_mix),
-    CASE(a_fit_is_that_of_the_built_in_kernel),   CASE(strings_have_registered_kernels_too),
-    CASE(a_failing_function_fails_on_all_ranks),  CASE(wrong_names_are_refused),
-    CASE(a_saved_model_needs_its_function_again), CASE(every_allocation_may_fail),
+    CASE(a_registered_kernel_is_one_like_any),
+    CASE(two_registered_kernels_do_not_mix),
+    CASE(a_fit_is_that_of_the_built_in_kernel),
+    CASE(strings_have_registered_kernels_too),
+    CASE(methods_take_registered_kernels),
+    CASE(a_failing_function_fails_on_all_ranks),
+    CASE(wrong_names_are_refused),
+    CASE(a_saved_model_needs_its_function_again),
+    CASE(every_allocation_may_fail),
 };
 
 CHECK_MAIN(cases)
