@@ -35,5 +35,4 @@ insert include/dkmap/score.h 'X(DKM_LOSS_MSE,' '    X(DKM_LOSS_LARGEST, "largest
 cp "$here/preimage_origin.c" src/preimage/
 insert src/preimage/CMakeLists.txt 'preimage_mds.c' '  preimage_origin.c'
 insert include/dkmap/preimage.h 'X(DKM_PREIMAGE_LINEAR,' '    X(DKM_PREIMAGE_ORIGIN, "origin") \\'
-insert src/preimage/preimage.h '^extern const dkm_preimage_kind' '    dkm_preimage_origin,'
-insert src/preimage/preimage.c 'dkm_preimage_kind \*const kinds' '    \&dkm_preimage_origin,'
+insert src/preimage/preimage.h 'X(linear)' '    X(origin) \\'

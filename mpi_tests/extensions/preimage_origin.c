@@ -7,11 +7,13 @@ static int origin_suits(const dkm_embedding *e)
     return dkm_preimage_dense(e, NULL);
 }
 
-static dkm_status origin_solve(dkm_preimage *pre, const dkm_data *Z, dkm_data **Y)
+static dkm_status origin_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
+                               const dkm_data *Z, dkm_data **Y)
 {
-    const dkm_data *X = pre->e->fitted.X;
-
-    return dkm_data_create_dense(pre->e->fitted.ctx, dkm_data_rows(Z), dkm_data_cols(X), Y);
+    (void)state;
+    (void)X;
+    return dkm_data_create_dense(pre->e->fitted.ctx, dkm_data_rows(Z),
+                                 dkm_data_cols(pre->e->fitted.X), Y);
 }
 
 const dkm_preimage_kind dkm_preimage_origin = {
