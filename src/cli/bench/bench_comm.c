@@ -82,6 +82,6 @@ const command command_bench_comm = {
              "the same with --count-comm.",
     .example = "mpirun -np 16 --oversubscribe dkmap bench comm --n 4096 --d 20",
     .counts_comm = 1,
-    .tables = {options, compute_options, report_options},
+    .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = bench_comm,
 };
