@@ -46,6 +46,7 @@ add_custom_command(OUTPUT ${manual_dir}/dkmap.bash
   DEPENDS dkmap_command ${PROJECT_SOURCE_DIR}/cmake/manual.cmake
   COMMENT "Writing manual pages" VERBATIM)
 add_custom_target(manual ALL DEPENDS ${manual_dir}/dkmap.bash)
-install(DIRECTORY ${manual_dir}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+# A build of the library and the command alone has no pages, and installs none.
+install(DIRECTORY ${manual_dir}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(FILES ${manual_dir}/dkmap.bash
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dkmap)
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dkmap OPTIONAL)

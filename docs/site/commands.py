@@ -71,7 +71,7 @@ def page(words):
     below = [name for heading, lines in blocks(text) if heading in ("Methods", "Commands")
              for name, _ in entries(lines)]
     if ready and ready.startswith("#"):
-        return ready, below
+        return "# " + ready.lstrip("#").lstrip(), below
     out = ["# dkmap " + " ".join(words), ""]
     for heading, lines in blocks(text):
         if heading == "":

@@ -20,7 +20,7 @@ for page in index.html tutorials/regression.html reference/commands/fit-krr.html
     api/index.html _static/mathjax/MathJax.js; do
     [ -s "site/html/$page" ] || fail "the site has no $page"
 done
-says site/html/reference/commands/fit-krr.html "gamma G" "the page of fit krr"
+says site/html/reference/commands/fit-krr.html "<span class=\"pre\">--gamma</span>" "the page of fit krr"
 
 mkdir tree
 cp -R "$DKMAP_SOURCE/docs" "$DKMAP_SOURCE/jobs" "$DKMAP_SOURCE/include" tree
