@@ -51,14 +51,13 @@ typedef struct dkm_csr {
  *  @return DKM_OK; DKM_ERR_ARG for another type, ranks that differ in columns, a number that is
  *          not finite, or a label that is no integer; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_data_from_array(dkm_ctx *ctx, dkm_type type, const dkm_array *array,
-                               dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_from_array(dkm_ctx *ctx, dkm_type type, const dkm_array *array,
+                                             dkm_data **data);
 
 /** Labels from integers. Collective.
  *  @param[in] n  labels of this rank */
-DKM_NODISCARD
-dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int64_t *labels, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int64_t *labels,
+                                              dkm_data **data);
 
 /** Sparse rows, label sets or a graph from lists, which are copied.
  *
@@ -69,8 +68,8 @@ dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int64_t *labels, 
  *  @param[out] data  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for lists that are not as described; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dkm_csr *lists, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dkm_csr *lists,
+                                           dkm_data **data);
 
 /** Strings, or sets given as words with blanks between them, which are copied.
  *
@@ -81,14 +80,13 @@ dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dkm_csr *lists, 
  *  @param[in]  lengths  in bytes; NULL: each string ends with a zero byte
  *  @param[out] data     new, owned by the caller; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_data_from_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n, const char *const *strings,
-                                 const dkm_idx *lengths, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_from_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n,
+                                               const char *const *strings, const dkm_idx *lengths,
+                                               dkm_data **data);
 
 /** A copy of all objects, which borrows nothing. Collective.
  *  @param[out] copy  new, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status dkm_data_copy(const dkm_data *data, dkm_data **copy);
+DKM_NODISCARD dkm_status dkm_data_copy(const dkm_data *data, dkm_data **copy);
 
 /** Whether the data use a caller's array in place on this rank. Local. */
 int dkm_data_is_borrowed(const dkm_data *data);
@@ -110,8 +108,8 @@ typedef struct dkm_rows dkm_rows;
  *  @param[out] rows  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for objects that are not there; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_rows_get(const dkm_data *data, dkm_idx first, dkm_idx count, dkm_rows **rows);
+DKM_NODISCARD dkm_status dkm_rows_get(const dkm_data *data, dkm_idx first, dkm_idx count,
+                                      dkm_rows **rows);
 
 dkm_type dkm_rows_type(const dkm_rows *rows);
 dkm_idx dkm_rows_count(const dkm_rows *rows);

@@ -15,8 +15,8 @@ DKM_API_BEGIN
  *  @param[out] rate  floating point operations a second of all ranks together
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n, double *rate);
+DKM_NODISCARD dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n,
+                                       double *rate);
 
 /** The Cholesky factorization that dkm_ctx_set_factor() comes to: "own" or "scalapack". Local. */
 const char *dkm_factor_name(const dkm_ctx *ctx);
@@ -35,8 +35,8 @@ int dkm_eigen_built_in(const char *library);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC; DKM_ERR_UNSUPPORTED
  *          when dkmap was built without the library
  */
-DKM_NODISCARD
-dkm_status dkm_eigen_direct(dkm_dmat *K, const char *library, double *values, double *seconds);
+DKM_NODISCARD dkm_status dkm_eigen_direct(dkm_dmat *K, const char *library, double *values,
+                                          double *seconds);
 
 DKM_API_END
 

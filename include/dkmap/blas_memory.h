@@ -15,8 +15,7 @@ DKM_API_BEGIN
  *
  *  @return DKM_OK; DKM_ERR_MEMORY when a rank cannot have the buffers
  */
-DKM_NODISCARD
-dkm_status dkm_blas_reserve(dkm_ctx *ctx);
+DKM_NODISCARD dkm_status dkm_blas_reserve(dkm_ctx *ctx);
 
 DKM_API_END
 

@@ -39,9 +39,8 @@ dkm_checkpoint_settings dkm_checkpoint_settings_default(void);
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY; DKM_ERR_ARG when the states there are of a run with
  *          other settings
  */
-DKM_NODISCARD
-dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *settings,
-                               dkm_checkpoint **checkpoint);
+DKM_NODISCARD dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *settings,
+                                             dkm_checkpoint **checkpoint);
 
 /** Seconds spent saving so far. Local. */
 double dkm_checkpoint_seconds(const dkm_checkpoint *checkpoint);

@@ -35,10 +35,10 @@ typedef struct dkm_complete_info {
  *  @param[out] info        may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *S, const dkm_data *observed,
-                               const dkm_complete_settings *settings, dkm_completion **completion,
-                               dkm_complete_info *info);
+DKM_NODISCARD dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *S,
+                                             const dkm_data *observed,
+                                             const dkm_complete_settings *settings,
+                                             dkm_completion **completion, dkm_complete_info *info);
 
 /** The joint kernel. Collective.
  *
@@ -46,8 +46,8 @@ dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *S, const dkm_d
  *  @param[out] Z       new: coordinates of all m objects, whose inner products are the kernel
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_completion_join(const dkm_completion *completion, double lambda, dkm_data **Z);
+DKM_NODISCARD dkm_status dkm_completion_join(const dkm_completion *completion, double lambda,
+                                             dkm_data **Z);
 
 /** Free. Collective; takes NULL and nulls. */
 void dkm_completion_close(dkm_completion **completion);

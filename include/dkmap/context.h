@@ -26,13 +26,11 @@ typedef struct dkm_listener {
 
 /** Make a context on a copy of @p comm. Collective on @p comm.
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_MPI */
-DKM_NODISCARD
-dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx);
+DKM_NODISCARD dkm_status dkm_ctx_create(MPI_Comm comm, dkm_ctx **ctx);
 
 /** The same for the Fortran handle of a communicator (MPI_Comm_c2f(), mpi4py's py2f()), an integer
  *  in every MPI: for Fortran, and for bindings that do not know MPI_Comm. Collective. */
-DKM_NODISCARD
-dkm_status dkm_ctx_create_f(MPI_Fint comm, dkm_ctx **ctx);
+DKM_NODISCARD dkm_status dkm_ctx_create_f(MPI_Fint comm, dkm_ctx **ctx);
 
 void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener);
 
@@ -150,8 +148,7 @@ int dkm_memory_fits(dkm_ctx *ctx, double bytes);
  *  @param[in] bytes  wanted by this rank
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what);
+DKM_NODISCARD dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what);
 
 /** Free the context. Collective; takes NULL and nulls. */
 void dkm_ctx_destroy(dkm_ctx **ctx);

@@ -86,17 +86,16 @@ typedef struct dkm_cv_search dkm_cv_search;
  *  @param[out] search  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for settings that do not go together, or not with cross-validation
  */
-DKM_NODISCARD
-dkm_status dkm_cv_search_create(dkm_ctx *ctx, const dkm_cv_points *points, dkm_cv_search **search);
+DKM_NODISCARD dkm_status dkm_cv_search_create(dkm_ctx *ctx, const dkm_cv_points *points,
+                                              dkm_cv_search **search);
 
 /** Fill in what dkm_cross_validate() must know of the points, the examples and the method; the
  * folds and the loss are the caller's. Collective.
  *  @param[in]  X, Y     borrowed
  *  @param[out] problem  points into the search
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for outputs that cannot be dealt to folds */
-DKM_NODISCARD
-dkm_status dkm_cv_search_problem(dkm_cv_search *search, const dkm_data *X, const dkm_data *Y,
-                                 dkm_cv_problem *problem);
+DKM_NODISCARD dkm_status dkm_cv_search_problem(dkm_cv_search *search, const dkm_data *X,
+                                               const dkm_data *Y, dkm_cv_problem *problem);
 
 /** Whether every point is fitted anew for each fold. Local. */
 int dkm_cv_search_refits(const dkm_cv_search *search);
@@ -132,8 +131,8 @@ typedef struct dkm_cv_result {
  *  @return DKM_OK; DKM_ERR_ARG for fewer examples than folds and settings that do not suit;
  *          DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_cv_result *result);
+DKM_NODISCARD dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem,
+                                            dkm_cv_result *result);
 void dkm_cv_result_free(dkm_cv_result *result);
 
 DKM_API_END

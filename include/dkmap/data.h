@@ -46,28 +46,23 @@ typedef struct dkm_sink dkm_sink;
  *  @param[out] data   new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
-                         dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role,
+                                       const char *type, dkm_data **data);
 
 /** Write all of @p data to a file whose ending says how (.npy .csv .tsv .h5 .txt). Collective.
  *  The file appears complete or not at all. */
-DKM_NODISCARD
-dkm_status dkm_data_write(const dkm_data *data, const char *where);
+DKM_NODISCARD dkm_status dkm_data_write(const dkm_data *data, const char *where);
 
 /** m dense rows of d numbers, all zero, spread in slabs. Collective. */
-DKM_NODISCARD
-dkm_status dkm_data_create_dense(dkm_ctx *ctx, dkm_idx m, dkm_idx d, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_create_dense(dkm_ctx *ctx, dkm_idx m, dkm_idx d, dkm_data **data);
 /** m labels, all zero, spread in slabs. Collective. */
-DKM_NODISCARD
-dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_data **data);
 
 /** m strings of blanks, spread in slabs, whose letters are to be set through dkm_data_string().
  * Collective.
  *  @param[in] lengths  of this rank's own strings, in order */
-DKM_NODISCARD
-dkm_status dkm_data_create_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths,
-                                   dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_create_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths,
+                                                 dkm_data **data);
 
 dkm_ctx *dkm_data_ctx(const dkm_data *data);
 dkm_type dkm_data_type(const dkm_data *data);
@@ -84,9 +79,8 @@ const char *dkm_data_string_const(const dkm_data *data, dkm_idx il, dkm_idx *len
 
 /** The rows named in @p rows, in that order, spread anew in slabs. Collective; every rank gives the
  *  whole list. */
-DKM_NODISCARD
-dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *rows,
-                           dkm_data **selected);
+DKM_NODISCARD dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *rows,
+                                         dkm_data **selected);
 
 /** The objects of @p A and after them those of @p B, spread anew in slabs. Collective.
  *
@@ -94,51 +88,44 @@ dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *r
  *  @return DKM_OK; DKM_ERR_ARG for another type, or rows of another width; DKM_ERR_UNSUPPORTED for
  *          gram, distance and graph, whose objects are known by one another; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_data_join(const dkm_data *A, const dkm_data *B, dkm_data **joined);
+DKM_NODISCARD dkm_status dkm_data_join(const dkm_data *A, const dkm_data *B, dkm_data **joined);
 
 /** Free. Local; takes NULL and nulls. */
 void dkm_data_destroy(dkm_data **data);
 
 /** Open a file to be read in stretches, so that memory does not grow with it. Collective. */
-DKM_NODISCARD
-dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role, const char *type,
-                           dkm_source **source);
+DKM_NODISCARD dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role,
+                                         const char *type, dkm_source **source);
 dkm_type dkm_source_type(const dkm_source *source);
 dkm_idx dkm_source_rows(const dkm_source *source);
 dkm_idx dkm_source_cols(const dkm_source *source);
 /** One line for a person: format, number type, order, compression. Local. */
 const char *dkm_source_describe(const dkm_source *source);
 /** Read objects [first, first + count). Collective. */
-DKM_NODISCARD
-dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count,
+                                         dkm_data **data);
 /** Read rows [first, first + count) of every rank's own slab of the whole file, as far as it has so
  *  many: what a rank gets stays with it however often it is read. Collective. */
-DKM_NODISCARD
-dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count,
+                                               dkm_data **data);
 /** Read the objects named in @p rows, in that order, spread in slabs. Collective; every rank gives
  *  the whole list. */
-DKM_NODISCARD
-dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *rows,
-                             dkm_data **data);
+DKM_NODISCARD dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *rows,
+                                           dkm_data **data);
 void dkm_source_close(dkm_source **source);
 
 /** Open a file to be written in stretches of consecutive objects, @p m in all. Collective.
  *  The file appears under its name when dkm_sink_commit() succeeds, and not before. */
-DKM_NODISCARD
-dkm_status dkm_sink_open(dkm_ctx *ctx, const char *where, dkm_type type, dkm_idx m, dkm_idx d,
-                         dkm_sink **sink);
-DKM_NODISCARD
-dkm_status dkm_sink_write(dkm_sink *sink, const dkm_data *data);
-DKM_NODISCARD
-dkm_status dkm_sink_commit(dkm_sink *sink);
+DKM_NODISCARD dkm_status dkm_sink_open(dkm_ctx *ctx, const char *where, dkm_type type, dkm_idx m,
+                                       dkm_idx d, dkm_sink **sink);
+DKM_NODISCARD dkm_status dkm_sink_write(dkm_sink *sink, const dkm_data *data);
+DKM_NODISCARD dkm_status dkm_sink_commit(dkm_sink *sink);
 /** Free; what was not committed is removed. Collective; takes NULL and nulls. */
 void dkm_sink_close(dkm_sink **sink);
 
 /** Check, before a long run, that a file can be made at @p where. Collective.
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason */
-DKM_NODISCARD
-dkm_status dkm_file_check_writable(dkm_ctx *ctx, const char *where);
+DKM_NODISCARD dkm_status dkm_file_check_writable(dkm_ctx *ctx, const char *where);
 
 DKM_API_END
 

@@ -14,9 +14,8 @@ DKM_API_BEGIN
  *  @param[in] line  called with each line and @p user
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT
  */
-DKM_NODISCARD
-dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
-                        void (*line)(void *user, const char *text), void *user);
+DKM_NODISCARD dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
+                                      void (*line)(void *user, const char *text), void *user);
 
 DKM_API_END
 

@@ -21,9 +21,8 @@ typedef struct dkm_dmat dkm_dmat;
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE when a local array passes what
  *          ScaLAPACK can index (the message says how many ranks would do)
  */
-DKM_NODISCARD
-dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
-                           dkm_precision precision, dkm_dmat **A);
+DKM_NODISCARD dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb,
+                                         dkm_idx nb, dkm_precision precision, dkm_dmat **A);
 
 dkm_grid *dkm_dmat_grid(const dkm_dmat *A);
 dkm_idx dkm_dmat_rows(const dkm_dmat *A);
@@ -56,27 +55,23 @@ void dkm_dmat_fill(dkm_dmat *A, double (*value)(void *user, dkm_idx ig, dkm_idx 
  *  @param[in] rows  this rank's slab of an m x n matrix (dkm_slab_first), row-major, ld = n
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_dmat_from_rows(dkm_dmat *A, const double *rows);
+DKM_NODISCARD dkm_status dkm_dmat_from_rows(dkm_dmat *A, const double *rows);
 
 /** Hand every rank its row slab of A; the inverse of dkm_dmat_from_rows(). Collective.
  *  @param[out] rows  this rank's slab, row-major, ld = n */
-DKM_NODISCARD
-dkm_status dkm_dmat_to_rows(const dkm_dmat *A, double *rows);
+DKM_NODISCARD dkm_status dkm_dmat_to_rows(const dkm_dmat *A, double *rows);
 
 /** B = A in another precision, same layout. Collective. */
-DKM_NODISCARD
-dkm_status dkm_dmat_convert(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B);
+DKM_NODISCARD dkm_status dkm_dmat_convert(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B);
 
 /** The same for the lower triangle alone; the strict upper one of B is zero and never touched.
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_dmat_convert_lower(const dkm_dmat *A, dkm_precision precision, dkm_dmat **B);
+DKM_NODISCARD dkm_status dkm_dmat_convert_lower(const dkm_dmat *A, dkm_precision precision,
+                                                dkm_dmat **B);
 
 /** A new matrix of the layout of A, with n columns in blocks of nb, all zero. Collective. */
-DKM_NODISCARD
-dkm_status dkm_dmat_create_like(const dkm_dmat *A, dkm_idx n, dkm_idx nb, dkm_precision precision,
-                                dkm_dmat **B);
+DKM_NODISCARD dkm_status dkm_dmat_create_like(const dkm_dmat *A, dkm_idx n, dkm_idx nb,
+                                              dkm_precision precision, dkm_dmat **B);
 
 /** Copy or set the diagonal of a square matrix: @p diagonal holds this rank's local diagonal
  *  elements in local column order (dkm_dmat_local_cols() is always room enough). Local. */
@@ -92,8 +87,7 @@ double dkm_dmat_mean_diagonal(const dkm_dmat *A);
 
 /** Means of the columns of A, all n of them on every rank. Collective.
  *  @param[out] means  n numbers */
-DKM_NODISCARD
-dkm_status dkm_dmat_column_means(const dkm_dmat *A, double *means);
+DKM_NODISCARD dkm_status dkm_dmat_column_means(const dkm_dmat *A, double *means);
 /** A(i, j) += scale * row[j]: @p row holds all n numbers on every rank. Local. */
 void dkm_dmat_add_row(dkm_dmat *A, double scale, const double *row);
 

@@ -51,9 +51,9 @@ dkm_eigen_settings dkm_eigen_settings_default(void);
  *  @param[out]    info     may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
-                             dkm_data **vectors, double *means, dkm_eigen_info *info);
+DKM_NODISCARD dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings,
+                                           double **values, dkm_data **vectors, double *means,
+                                           dkm_eigen_info *info);
 
 /** Free the values of dkm_eigen_leading(). Local; takes NULL and nulls. */
 void dkm_eigen_values_free(double **values);

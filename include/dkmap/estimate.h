@@ -76,9 +76,9 @@ typedef struct dkm_cost {
 /** What a fit with these settings takes. Logically collective.
  *  @param[in] rates  NULL where they are not known
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for a method without an estimate */
-DKM_NODISCARD
-dkm_status dkm_estimate(dkm_ctx *ctx, const dkm_settings *settings, const dkm_workload *work,
-                        const dkm_rates *rates, dkm_cost *cost);
+DKM_NODISCARD dkm_status dkm_estimate(dkm_ctx *ctx, const dkm_settings *settings,
+                                      const dkm_workload *work, const dkm_rates *rates,
+                                      dkm_cost *cost);
 
 /** Columns of a block, and of the basis, of the block eigensolver. Local. */
 double dkm_cost_eigen_block(double components);

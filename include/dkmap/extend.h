@@ -21,16 +21,14 @@ DKM_API_BEGIN
  *  @param[out]    info   may be NULL
  *  @return as dkm_extrapolate()
  */
-DKM_NODISCARD
-dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
-                          const dkm_extrapolate_settings *settings, dkm_model **model,
-                          dkm_extrapolate_info *info);
+DKM_NODISCARD dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
+                                        const dkm_extrapolate_settings *settings, dkm_model **model,
+                                        dkm_extrapolate_info *info);
 
 /** Coordinates of some objects, whose inner products are k_Q: as many dense rows. Collective.
  *  @param[out] Z  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for a model of another method, or other objects */
-DKM_NODISCARD
-dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data **Z);
+DKM_NODISCARD dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data **Z);
 
 /** Combine kernels that stand on the same features into the joint one, Q = (sum of w_i Q_i^-1)^-1,
  *  in the form that needs no inverse. Collective.
@@ -40,8 +38,8 @@ dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data 
  *  @param[in]     weights  of each, from 0 to 1 and 1 in sum; one with none has no say
  *  @return DKM_OK; DKM_ERR_ARG for other weights, another method or other features
  */
-DKM_NODISCARD
-dkm_status dkm_extend_combine(dkm_idx count, dkm_model *const *models, const double *weights);
+DKM_NODISCARD dkm_status dkm_extend_combine(dkm_idx count, dkm_model *const *models,
+                                            const double *weights);
 
 DKM_API_END
 

@@ -66,9 +66,9 @@ dkm_extrapolate_settings dkm_extrapolate_settings_default(void);
  *          number of objects, or K that is not positive semidefinite; DKM_ERR_MEMORY;
  *          DKM_ERR_NUMERIC; DKM_ERR_SIZE
  */
-DKM_NODISCARD
-dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F, const dkm_extrapolate_settings *settings,
-                           double **root, dkm_extrapolate_info *info);
+DKM_NODISCARD dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F,
+                                         const dkm_extrapolate_settings *settings, double **root,
+                                         dkm_extrapolate_info *info);
 
 /** The joint root of several, root root' = (sum of w_i Q_i^-1)^-1: the kernel of functions that are
  *  smooth under all of them.
@@ -82,9 +82,9 @@ dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F, const dkm_extrapolate
  *  @param[out] t      its columns
  *  @return DKM_OK; DKM_ERR_ARG when none has a weight above 0; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_parallel_sum(dkm_ctx *ctx, dkm_idx n, dkm_idx count, const dkm_weighted_root *roots,
-                            double **root, dkm_idx *t);
+DKM_NODISCARD dkm_status dkm_parallel_sum(dkm_ctx *ctx, dkm_idx n, dkm_idx count,
+                                          const dkm_weighted_root *roots, double **root,
+                                          dkm_idx *t);
 
 /** Free a root. Local; takes NULL and nulls. */
 void dkm_extrapolate_free(double **root);

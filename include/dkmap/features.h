@@ -16,8 +16,7 @@ typedef struct dkm_features dkm_features;
 
 /** Dense rows of n numbers as they are. Collective.
  *  @param[out] map  new, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status dkm_features_dense(dkm_ctx *ctx, dkm_idx n, dkm_features **map);
+DKM_NODISCARD dkm_status dkm_features_dense(dkm_ctx *ctx, dkm_idx n, dkm_features **map);
 
 /** Kernel values to n of some objects, the landmarks. Collective.
  *
@@ -29,10 +28,9 @@ dkm_status dkm_features_dense(dkm_ctx *ctx, dkm_idx n, dkm_features **map);
  *  @param[in] layout  of the matrices of kernel values
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel, dkm_idx n,
-                                  dkm_landmark_method choice, const dkm_layout *layout,
-                                  dkm_features **map);
+DKM_NODISCARD dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel,
+                                                dkm_idx n, dkm_landmark_method choice,
+                                                const dkm_layout *layout, dkm_features **map);
 
 /** Models whose Fisher scores are features, with the name users type. */
 #define DKM_FISHER_LIST(X)                                                                         \
@@ -60,8 +58,8 @@ typedef enum dkm_fisher_model {
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for objects that the model is not for; DKM_ERR_ARG for
  *          counts below zero; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model, dkm_features **map);
+DKM_NODISCARD dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model,
+                                             dkm_features **map);
 
 /** Weights on nearest neighbors: for each of the m points a number, 0 but for those of the
  *  @p neighbors nearest, whose combination is nearest to a point, 1 in sum. Collective.
@@ -74,9 +72,8 @@ dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model, dkm_fe
  *  @param[out] F      new: the weights of the points themselves, m x m; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge, dkm_features **map,
-                            dkm_data **F);
+DKM_NODISCARD dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge,
+                                          dkm_features **map, dkm_data **F);
 
 /** How many numbers per object gets. Local. */
 dkm_idx dkm_features_count(const dkm_features *map);
@@ -84,8 +81,7 @@ dkm_idx dkm_features_count(const dkm_features *map);
 /** Features of some objects: as many dense rows. Collective.
  *  @param[out] F  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for objects that are not like those the map was fitted to */
-DKM_NODISCARD
-dkm_status dkm_features_apply(dkm_features *map, const dkm_data *X, dkm_data **F);
+DKM_NODISCARD dkm_status dkm_features_apply(dkm_features *map, const dkm_data *X, dkm_data **F);
 
 /** Free. Collective; takes NULL and nulls. */
 void dkm_features_destroy(dkm_features **map);

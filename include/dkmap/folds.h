@@ -21,25 +21,23 @@ DKM_API_BEGIN
  *  @return ok; DKM_ERR_ARG for fewer than 2 folds or fewer examples than folds (both are told);
  *          DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx count, const dkm_idx *rows,
-                           const double *classes, dkm_idx folds, dkm_idx *fold);
+DKM_NODISCARD dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx count,
+                                         const dkm_idx *rows, const double *classes, dkm_idx folds,
+                                         dkm_idx *fold);
 
 /** The class with the fewest members, the first of several. Local.
  *
  *  @param[in]  classes  of @p m examples, m > 0
  *  @param[out] members  how many it has
  */
-DKM_NODISCARD
-dkm_local dkm_folds_smallest(dkm_ctx *ctx, dkm_idx m, const double *classes, double *smallest,
-                             dkm_idx *members);
+DKM_NODISCARD dkm_local dkm_folds_smallest(dkm_ctx *ctx, dkm_idx m, const double *classes,
+                                           double *smallest, dkm_idx *members);
 
 /** The class of every example, on every rank. Collective.
  *
  *  @param[out] classes  new array for dkm_folds_free(); NULL for outputs that are not labels
  */
-DKM_NODISCARD
-dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
+DKM_NODISCARD dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
 void dkm_folds_free(double **classes);
 
 DKM_API_END

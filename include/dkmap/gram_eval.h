@@ -35,9 +35,9 @@ dkm_gram_eval_settings dkm_gram_eval_settings_default(void);
  *  @param[out] score  the same on every rank
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_gram_eval(const dkm_data *G, const dkm_data *Y,
-                         const dkm_gram_eval_settings *settings, dkm_gram_eval_score *score);
+DKM_NODISCARD dkm_status dkm_gram_eval(const dkm_data *G, const dkm_data *Y,
+                                       const dkm_gram_eval_settings *settings,
+                                       dkm_gram_eval_score *score);
 
 /** A mask of observed objects: 1 for all but @p missing of them, drawn at random. Collective.
  *
@@ -46,9 +46,8 @@ dkm_status dkm_gram_eval(const dkm_data *G, const dkm_data *Y,
  *  @param[in]  missing  from 0 to @p m
  *  @param[out] mask     new: m labels; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_gram_eval_mask(dkm_ctx *ctx, dkm_idx m, dkm_idx missing, uint64_t stream,
-                              dkm_data **mask);
+DKM_NODISCARD dkm_status dkm_gram_eval_mask(dkm_ctx *ctx, dkm_idx m, dkm_idx missing,
+                                            uint64_t stream, dkm_data **mask);
 
 DKM_API_END
 

@@ -22,8 +22,7 @@ typedef struct dkm_grid dkm_grid;
  *  @param[out] grid  new grid, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG if P x Q does not fit; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_grid_create(dkm_ctx *ctx, int P, int Q, dkm_grid **grid);
+DKM_NODISCARD dkm_status dkm_grid_create(dkm_ctx *ctx, int P, int Q, dkm_grid **grid);
 
 /** The shape dkm_grid_create() would choose for @p size ranks. Local. */
 void dkm_grid_shape(int size, int *P, int *Q);

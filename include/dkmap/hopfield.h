@@ -36,10 +36,9 @@ dkm_hopfield_settings dkm_hopfield_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG for other sizes or numbers beyond 1; DKM_ERR_UNSUPPORTED for other
  *          objects; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when all patterns are alike
  */
-DKM_NODISCARD
-dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
-                            const dkm_hopfield_settings *settings, dkm_model **model,
-                            dkm_hopfield_info *info);
+DKM_NODISCARD dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                          const dkm_hopfield_settings *settings, dkm_model **model,
+                                          dkm_hopfield_info *info);
 
 DKM_API_END
 

@@ -108,10 +108,10 @@ dkm_jkm_settings dkm_jkm_settings_default(void);
  *  @param[out]    info      may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no
  *          machine meets all constraints (the message says how far it went, and which C to try) */
-DKM_NODISCARD
-dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                       const dkm_kernel *ky, const dkm_joint *joint, dkm_jkm_settings *settings,
-                       dkm_model **model, dkm_jkm_info *info);
+DKM_NODISCARD dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                                     const dkm_kernel *ky, const dkm_joint *joint,
+                                     dkm_jkm_settings *settings, dkm_model **model,
+                                     dkm_jkm_info *info);
 
 DKM_API_END
 

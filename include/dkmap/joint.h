@@ -31,8 +31,7 @@ typedef struct dkm_joint dkm_joint;
  *  @param[out] joint  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place
  */
-DKM_NODISCARD
-dkm_status dkm_joint_parse(dkm_ctx *ctx, const char *text, dkm_joint **joint);
+DKM_NODISCARD dkm_status dkm_joint_parse(dkm_ctx *ctx, const char *text, dkm_joint **joint);
 
 /** The expression as a sum of scaled terms, every parameter written out. Local. */
 const char *dkm_joint_text(const dkm_joint *joint);

@@ -57,10 +57,9 @@ dkm_kde_settings dkm_kde_settings_default(void);
  *  @param[out] info     may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                       const dkm_kernel *ky, const dkm_kde_settings *settings, dkm_model **model,
-                       dkm_kde_info *info);
+DKM_NODISCARD dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                                     const dkm_kernel *ky, const dkm_kde_settings *settings,
+                                     dkm_model **model, dkm_kde_info *info);
 
 DKM_API_END
 

@@ -59,16 +59,15 @@ typedef struct dkm_cross_gram dkm_cross_gram;
  *  @param[out] kernel  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel);
+DKM_NODISCARD dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel);
 
 /** A copy of a kernel on a context, which may be another one. Logically collective on @p ctx; files
  *  that the kernel comes from are read again.
  *
  *  @param[out] copy  new, owned by the caller; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel, dkm_kernel **copy);
+DKM_NODISCARD dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel,
+                                          dkm_kernel **copy);
 
 /** Whether it is <x, x'>, and nothing else. Local. */
 int dkm_kernel_is_linear(const dkm_kernel *kernel);
@@ -89,8 +88,8 @@ void dkm_kernel_destroy(dkm_kernel **kernel);
  *
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the kernel is not one for these objects (both named)
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_prepare(const dkm_kernel *kernel, const dkm_data *X, dkm_prepared **prepared);
+DKM_NODISCARD dkm_status dkm_kernel_prepare(const dkm_kernel *kernel, const dkm_data *X,
+                                            dkm_prepared **prepared);
 /** The same for new objects that will be compared with training objects, which are borrowed too.
  *
  *  Collective. Kernels such as rownorm, gram or distance look at all training objects: their new
@@ -98,9 +97,8 @@ dkm_status dkm_kernel_prepare(const dkm_kernel *kernel, const dkm_data *X, dkm_p
  *  the training columns off where these are far from zero. For all other kernels it is the same as
  *  dkm_kernel_prepare().
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_prepare_new(const dkm_prepared *training, const dkm_data *X,
-                                  dkm_prepared **prepared);
+DKM_NODISCARD dkm_status dkm_kernel_prepare_new(const dkm_prepared *training, const dkm_data *X,
+                                                dkm_prepared **prepared);
 dkm_idx dkm_prepared_rows(const dkm_prepared *prepared);
 void dkm_prepared_destroy(dkm_prepared **prepared);
 
@@ -111,9 +109,8 @@ void dkm_prepared_destroy(dkm_prepared **prepared);
  *  @param[in]  nb  block size, rows and columns
  *  @param[out] K   new m x m matrix, owned by the caller; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
-                    dkm_precision precision, dkm_dmat **K);
+DKM_NODISCARD dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
+                                  dkm_idx nb, dkm_precision precision, dkm_dmat **K);
 
 /** K from the rows of a Gram matrix at hand, dense and in slabs.
  *
@@ -122,17 +119,16 @@ dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared
  *  @param[out] K  new m x m matrix in blocks of nb, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG when it is not square, or not symmetric (the worst pair is named)
  */
-DKM_NODISCARD
-dkm_status dkm_gram_from_rows(dkm_grid *grid, const dkm_data *G, dkm_idx nb, dkm_dmat **K);
+DKM_NODISCARD dkm_status dkm_gram_from_rows(dkm_grid *grid, const dkm_data *G, dkm_idx nb,
+                                            dkm_dmat **K);
 
 /** K(i, j) = k(a_i, b_j) for all i, j, in blocks of mb x nb.
  *
  *  Collective. Where the kernel looks at training objects, B are those.
  */
-DKM_NODISCARD
-dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *A,
-                          const dkm_prepared *B, dkm_idx mb, dkm_idx nb, dkm_precision precision,
-                          dkm_dmat **K);
+DKM_NODISCARD dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel,
+                                        const dkm_prepared *A, const dkm_prepared *B, dkm_idx mb,
+                                        dkm_idx nb, dkm_precision precision, dkm_dmat **K);
 
 /** Make ready for rows k(new, training) in many stretches: the training objects of a rank's columns
  *  are brought to it once, where they take no more than twice its share of the data.
@@ -143,14 +139,13 @@ dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel, const dkm_pr
  *  @param[in]  nb     block size of the columns
  *  @param[out] cross  new, owned by the caller; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_cross_gram_create(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *B,
-                                 dkm_idx nb, dkm_precision precision, dkm_cross_gram **cross);
+DKM_NODISCARD dkm_status dkm_cross_gram_create(dkm_grid *grid, const dkm_kernel *kernel,
+                                               const dkm_prepared *B, dkm_idx nb,
+                                               dkm_precision precision, dkm_cross_gram **cross);
 /** K(i, j) = k(a_i, b_j) in blocks of mb x nb, as dkm_gram_cross() would make it, but for the
  *  rounding of sums over rows of 2048 columns and more. Collective. */
-DKM_NODISCARD
-dkm_status dkm_cross_gram_eval(dkm_cross_gram *cross, const dkm_prepared *A, dkm_idx mb,
-                               dkm_dmat **K);
+DKM_NODISCARD dkm_status dkm_cross_gram_eval(dkm_cross_gram *cross, const dkm_prepared *A,
+                                             dkm_idx mb, dkm_dmat **K);
 void dkm_cross_gram_destroy(dkm_cross_gram **cross);
 
 /** V <- K V with K = k(X, X) in double, tile by tile, never stored.
@@ -161,47 +156,42 @@ void dkm_cross_gram_destroy(dkm_cross_gram **cross);
  *  @param[in]     nb    block size of the layout in which ranks share the work
  *  @param[in,out] rows  this rank's slab of an m x d matrix, row-major, ld = d
  */
-DKM_NODISCARD
-dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_idx d,
-                          double *rows);
+DKM_NODISCARD dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                                        dkm_idx d, double *rows);
 
 /** All of the Gram matrix as dense rows in slabs, in double. Collective.
  *
  *  @param[in]  centered  take H K H, H = I - 1 1'/m, instead of K
  *  @param[out] rows      new, owned by the caller; symmetric to the last bit; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
-                         dkm_idx nb, int centered, dkm_data **rows);
+DKM_NODISCARD dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel,
+                                       const dkm_prepared *X, dkm_idx nb, int centered,
+                                       dkm_data **rows);
 
 /** Rows of the Gram matrix of this rank's slab, the same to the last bit on any number of ranks
  * (and symmetric up to rounding). Collective.
  *  @param[out] rows  local rows x m, row-major */
-DKM_NODISCARD
-dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows);
+DKM_NODISCARD dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows);
 
 /** A symmetric double matrix, given by its lower triangle, as dense rows in slabs. Collective.
  *
  *  @param[in,out] K     in square blocks; the strict upper triangle may be filled as well
  *  @param[out]    rows  new, owned by the caller; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows);
+DKM_NODISCARD dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows);
 
 /** values[i] = k(a_i, b_i) for the objects of this rank's slab. Collective.
  *  @param[in] A, B  as many objects each, prepared for the same kernel */
-DKM_NODISCARD
-dkm_status dkm_kernel_elementwise(const dkm_prepared *A, const dkm_prepared *B, double *values);
+DKM_NODISCARD dkm_status dkm_kernel_elementwise(const dkm_prepared *A, const dkm_prepared *B,
+                                                double *values);
 
 /** values[i] = k(x_i, x_i) for the objects of this rank's slab; NaN where it cannot be known (new
  *  rows of a precomputed Gram matrix). Collective. */
-DKM_NODISCARD
-dkm_status dkm_kernel_diagonal(const dkm_prepared *X, double *values);
+DKM_NODISCARD dkm_status dkm_kernel_diagonal(const dkm_prepared *X, double *values);
 
 /** Means of the rows of a symmetric matrix given by its lower triangle. Collective.
  *  @param[out] means  m numbers, the same on every rank */
-DKM_NODISCARD
-dkm_status dkm_gram_means(const dkm_dmat *K, double *means);
+DKM_NODISCARD dkm_status dkm_gram_means(const dkm_dmat *K, double *means);
 
 /** K <- H K H, H = I - 1 1'/m: the Gram matrix of objects whose mean in feature space is zero.
  *
@@ -211,8 +201,7 @@ dkm_status dkm_gram_means(const dkm_dmat *K, double *means);
  *  @param[out]    means  m numbers, the means of the rows before centering, on every rank: new rows
  *                        need them
  */
-DKM_NODISCARD
-dkm_status dkm_gram_center(dkm_dmat *K, double *means);
+DKM_NODISCARD dkm_status dkm_gram_center(dkm_dmat *K, double *means);
 
 /** Centre rows of k(new, training) by the training objects' mean.
  *
@@ -220,8 +209,7 @@ dkm_status dkm_gram_center(dkm_dmat *K, double *means);
  *
  *  @param[in] means  as dkm_gram_center() gave them
  */
-DKM_NODISCARD
-dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means);
+DKM_NODISCARD dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means);
 
 DKM_API_END
 

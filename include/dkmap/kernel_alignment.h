@@ -22,9 +22,8 @@ DKM_API_BEGIN
  *                         centered, has elements that are all alike
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_alignment_grams(const dkm_dmat *K, const dkm_dmat *T, int centered,
-                                      double *alignment);
+DKM_NODISCARD dkm_status dkm_kernel_alignment_grams(const dkm_dmat *K, const dkm_dmat *T,
+                                                    int centered, double *alignment);
 
 /** Alignment with the target T(i, j) = 1 where objects i and j have one label, else 0.
  *
@@ -36,9 +35,8 @@ dkm_status dkm_kernel_alignment_grams(const dkm_dmat *K, const dkm_dmat *T, int 
  *  @return DKM_OK; DKM_ERR_ARG (both numbers of objects are told); DKM_ERR_UNSUPPORTED for data
  *          that are not labels; DKM_ERR_MEMORY; DKM_ERR_SIZE
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_alignment_labels(const dkm_dmat *K, const dkm_data *labels, int centered,
-                                       double *alignment);
+DKM_NODISCARD dkm_status dkm_kernel_alignment_labels(const dkm_dmat *K, const dkm_data *labels,
+                                                     int centered, double *alignment);
 
 DKM_API_END
 

@@ -31,8 +31,8 @@ typedef struct dkm_kernel_callback {
  *  @param[in] name  a letter, then letters, digits, '_' or '-'; not that of a built-in kernel
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_register(dkm_ctx *ctx, const char *name, const dkm_kernel_callback *callback);
+DKM_NODISCARD dkm_status dkm_kernel_register(dkm_ctx *ctx, const char *name,
+                                             const dkm_kernel_callback *callback);
 
 DKM_API_END
 

@@ -44,9 +44,8 @@ dkm_kmeans_settings dkm_kmeans_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for objects that are not dense rows;
  *          DKM_ERR_MEMORY; DKM_ERR_SIZE
  */
-DKM_NODISCARD
-dkm_status dkm_kmeans(const dkm_data *X, const dkm_kmeans_settings *settings, dkm_data **labels,
-                      dkm_kmeans_info *info);
+DKM_NODISCARD dkm_status dkm_kmeans(const dkm_data *X, const dkm_kmeans_settings *settings,
+                                    dkm_data **labels, dkm_kmeans_info *info);
 
 DKM_API_END
 

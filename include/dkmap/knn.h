@@ -27,9 +27,9 @@ typedef struct dkm_knn_settings {
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED when several neighbors are asked for and
  *          outputs are neither dense nor labels nor have a kernel; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                       const dkm_kernel *ky, const dkm_knn_settings *settings, dkm_model **model);
+DKM_NODISCARD dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+                                     const dkm_kernel *ky, const dkm_knn_settings *settings,
+                                     dkm_model **model);
 
 DKM_API_END
 

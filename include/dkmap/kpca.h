@@ -40,9 +40,9 @@ dkm_kpca_settings dkm_kpca_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the
  * kernel has no positive eigenvalue
  */
-DKM_NODISCARD
-dkm_status dkm_kpca_fit(dkm_ctx *ctx, dkm_data **X, const dkm_kernel *kernel,
-                        const dkm_kpca_settings *settings, dkm_model **model, dkm_kpca_info *info);
+DKM_NODISCARD dkm_status dkm_kpca_fit(dkm_ctx *ctx, dkm_data **X, const dkm_kernel *kernel,
+                                      const dkm_kpca_settings *settings, dkm_model **model,
+                                      dkm_kpca_info *info);
 
 DKM_API_END
 

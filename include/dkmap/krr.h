@@ -70,17 +70,17 @@ dkm_krr_settings dkm_krr_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no jitter
  *          made the matrix positive definite
  */
-DKM_NODISCARD
-dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
-                       const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info);
+DKM_NODISCARD dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y,
+                                     const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                                     dkm_model **model, dkm_krr_info *info);
 
 /** Fit by the solver DKM_PATH_PCG to inputs that are not kept: the file is read anew for every
  * pass. Collective; as dkm_krr_fit() else.
  *  @param[in] X  stays the caller's */
-DKM_NODISCARD
-dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
-                              const dkm_kernel *kernel, const dkm_krr_settings *settings,
-                              dkm_model **model, dkm_krr_info *info);
+DKM_NODISCARD dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
+                                            const dkm_kernel *kernel,
+                                            const dkm_krr_settings *settings, dkm_model **model,
+                                            dkm_krr_info *info);
 
 /** Free what the info holds. Local. */
 void dkm_krr_info_free(dkm_krr_info *info);

@@ -44,8 +44,8 @@ const char *dkm_landmark_name(dkm_landmark_method choice);
  *  @param[out] places  room for @p count numbers
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count, dkm_idx *places);
+DKM_NODISCARD dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count,
+                                               dkm_idx *places);
 
 /** @p count of the objects of X by any choice.
  *
@@ -58,9 +58,9 @@ dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count, dkm_idx
  *  @param[out] places  room for @p count numbers
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X, dkm_landmark_method choice,
-                                double gamma, dkm_idx *count, dkm_idx *places);
+DKM_NODISCARD dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X,
+                                              dkm_landmark_method choice, double gamma,
+                                              dkm_idx *count, dkm_idx *places);
 
 DKM_API_END
 

@@ -53,14 +53,14 @@ int dkm_method_has_estimate(const dkm_method *method);
  *                        in the report, and logged where there is none
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC; ...
  */
-DKM_NODISCARD
-dkm_status dkm_fit(dkm_ctx *ctx, const char *method, const dkm_data *X, const dkm_data *Y,
-                   const dkm_settings *settings, dkm_model **model, dkm_report **report);
+DKM_NODISCARD dkm_status dkm_fit(dkm_ctx *ctx, const char *method, const dkm_data *X,
+                                 const dkm_data *Y, const dkm_settings *settings, dkm_model **model,
+                                 dkm_report **report);
 
 /** Fit to inputs that are read anew for every pass. Collective; as dkm_fit() else. */
-DKM_NODISCARD
-dkm_status dkm_fit_stream(dkm_ctx *ctx, const char *method, dkm_source *X, const dkm_data *Y,
-                          const dkm_settings *settings, dkm_model **model, dkm_report **report);
+DKM_NODISCARD dkm_status dkm_fit_stream(dkm_ctx *ctx, const char *method, dkm_source *X,
+                                        const dkm_data *Y, const dkm_settings *settings,
+                                        dkm_model **model, dkm_report **report);
 
 DKM_API_END
 

@@ -32,8 +32,7 @@ int dkm_model_svm_base(const dkm_model *model);
  *  Collective; takes over what the settings hold, also on failure. After a failure the model
  *  refuses to predict, decode or be saved (DKM_ERR_ARG) until it is configured again.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */
-DKM_NODISCARD
-dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);
+DKM_NODISCARD dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);
 
 /** How many rows to predict at a time, so that working memory stays bounded whatever their number.
  *  Local; the same on every rank. */
@@ -42,8 +41,7 @@ dkm_idx dkm_model_batch_rows(const dkm_model *model);
 /** Predict the outputs of some new inputs. Collective.
  *  @param[out] Y  new, owned by the caller; as many rows as @p X; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG or DKM_ERR_UNSUPPORTED when X is not like the training inputs */
-DKM_NODISCARD
-dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y);
 
 /** Turn rows of coordinates back into objects: of kpca, those of its training objects; of kde,
  * those of its outputs. Collective.
@@ -51,8 +49,7 @@ dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y);
  *  @param[out] Y  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no coordinates; DKM_ERR_ARG for rows of
  *          another width */
-DKM_NODISCARD
-dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_model_decode(dkm_model *model, const dkm_data *Z, dkm_data **Y);
 /** What decoding gives: type and columns. Local. */
 dkm_type dkm_model_decoded_type(const dkm_model *model);
 dkm_idx dkm_model_decoded_cols(const dkm_model *model);

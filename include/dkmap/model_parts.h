@@ -27,8 +27,7 @@ typedef struct dkm_parts dkm_parts;
 /** List the parts of a model. Collective.
  *  @param[out] parts  new, owned by the caller, to be destroyed before the model; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_parts_create(dkm_model *model, dkm_parts **parts);
+DKM_NODISCARD dkm_status dkm_parts_create(dkm_model *model, dkm_parts **parts);
 
 /** How many parts there are, and the name of the k-th; NULL past the last. Local. */
 dkm_idx dkm_parts_count(const dkm_parts *parts);
@@ -50,8 +49,7 @@ void dkm_parts_destroy(dkm_parts **parts);
  *  @param[out] part  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for a part that is not there, naming those that are; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_model_part(dkm_model *model, const char *name, dkm_data **part);
+DKM_NODISCARD dkm_status dkm_model_part(dkm_model *model, const char *name, dkm_data **part);
 
 DKM_API_END
 

@@ -30,9 +30,8 @@ typedef struct dkm_montage_settings {
  *  @return DKM_OK; DKM_ERR_ARG for sizes that are not positive or a range that is empty;
  *          DKM_ERR_SIZE for more than 32768 pixels a side; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_montage_create(dkm_ctx *ctx, const dkm_montage_settings *settings,
-                              dkm_montage **picture);
+DKM_NODISCARD dkm_status dkm_montage_create(dkm_ctx *ctx, const dkm_montage_settings *settings,
+                                            dkm_montage **picture);
 
 /** Put images into a row of the table. Collective.
  *
@@ -44,14 +43,12 @@ dkm_status dkm_montage_create(dkm_ctx *ctx, const dkm_montage_settings *settings
  *  @return DKM_OK; DKM_ERR_ARG when they do not fit (the sizes are told); DKM_ERR_UNSUPPORTED for
  *          objects that are not dense; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_montage_place(dkm_montage *picture, dkm_idx row, dkm_idx first,
-                             const dkm_data *images);
+DKM_NODISCARD dkm_status dkm_montage_place(dkm_montage *picture, dkm_idx row, dkm_idx first,
+                                           const dkm_data *images);
 
 /** Write the picture as a grey PNG file. Collective.
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_montage_write(const dkm_montage *picture, const char *path);
+DKM_NODISCARD dkm_status dkm_montage_write(const dkm_montage *picture, const char *path);
 
 /** Free. Local; takes NULL and nulls. */
 void dkm_montage_destroy(dkm_montage **picture);

@@ -25,8 +25,7 @@ typedef struct dkm_psd_info {
  *  @param[out]    info  may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
+DKM_NODISCARD dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
 
 /** Smallest and largest eigenvalue of a symmetric matrix, by a few rounds of a block Krylov method.
  *
@@ -36,8 +35,8 @@ dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
  *  @param[in] K  double, lower triangle read
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest, double *largest);
+DKM_NODISCARD dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest,
+                                                  double *largest);
 
 /** Refuse a matrix that is not positive semidefinite, by more than numbers in single precision may
  *  have lost; the message tells the smallest eigenvalue and offers to clip. Collective.
@@ -45,8 +44,7 @@ dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest, double 
  *  @param[out] smallest, largest  as of dkm_extremal_eigenvalues()
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest);
+DKM_NODISCARD dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest);
 
 DKM_API_END
 

@@ -61,9 +61,8 @@ dkm_ridge_settings dkm_ridge_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the last attempt fails or K
  * holds numbers that are not finite
  */
-DKM_NODISCARD
-dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dmat **B,
-                           dkm_ridge_info *info);
+DKM_NODISCARD dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dmat **B,
+                                         dkm_ridge_info *info);
 
 /** Solve (K + gamma I) B = Y with K = k(X, X), made as the precision wants it.
  *
@@ -75,10 +74,9 @@ dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dmat *Y, dkm_dma
  *  @param[out] info  may be NULL
  *  @return as dkm_ridge_solve()
  */
-DKM_NODISCARD
-dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
-                            const dkm_ridge_settings *settings, const dkm_dmat *Y, dkm_dmat **B,
-                            dkm_ridge_info *info);
+DKM_NODISCARD dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X,
+                                          dkm_idx nb, const dkm_ridge_settings *settings,
+                                          const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info);
 
 DKM_API_END
 

@@ -71,10 +71,9 @@ dkm_path_settings dkm_path_settings_default(void);
  *  @param[out] info  dkm_path_info_free() frees what it holds, also after a failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no gamma gives a finite error
  */
-DKM_NODISCARD
-dkm_status dkm_ridge_path(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
-                          const dkm_path_settings *settings, const dkm_dmat *Y, dkm_dmat **B,
-                          dkm_path_info *info);
+DKM_NODISCARD dkm_status dkm_ridge_path(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                                        const dkm_path_settings *settings, const dkm_dmat *Y,
+                                        dkm_dmat **B, dkm_path_info *info);
 
 /** The same for the linear kernel on d columns, by w = (X'X + gamma I)^-1 X'Y: d^2 m work.
  *
@@ -84,9 +83,9 @@ dkm_status dkm_ridge_path(const dkm_kernel *kernel, const dkm_prepared *X, dkm_i
  *  @param[out] W  new double d x outputs matrix in blocks of nb, owned by the caller; NULL on
  *                 failure
  */
-DKM_NODISCARD
-dkm_status dkm_ridge_primal(const dkm_data *X, dkm_idx nb, const dkm_path_settings *settings,
-                            const dkm_dmat *Y, dkm_dmat **W, dkm_path_info *info);
+DKM_NODISCARD dkm_status dkm_ridge_primal(const dkm_data *X, dkm_idx nb,
+                                          const dkm_path_settings *settings, const dkm_dmat *Y,
+                                          dkm_dmat **W, dkm_path_info *info);
 
 /** Free the points. Local. */
 void dkm_path_info_free(dkm_path_info *info);

@@ -10,8 +10,7 @@ typedef struct dkm_runlog dkm_runlog;
 
 /** An empty record of the run of @p command; sizes of the job and the program version are filled
  * in. Collective. */
-DKM_NODISCARD
-dkm_status dkm_runlog_create(dkm_ctx *ctx, const char *command, dkm_runlog **record);
+DKM_NODISCARD dkm_status dkm_runlog_create(dkm_ctx *ctx, const char *command, dkm_runlog **record);
 
 /** Add a field; a name with dots ("loss.mean") makes nested objects. Local; the same on all ranks.
  */
@@ -25,8 +24,7 @@ void dkm_runlog_reals(dkm_runlog *record, const char *name, dkm_idx count, const
  * (resident, and allocated by dkmap) and, where no field is called so, the `seconds` since the
  * record was made, and append the record to
  * @p path as one line. Collective. */
-DKM_NODISCARD
-dkm_status dkm_runlog_append(dkm_runlog *record, const char *path);
+DKM_NODISCARD dkm_status dkm_runlog_append(dkm_runlog *record, const char *path);
 
 void dkm_runlog_destroy(dkm_runlog **record);
 

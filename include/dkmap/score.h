@@ -64,15 +64,14 @@ typedef struct dkm_score {
  *  @return DKM_OK; DKM_ERR_ARG for other sizes (both are told) or no rows; DKM_ERR_UNSUPPORTED when
  *          the loss is not one for these objects; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                                 const dkm_kernel *ky, dkm_score *score);
+DKM_NODISCARD dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred,
+                                               dkm_loss loss, const dkm_kernel *ky,
+                                               dkm_score *score);
 
 /** The loss of each row of this rank's slab, dkm_data_local_rows() of them. Collective; arguments
  *  and failures as of dkm_score_predictions(). */
-DKM_NODISCARD
-dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                          const dkm_kernel *ky, double *losses);
+DKM_NODISCARD dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                                        const dkm_kernel *ky, double *losses);
 
 /** How to score. */
 typedef struct dkm_score_settings {
@@ -82,19 +81,17 @@ typedef struct dkm_score_settings {
 } dkm_score_settings;
 
 /** The same by settings. Collective. */
-DKM_NODISCARD
-dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
-                        const dkm_score_settings *settings, dkm_score *score);
-DKM_NODISCARD
-dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data *pred,
-                             const dkm_score_settings *settings, double *losses);
+DKM_NODISCARD dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
+                                      const dkm_score_settings *settings, dkm_score *score);
+DKM_NODISCARD dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data *pred,
+                                           const dkm_score_settings *settings, double *losses);
 
 /** How many labels occur in label sets. Collective.
  *  @param[in]  more   other label sets, or NULL
  *  @param[out] count  0 for objects of other types
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more, dkm_idx *count);
+DKM_NODISCARD dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more,
+                                                dkm_idx *count);
 
 /** The best prediction that looks at no input: the mean of dense rows, the most frequent of labels
  *  (the smallest of several), repeated for every row.
@@ -104,14 +101,13 @@ dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more, d
  *  @param[out] pred  new, owned by the caller; as many rows as @p truth; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for no rows; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
+DKM_NODISCARD dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
 
 /** The best such prediction under a loss: of dense rows the most frequent one for zero-one, and the
  *  most frequent value of each column for hamming, the first of several; else as
  *  dkm_score_baseline(). Collective. */
-DKM_NODISCARD
-dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss, dkm_data **pred);
+DKM_NODISCARD dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss,
+                                               dkm_data **pred);
 
 DKM_API_END
 

@@ -100,13 +100,13 @@ typedef struct dkm_settings dkm_settings;
 /** Settings of a method, none set. Logically collective.
  *  @param[out] settings  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for a method that is not there, with the nearest name */
-DKM_NODISCARD
-dkm_status dkm_settings_create(dkm_ctx *ctx, const char *method, dkm_settings **settings);
+DKM_NODISCARD dkm_status dkm_settings_create(dkm_ctx *ctx, const char *method,
+                                             dkm_settings **settings);
 
 /** A copy on a context, which may have fewer ranks than that of the original. Logically collective
  *  on @p ctx. Kernels are cloned, objects stay borrowed. */
-DKM_NODISCARD
-dkm_status dkm_settings_copy(dkm_ctx *ctx, const dkm_settings *settings, dkm_settings **copy);
+DKM_NODISCARD dkm_status dkm_settings_copy(dkm_ctx *ctx, const dkm_settings *settings,
+                                           dkm_settings **copy);
 
 /** Set a value from text, in place of what was set. Logically collective.
  *
@@ -114,22 +114,21 @@ dkm_status dkm_settings_copy(dkm_ctx *ctx, const dkm_settings *settings, dkm_set
  *  @param[in] text  copied; NULL unsets. Of a list, values separated by commas
  *  @return DKM_OK; DKM_ERR_ARG for a name that is not there (the nearest one is named) and for text
  *          that is not a value; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_settings_set(dkm_settings *settings, const char *name, const char *text);
-DKM_NODISCARD
-dkm_status dkm_settings_set_real(dkm_settings *settings, const char *name, double value);
-DKM_NODISCARD
-dkm_status dkm_settings_set_int(dkm_settings *settings, const char *name, int64_t value);
+DKM_NODISCARD dkm_status dkm_settings_set(dkm_settings *settings, const char *name,
+                                          const char *text);
+DKM_NODISCARD dkm_status dkm_settings_set_real(dkm_settings *settings, const char *name,
+                                               double value);
+DKM_NODISCARD dkm_status dkm_settings_set_int(dkm_settings *settings, const char *name,
+                                              int64_t value);
 
 /** Set a setting of kind kernel to a copy of a kernel. Logically collective. */
-DKM_NODISCARD
-dkm_status dkm_settings_set_kernel(dkm_settings *settings, const char *name,
-                                   const dkm_kernel *kernel);
+DKM_NODISCARD dkm_status dkm_settings_set_kernel(dkm_settings *settings, const char *name,
+                                                 const dkm_kernel *kernel);
 
 /** Set a setting of kind data to objects, which are borrowed for as long as the settings are used.
  *  Logically collective. */
-DKM_NODISCARD
-dkm_status dkm_settings_set_data(dkm_settings *settings, const char *name, const dkm_data *data);
+DKM_NODISCARD dkm_status dkm_settings_set_data(dkm_settings *settings, const char *name,
+                                               const dkm_data *data);
 
 /** Whether messages call settings as the command does, "--gamma", instead of "gamma". Local. */
 void dkm_settings_name_options(dkm_settings *settings, int options);
@@ -144,8 +143,7 @@ dkm_idx dkm_settings_count(const dkm_settings *settings, const char *name);
 /** Check what no single value shows: that everything required is set, and that settings go
  * together. Logically collective. Fits check it, too.
  *  @return DKM_OK; DKM_ERR_ARG */
-DKM_NODISCARD
-dkm_status dkm_settings_check(dkm_ctx *ctx, const dkm_settings *settings);
+DKM_NODISCARD dkm_status dkm_settings_check(dkm_ctx *ctx, const dkm_settings *settings);
 
 void dkm_settings_destroy(dkm_settings **settings);
 

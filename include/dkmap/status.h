@@ -49,9 +49,8 @@ const char *dkm_status_text(dkm_status status);
  *
  *  @return a failed dkm_local holding @p code
  */
-DKM_NODISCARD
-dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code, const char *format,
-                      ...) DKM_PRINTF(5, 6);
+DKM_NODISCARD dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
+                                    const char *format, ...) DKM_PRINTF(5, 6);
 
 #define dkm_fail(ctx, code, ...) dkm_fail_at((ctx), __FILE__, __LINE__, (code), __VA_ARGS__)
 
@@ -65,8 +64,7 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
  *
  *  @return DKM_OK if all ranks succeeded, else the code of the lowest failing rank
  */
-DKM_NODISCARD
-dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local);
+DKM_NODISCARD dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local);
 
 /** Put a name before the message of a failure that could not know it: that of objects, a file or an
  *  option that does not fit. Other failures keep their message.
@@ -75,8 +73,7 @@ dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local);
  *
  *  @return @p status
  */
-DKM_NODISCARD
-dkm_status dkm_error_context(dkm_ctx *ctx, const char *name, dkm_status status);
+DKM_NODISCARD dkm_status dkm_error_context(dkm_ctx *ctx, const char *name, dkm_status status);
 
 /** In a collective with `status` and the label `out`: run a collective step. */
 #define DKM_TRY(call)                                                                              \

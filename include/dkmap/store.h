@@ -14,8 +14,7 @@ DKM_API_BEGIN
 
 /** Write a model. Collective.
  *  @param[in] command  the command line that made it, kept for the reader's sake */
-DKM_NODISCARD
-dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command);
+DKM_NODISCARD dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command);
 
 /** Read a model, whatever number of ranks wrote it. Collective.
  *
@@ -25,9 +24,8 @@ dkm_status dkm_model_save(dkm_model *model, const char *path, const char *comman
  *
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT for a file that is not ours, is torn, or is of a
  * newer format */
-DKM_NODISCARD
-dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
-                          dkm_model **model);
+DKM_NODISCARD dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dkm_layout *layout,
+                                        dkm_model **model);
 
 /** Name the folder of the files that kernels of loaded models name; else they must lie beside the
  *  model. Such a file is looked for under its plain name, and no other file is read. Logically
@@ -37,9 +35,8 @@ void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder);
 
 /** Write eigenpairs as the datasets /eigenvalues and /vectors/values. Collective.
  *  @param[in] vectors  m x count, dense; stays the caller's */
-DKM_NODISCARD
-dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
-                               const char *path, const char *command);
+DKM_NODISCARD dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
+                                             const char *path, const char *command);
 
 DKM_API_END
 

@@ -34,9 +34,9 @@ dkm_svm_settings dkm_svm_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for outputs that are not labels;
  *          DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
-                       const dkm_svm_settings *settings, dkm_model **model, dkm_svm_info *info);
+DKM_NODISCARD dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y,
+                                     const dkm_kernel *kernel, const dkm_svm_settings *settings,
+                                     dkm_model **model, dkm_svm_info *info);
 
 DKM_API_END
 

@@ -50,9 +50,9 @@ typedef struct dkm_svm_dual_problem {
  *  @return DKM_OK; DKM_ERR_ARG for settings out of range or a column whose targets are all alike
  *          (hinge, squared); DKM_ERR_SIZE; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
-                              const dkm_svm_dual_settings *settings, double *B, double *b);
+DKM_NODISCARD dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
+                                            const dkm_svm_dual_settings *settings, double *B,
+                                            double *b);
 
 DKM_API_END
 

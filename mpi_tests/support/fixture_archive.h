@@ -6,14 +6,12 @@
 
 /** Save an archive with small parts and one data part of each type, of m objects each. Collective.
  */
-DKM_NODISCARD
-dkm_status fixture_store_save(dkm_ctx *ctx, dkm_idx m, const char *path);
+DKM_NODISCARD dkm_status fixture_store_save(dkm_ctx *ctx, dkm_idx m, const char *path);
 
 /** Load what fixture_store_save() wrote on @p writers ranks, and compare. Collective. */
 void fixture_store_check(dkm_ctx *ctx, dkm_idx m, const char *path, int writers);
 
 /** Load a file and forget it. Collective. */
-DKM_NODISCARD
-dkm_status fixture_store_load(dkm_ctx *ctx, const char *path);
+DKM_NODISCARD dkm_status fixture_store_load(dkm_ctx *ctx, const char *path);
 
 #endif

@@ -35,12 +35,11 @@ double path_smooth(void *user, dkm_idx ig, dkm_idx jg);
 
 /** Inputs of a kind and smooth outputs, their means taken off where @p center says so. Collective.
  */
-DKM_NODISCARD
-dkm_status path_problem_open(path_problem *p, dkm_ctx *ctx, int kind, const char *kernel,
-                             int center);
+DKM_NODISCARD dkm_status path_problem_open(path_problem *p, dkm_ctx *ctx, int kind,
+                                           const char *kernel, int center);
 /** Other outputs. Collective. */
-DKM_NODISCARD
-dkm_status path_problem_outputs(path_problem *p, int kind, path_value value, int center);
+DKM_NODISCARD dkm_status path_problem_outputs(path_problem *p, int kind, path_value value,
+                                              int center);
 /** Gather the whole kernel matrix. Collective.
  *  @return its largest eigenvalue */
 double path_problem_kernel(path_problem *p);

@@ -15,14 +15,12 @@
  *                     its own, never NULL
  *  @return ok, or DKM_ERR_MEMORY with a message saying how much was wanted
  */
-DKM_NODISCARD
-dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
-                       void *block);
+DKM_NODISCARD dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count,
+                                     size_t size, void *block);
 
 /** The same, filled with zero bytes. Local. */
-DKM_NODISCARD
-dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
-                        void *block);
+DKM_NODISCARD dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count,
+                                      size_t size, void *block);
 
 /** `dkm_alloc(ctx, n, &p)` takes n items of what p points to. */
 #define dkm_alloc(ctx, count, pp)                                                                  \
@@ -31,15 +29,13 @@ dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count,
     dkm_calloc_at((ctx), __FILE__, __LINE__, (count), sizeof **(pp), (void *)(pp))
 
 /** Make a block hold @p count items, keeping what it held. `*pp` may be NULL. Local. */
-DKM_NODISCARD
-dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
-                         void *block);
+DKM_NODISCARD dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count,
+                                       size_t size, void *block);
 #define dkm_realloc(ctx, count, pp)                                                                \
     dkm_realloc_at((ctx), __FILE__, __LINE__, (count), sizeof **(pp), (void *)(pp))
 
 /** A copy of @p text. Local. */
-DKM_NODISCARD
-dkm_local dkm_strdup(dkm_ctx *ctx, const char *text, char **copy);
+DKM_NODISCARD dkm_local dkm_strdup(dkm_ctx *ctx, const char *text, char **copy);
 
 /** Give a block back. Takes NULL. Local. */
 void dkm_free_block(void *block);

@@ -56,17 +56,17 @@ void dkm_mpi_recv_by(dkm_idx most, void *a, dkm_idx count, MPI_Datatype type, in
  *  at most @p most, else a broadcast from each rank. With @p own NULL every rank's part is in its
  *  place in @p all already.
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_mpi_allgatherv_by(dkm_idx most, dkm_ctx *ctx, const void *own, void *all,
-                                 const dkm_idx *counts, const dkm_idx *starts, MPI_Datatype type);
+DKM_NODISCARD dkm_status dkm_mpi_allgatherv_by(dkm_idx most, dkm_ctx *ctx, const void *own,
+                                               void *all, const dkm_idx *counts,
+                                               const dkm_idx *starts, MPI_Datatype type);
 
 /** MPI_Reduce_scatter() with 64-bit counts, known to all ranks: one call where the total is at most
  *  @p most, else a reduction to each rank. Part r begins at @p starts [r] of @p all.
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_mpi_reduce_scatter_by(dkm_idx most, dkm_ctx *ctx, const void *all, void *own,
-                                     const dkm_idx *counts, const dkm_idx *starts,
-                                     MPI_Datatype type, MPI_Op op);
+DKM_NODISCARD dkm_status dkm_mpi_reduce_scatter_by(dkm_idx most, dkm_ctx *ctx, const void *all,
+                                                   void *own, const dkm_idx *counts,
+                                                   const dkm_idx *starts, MPI_Datatype type,
+                                                   MPI_Op op);
 
 #define dkm_mpi_allreduce(...)      dkm_mpi_allreduce_by(DKM_MPI_MOST, __VA_ARGS__)
 #define dkm_mpi_reduce(...)         dkm_mpi_reduce_by(DKM_MPI_MOST, __VA_ARGS__)

@@ -15,8 +15,7 @@
  *  @param[in] name  what the value is called in the message
  *  @return DKM_OK; DKM_ERR_ARG, with the least and the largest value
  */
-DKM_NODISCARD
-dkm_status dkm_check_uniform_at(dkm_ctx *ctx, const char *name, double value);
+DKM_NODISCARD dkm_status dkm_check_uniform_at(dkm_ctx *ctx, const char *name, double value);
 
 /** In a collective with `status` and the label `out`: an argument every rank must pass alike. Comes
  *  after the checks of the argument itself, so that a bad value is told as such. */

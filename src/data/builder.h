@@ -11,21 +11,17 @@ typedef struct dkm_builder {
 } dkm_builder;
 
 /** Begin @p n objects of a type kept as lists or bytes. @p objs is as for dkm_objs_init(). */
-DKM_NODISCARD
-dkm_local dkm_builder_begin(dkm_builder *g, dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n,
-                            dkm_idx d);
+DKM_NODISCARD dkm_local dkm_builder_begin(dkm_builder *g, dkm_objs *objs, dkm_ctx *ctx,
+                                          dkm_type type, dkm_idx n, dkm_idx d);
 
 /** Add to the object being made: an entry (@p val is not kept for label sets), or bytes. */
-DKM_NODISCARD
-dkm_local dkm_builder_entry(dkm_builder *g, dkm_idx col, double val);
-DKM_NODISCARD
-dkm_local dkm_builder_bytes(dkm_builder *g, const char *bytes, dkm_idx length);
+DKM_NODISCARD dkm_local dkm_builder_entry(dkm_builder *g, dkm_idx col, double val);
+DKM_NODISCARD dkm_local dkm_builder_bytes(dkm_builder *g, const char *bytes, dkm_idx length);
 
 /** The object being made is complete; the next begins. */
 void dkm_builder_next(dkm_builder *g);
 
 /** All objects are complete: give back the room that is left. */
-DKM_NODISCARD
-dkm_local dkm_builder_end(dkm_builder *g);
+DKM_NODISCARD dkm_local dkm_builder_end(dkm_builder *g);
 
 #endif

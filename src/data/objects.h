@@ -47,13 +47,11 @@ dkm_storage_form dkm_type_storage_form(dkm_type type);
 /** Room for n objects of d columns with @p items list entries or bytes in all; start[] is zero.
  *  Local. @p objs must be zeroed or fresh; dkm_objs_clear() frees what it holds, also after a
  *  failure. Lists of DKM_LABEL_SETS have no val. */
-DKM_NODISCARD
-dkm_local dkm_objs_init(dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n, dkm_idx d,
-                        dkm_idx items);
+DKM_NODISCARD dkm_local dkm_objs_init(dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n,
+                                      dkm_idx d, dkm_idx items);
 
 /** Room for @p extras numbers more an object. Local. */
-DKM_NODISCARD
-dkm_local dkm_objs_add_extra(dkm_objs *objs, dkm_idx extras);
+DKM_NODISCARD dkm_local dkm_objs_add_extra(dkm_objs *objs, dkm_idx extras);
 
 /** Free the arrays and zero the struct. Local. */
 void dkm_objs_clear(dkm_objs *objs);
@@ -63,7 +61,7 @@ struct dkm_data {
     dkm_idx m;     /**< over all ranks */
     dkm_idx first; /**< of this rank's slab */
     dkm_objs mine;
-    int borrowed; /**< the values of `mine` are a caller's array */
+    int borrowed;   /**< the values of `mine` are a caller's array */
     dkm_idx shares; /**< owners beside the first */
     dkm_data *self; /**< for those who borrow it as const and come to own a share */
 };
@@ -74,8 +72,7 @@ dkm_data *dkm_data_share(const dkm_data *data);
 
 /** Wrap this rank's slab of m objects; takes over @p objs (zeroed on return, also on failure).
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, dkm_data **data);
+DKM_NODISCARD dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, dkm_data **data);
 
 /** Bring the objects @p wanted (each rank its own list, any length, any order) to this rank.
  *
@@ -85,8 +82,7 @@ dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, dkm_data **dat
  *  @param[out] got  zeroed or fresh; to be cleared by the caller, also after a failure
  *  @return DKM_OK; DKM_ERR_ARG for an index outside [0, m); DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
-                          dkm_objs *got);
+DKM_NODISCARD dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+                                        dkm_objs *got);
 
 #endif

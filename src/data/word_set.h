@@ -17,7 +17,7 @@ typedef struct dkm_words {
 } dkm_words;
 
 /** Add the set of the words of a text to the object being made. Local. */
-DKM_NODISCARD
-dkm_local dkm_word_set_add(dkm_builder *g, const char *text, dkm_idx length, dkm_words *w);
+DKM_NODISCARD dkm_local dkm_word_set_add(dkm_builder *g, const char *text, dkm_idx length,
+                                         dkm_words *w);
 
 #endif

@@ -35,14 +35,12 @@ int dkm_temporary_is_abandoned(int folder, const char *name, const char *process
  *  @param[out] out  fresh; dkm_atomic_file_close() frees it, also after a failure
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_atomic_file_open(dkm_atomic_file *out, dkm_ctx *ctx, const char *path);
+DKM_NODISCARD dkm_status dkm_atomic_file_open(dkm_atomic_file *out, dkm_ctx *ctx, const char *path);
 
 /** Write bytes at an offset. Local.
  *  @return ok; DKM_ERR_IO naming the path and the reason, such as a full disk */
-DKM_NODISCARD
-dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void *bytes,
-                                dkm_idx count);
+DKM_NODISCARD dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset,
+                                              const void *bytes, dkm_idx count);
 
 /** A checksum that adds up: the sum of those of any parts of a file is that of the whole, in any
  *  order, and bytes of zero add nothing. Local.
@@ -56,8 +54,7 @@ uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count);
 
 /** Flush what all ranks wrote and give the file its name, replacing what had it: the permissions of
  *  that stay. Collective. */
-DKM_NODISCARD
-dkm_status dkm_atomic_file_commit(dkm_atomic_file *out);
+DKM_NODISCARD dkm_status dkm_atomic_file_commit(dkm_atomic_file *out);
 
 /** Free; a file that was not committed is removed. Local. */
 void dkm_atomic_file_close(dkm_atomic_file *out);

@@ -24,17 +24,17 @@ typedef struct dkm_locator {
  *  @param[out] where    fresh; dkm_locator_clear() frees it, also after a failure
  *  @return ok; DKM_ERR_ARG for a slice that cannot be read
  */
-DKM_NODISCARD
-dkm_local dkm_locator_parse(dkm_ctx *ctx, const char *name, int literal, dkm_locator *where);
+DKM_NODISCARD dkm_local dkm_locator_parse(dkm_ctx *ctx, const char *name, int literal,
+                                          dkm_locator *where);
 
 /** What a range picks of @p size items. Local. The step is at most @p size, or 1.
  *
  *  @param[in] what  "rows" or "columns", for the message
  *  @return ok; DKM_ERR_ARG naming slice and size when it reaches outside
  */
-DKM_NODISCARD
-dkm_local dkm_locator_resolve(dkm_ctx *ctx, const dkm_locator *where, const dkm_slice *range,
-                              dkm_idx size, const char *what, dkm_slice *settled);
+DKM_NODISCARD dkm_local dkm_locator_resolve(dkm_ctx *ctx, const dkm_locator *where,
+                                            const dkm_slice *range, dkm_idx size, const char *what,
+                                            dkm_slice *settled);
 
 void dkm_locator_clear(dkm_locator *where);
 

@@ -20,12 +20,11 @@ typedef struct dkm_memory_file {
  *  @param[in] out    where it will go
  *  @param[in] bytes  that it will have at least; more than the system allows is refused
  *  @return ok; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_memory_file_open(dkm_memory_file *mem, const dkm_atomic_file *out, double bytes);
+DKM_NODISCARD dkm_local dkm_memory_file_open(dkm_memory_file *mem, const dkm_atomic_file *out,
+                                             double bytes);
 
 /** Copy all that was written, and make @p out as long. Local. */
-DKM_NODISCARD
-dkm_local dkm_memory_file_copy(dkm_memory_file *mem, dkm_atomic_file *out);
+DKM_NODISCARD dkm_local dkm_memory_file_copy(dkm_memory_file *mem, dkm_atomic_file *out);
 
 void dkm_memory_file_close(dkm_memory_file *mem);
 

@@ -9,8 +9,8 @@ int dkm_path_ends(const char *path, const char *ending);
 
 /** Cut `file.h5:/dataset` in two; any other name is a path. Local.
  *  @param[out] path, dataset  owned by the caller; the dataset is NULL where none is named */
-DKM_NODISCARD
-dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path, char **dataset);
+DKM_NODISCARD dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path,
+                                       char **dataset);
 
 /** open(), tried again where a signal interrupts it. Local.
  *  @return a descriptor, or -1 with errno set */
@@ -19,13 +19,11 @@ int dkm_path_open(const char *path, int flags, unsigned mode);
 /** Check that @p path is a file with something in it that this rank may read. Local.
  *  @param[out] bytes  its size; may be NULL
  *  @return ok; DKM_ERR_IO naming the path, the reason and a remedy */
-DKM_NODISCARD
-dkm_local dkm_path_readable(dkm_ctx *ctx, const char *path, dkm_idx *bytes);
+DKM_NODISCARD dkm_local dkm_path_readable(dkm_ctx *ctx, const char *path, dkm_idx *bytes);
 
 /** Check that a file of this name, if there is one, may be replaced: that it is a plain file.
  * Local.
  *  @return ok; DKM_ERR_IO naming the path, the reason and a remedy */
-DKM_NODISCARD
-dkm_local dkm_path_replaceable(dkm_ctx *ctx, const char *path);
+DKM_NODISCARD dkm_local dkm_path_replaceable(dkm_ctx *ctx, const char *path);
 
 #endif

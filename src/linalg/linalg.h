@@ -35,8 +35,7 @@ void dkm_la_lacpy_cols(const dkm_dmat *A, dkm_idx first, dkm_dmat *B);
  *                     which case the lower triangle of A is overwritten; the same on every rank
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_la_potrf(dkm_dmat *A, dkm_idx *info);
+DKM_NODISCARD dkm_status dkm_la_potrf(dkm_dmat *A, dkm_idx *info);
 
 /** Looks on while a matrix is factored, panel of columns by panel. */
 typedef struct dkm_la_monitor {
@@ -51,9 +50,8 @@ typedef struct dkm_la_monitor {
 
 /** The same from a state in which @p from columns were done, a multiple of the block size.
  *  @return also what @p monitor returns, which may be NULL */
-DKM_NODISCARD
-dkm_status dkm_la_potrf_from(dkm_dmat *A, dkm_idx from, const dkm_la_monitor *monitor,
-                             dkm_idx *info);
+DKM_NODISCARD dkm_status dkm_la_potrf_from(dkm_dmat *A, dkm_idx from, const dkm_la_monitor *monitor,
+                                           dkm_idx *info);
 
 /** B = op(L)^-1 B with L the lower triangle of A, op by 'N' or 'T'. */
 void dkm_la_trsm(char trans, const dkm_dmat *L, dkm_dmat *B);
@@ -61,8 +59,7 @@ void dkm_la_trsm(char trans, const dkm_dmat *L, dkm_dmat *B);
 /** rows = (L L')^-1 rows for at most DKM_NRHS_BLOCK columns, spread as row slabs: row-major, ld =
  * p. Each rank holds all rows of these few columns for as long as it lasts.
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows);
+DKM_NODISCARD dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows);
 
 /** B = B L^-T with L the lower triangle of A; the columns of B are in blocks like those of L. */
 void dkm_la_trsm_right(const dkm_dmat *L, dkm_dmat *B);

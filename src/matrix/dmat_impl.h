@@ -18,21 +18,20 @@ struct dkm_dmat {
 };
 
 /** A matrix that knows where its elements would lie and holds none of them. Collective. */
-DKM_NODISCARD
-dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb,
-                                 dkm_precision precision, dkm_dmat **A);
+DKM_NODISCARD dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb,
+                                               dkm_idx nb, dkm_precision precision, dkm_dmat **A);
 
 /** Sees or fills @p count whole rows from row @p first on, row-major. Local. */
 typedef dkm_local (*dkm_rows_callback)(void *user, dkm_idx first, dkm_idx count, double *rows);
 
 /** Let every rank see its slab of A's rows, a bounded chunk at a time. Collective; fails where a
  *  step does. */
-DKM_NODISCARD
-dkm_status dkm_dmat_for_each_rows(const dkm_dmat *A, dkm_rows_callback see, void *user);
+DKM_NODISCARD dkm_status dkm_dmat_for_each_rows(const dkm_dmat *A, dkm_rows_callback see,
+                                                void *user);
 /** Fill A, or only its lower triangle, from such chunks. Collective; fails where a step does,
  * and A is then of no use. */
-DKM_NODISCARD
-dkm_status dkm_dmat_fill_rows(dkm_dmat *A, int lower, dkm_rows_callback fill, void *user);
+DKM_NODISCARD dkm_status dkm_dmat_fill_rows(dkm_dmat *A, int lower, dkm_rows_callback fill,
+                                            void *user);
 
 /** Element at local place (il, jl), whatever the precision. */
 static inline double dkm_dmat_at(const dkm_dmat *A, dkm_idx il, dkm_idx jl)

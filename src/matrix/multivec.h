@@ -18,8 +18,8 @@ typedef struct dkm_multivec {
 } dkm_multivec;
 
 /** Room for @p capacity columns of m rows, none in use. Local; dkm_multivec_free() frees it. */
-DKM_NODISCARD
-dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity);
+DKM_NODISCARD dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m,
+                                          dkm_idx capacity);
 void dkm_multivec_free(dkm_multivec *slab);
 
 /** Rows that are held elsewhere without gaps, @p cols columns of them, as a multivector that
@@ -60,12 +60,10 @@ void dkm_multivec_center(dkm_multivec *A, dkm_idx m, double *means);
 
 /** All m rows of A on every rank, row-major without gaps. Collective.
  *  @param[out] all  m x A.cols numbers */
-DKM_NODISCARD
-dkm_status dkm_multivec_allgather(const dkm_multivec *A, dkm_idx m, double *all);
+DKM_NODISCARD dkm_status dkm_multivec_allgather(const dkm_multivec *A, dkm_idx m, double *all);
 /** A = the sum over the ranks of what each has of m rows, row-major without gaps; A.cols says how
  *  wide they are. Collective; @p all is overwritten. */
-DKM_NODISCARD
-dkm_status dkm_multivec_reduce_scatter(double *all, dkm_idx m, dkm_multivec *A);
+DKM_NODISCARD dkm_status dkm_multivec_reduce_scatter(double *all, dkm_idx m, dkm_multivec *A);
 
 /** Frobenius norm over all ranks. Collective. */
 double dkm_multivec_norm(const dkm_multivec *A);

@@ -41,8 +41,8 @@ typedef struct dkm_multivec_map {
  *  @param[in] shape  tells where elements lie; rows (side 'R') or columns ('C') are those of the
  *                    multivector
  */
-DKM_NODISCARD
-dkm_local dkm_multivec_map_init(dkm_multivec_map *map, const dkm_dmat *shape, char side, dkm_idx p);
+DKM_NODISCARD dkm_local dkm_multivec_map_init(dkm_multivec_map *map, const dkm_dmat *shape,
+                                              char side, dkm_idx p);
 void dkm_multivec_map_free(dkm_multivec_map *map);
 
 /** home <- this rank's home rows (count x p), from the slabs of all ranks. Collective.

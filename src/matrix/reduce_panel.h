@@ -36,7 +36,6 @@ dkm_idx dkm_dmat_panel_room(const dkm_grid *grid);
  *  @param[in,out] A  double
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_dmat_reduce_panel(dkm_dmat *A, const dkm_panel_sum *panel);
+DKM_NODISCARD dkm_status dkm_dmat_reduce_panel(dkm_dmat *A, const dkm_panel_sum *panel);
 
 #endif

@@ -28,9 +28,9 @@ const char *dkm_context_windows_output(const char *bytes, dkm_idx length, dkm_id
  *  @param[in] Y        their outputs, or NULL where only @p lengths are known
  *  @param[in] lengths  of outputs that are not known
  */
-DKM_NODISCARD
-dkm_local dkm_context_windows_open(dkm_context_windows *w, const dkm_objs *X, const dkm_objs *Y,
-                                   const dkm_idx *lengths, dkm_idx width);
+DKM_NODISCARD dkm_local dkm_context_windows_open(dkm_context_windows *w, const dkm_objs *X,
+                                                 const dkm_objs *Y, const dkm_idx *lengths,
+                                                 dkm_idx width);
 void dkm_context_windows_close(dkm_context_windows *w);
 
 /** How many characters of two windows differ. Local. */

@@ -41,17 +41,16 @@ typedef struct dkm_descent_state {
  *
  *  @param[in,out] state  as dkm_descent_prepare() left it
  */
-DKM_NODISCARD
-dkm_status dkm_descent_solve(const dkm_preimage *pre, dkm_descent_state *state,
-                             const dkm_descent_rule *rule, const dkm_data *Z, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_descent_solve(const dkm_preimage *pre, dkm_descent_state *state,
+                                           const dkm_descent_rule *rule, const dkm_data *Z,
+                                           dkm_data **Y);
 
 /** Numbers a point takes. Local. */
 dkm_idx dkm_descent_width(const dkm_preimage *pre);
 
 /** Expansion and starts, and their end. Collective, and local.
  *  @param[out] state  a dkm_descent_state */
-DKM_NODISCARD
-dkm_status dkm_descent_prepare(const dkm_preimage *pre, void *state);
+DKM_NODISCARD dkm_status dkm_descent_prepare(const dkm_preimage *pre, void *state);
 void dkm_descent_clear(void *state);
 
 #endif

@@ -33,21 +33,20 @@ typedef struct dkm_expansion_gradient {
 
 /** Make ready for training objects in dense rows. Collective; dkm_kernel_expansion_close() frees,
  * also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_kernel_expansion_open(dkm_kernel_expansion *x, dkm_embedding *e);
+DKM_NODISCARD dkm_status dkm_kernel_expansion_open(dkm_kernel_expansion *x, dkm_embedding *e);
 void dkm_kernel_expansion_close(dkm_kernel_expansion *x);
 
 /** The weights a of each row of coordinates, n x m. Collective. */
-DKM_NODISCARD
-dkm_status dkm_kernel_expansion_weights(const dkm_embedding *e, const dkm_data *Z, dkm_dmat **A);
+DKM_NODISCARD dkm_status dkm_kernel_expansion_weights(const dkm_embedding *e, const dkm_data *Z,
+                                                      dkm_dmat **A);
 
 /** Inner products of each Psi with its phi(t), and what their gradients are made from. Collective.
  *
  *  @param[in]  T     dense rows, one to each row of @p A
  *  @param[out] pull  arrays of the caller with room for T's slab
  */
-DKM_NODISCARD
-dkm_status dkm_kernel_expansion_gradient(dkm_kernel_expansion *x, const dkm_data *T,
-                                         const dkm_dmat *A, dkm_expansion_gradient *pull);
+DKM_NODISCARD dkm_status dkm_kernel_expansion_gradient(dkm_kernel_expansion *x, const dkm_data *T,
+                                                       const dkm_dmat *A,
+                                                       dkm_expansion_gradient *pull);
 
 #endif

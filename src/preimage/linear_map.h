@@ -17,7 +17,7 @@ void dkm_linear_map_clear(dkm_linear_map *map);
 /** Objects for rows of coordinates along the leading components, as many as @p Z has columns, at
  *  most p. Collective.
  *  @param[out] Y  new, owned by the caller; dense; NULL on failure */
-DKM_NODISCARD
-dkm_status dkm_linear_map_apply(const dkm_linear_map *map, const dkm_data *Z, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_linear_map_apply(const dkm_linear_map *map, const dkm_data *Z,
+                                              dkm_data **Y);
 
 #endif

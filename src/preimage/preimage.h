@@ -79,9 +79,8 @@ DKM_PREIMAGE_METHODS(DKM_PREIMAGE_EXTERN)
  *          named); DKM_ERR_ARG for a learned map without its kernel or ridge, for candidates of
  * another type or width, or fewer than @p top
  */
-DKM_NODISCARD
-dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_settings *settings,
-                             int make);
+DKM_NODISCARD dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e,
+                                           dkm_preimage_settings *settings, int make);
 void dkm_preimage_close(dkm_preimage *pre);
 
 /** Type and columns of what comes out, and the numbers a point takes on the way. Local. */
@@ -92,21 +91,18 @@ dkm_idx dkm_preimage_width(const dkm_preimage *pre);
 /** Objects for rows of coordinates. Collective.
  *  @param[in] X  the inputs that coordinates were predicted from, or NULL
  *  @return DKM_OK; DKM_ERR_ARG for rows of another width; what the method returns */
-DKM_NODISCARD
-dkm_status dkm_preimage_solve(dkm_preimage *pre, const dkm_data *X, const dkm_data *Z,
-                              dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_preimage_solve(dkm_preimage *pre, const dkm_data *X, const dkm_data *Z,
+                                            dkm_data **Y);
 
 /** Coordinates and norms of the training objects, as candidates. Collective;
  *  dkm_candidates_clear() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_preimage_training(const dkm_preimage *pre, dkm_candidates *candidates);
+DKM_NODISCARD dkm_status dkm_preimage_training(const dkm_preimage *pre, dkm_candidates *candidates);
 
 /** Put the nearest training objects in place of rows that hold a number that is not finite, and
  *  report how many there were as a warning. Collective.
  *  @param[in] training  as dkm_preimage_training() found them */
-DKM_NODISCARD
-dkm_status dkm_preimage_mend(const dkm_preimage *pre, const dkm_candidates *training,
-                             const dkm_data *Z, dkm_data *Y);
+DKM_NODISCARD dkm_status dkm_preimage_mend(const dkm_preimage *pre, const dkm_candidates *training,
+                                           const dkm_data *Z, dkm_data *Y);
 
 /** Whether the objects are dense rows and the kernel is exactly @p text, or (NULL) any. Local. */
 int dkm_preimage_dense(const dkm_embedding *e, const char *text);

@@ -22,16 +22,15 @@ typedef struct dkm_char_classifier {
  *  Collective; dkm_char_classifier_close() frees, also after a failure.
  *  @param[in] Z       coordinates of the training outputs
  *  @param[in] longer  of every one of them: characters it has more than its input */
-DKM_NODISCARD
-dkm_status dkm_char_classifier_learn(dkm_char_classifier *c, const dkm_preimage *pre,
-                                     dkm_idx window, const dkm_data *Z, const double *longer);
+DKM_NODISCARD dkm_status dkm_char_classifier_learn(dkm_char_classifier *c, const dkm_preimage *pre,
+                                                   dkm_idx window, const dkm_data *Z,
+                                                   const double *longer);
 void dkm_char_classifier_close(dkm_char_classifier *c);
 
 /** Fill strings of known lengths. Collective.
  *  @param[in]  X, Z  inputs and coordinates of the strings
  *  @param[out] Y     strings, as many */
-DKM_NODISCARD
-dkm_status dkm_char_classifier_fill(const dkm_char_classifier *c, const dkm_data *X,
-                                    const dkm_data *Z, dkm_data *Y);
+DKM_NODISCARD dkm_status dkm_char_classifier_fill(const dkm_char_classifier *c, const dkm_data *X,
+                                                  const dkm_data *Z, dkm_data *Y);
 
 #endif

@@ -31,8 +31,7 @@ typedef struct dkm_query_points {
 
 /** Lengths, scale and single precision of points whose values are there. Local;
  *  dkm_query_points_close() frees all, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_query_points_open(dkm_query_points *points, dkm_ctx *ctx);
+DKM_NODISCARD dkm_local dkm_query_points_open(dkm_query_points *points, dkm_ctx *ctx);
 void dkm_query_points_close(dkm_query_points *points);
 
 /** A block of candidates, in one precision. */
@@ -50,8 +49,8 @@ typedef struct dkm_prefilter {
 
 /** Room for blocks of p coordinates and lists of @p top. Local; dkm_prefilter_close() frees, also
  *  after a failure. */
-DKM_NODISCARD
-dkm_local dkm_prefilter_open(dkm_prefilter *screen, dkm_ctx *ctx, dkm_idx p, dkm_idx top);
+DKM_NODISCARD dkm_local dkm_prefilter_open(dkm_prefilter *screen, dkm_ctx *ctx, dkm_idx p,
+                                           dkm_idx top);
 void dkm_prefilter_close(dkm_prefilter *screen);
 
 /** Take up a block of at most DKM_PREFILTER_BLOCK candidates, which stay where they are.

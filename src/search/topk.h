@@ -22,9 +22,8 @@ void dkm_candidates_clear(dkm_candidates *candidates);
 
 /** Refuse candidates that are of another type than the objects they are to stand for, or rows of
  *  another width. Local. */
-DKM_NODISCARD
-dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_type wanted,
-                               dkm_idx wanted_cols);
+DKM_NODISCARD dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols,
+                                             dkm_type wanted, dkm_idx wanted_cols);
 
 /** The @p top candidates c with the smallest norms_c - 2 q.z_c + q.q for each point q.
  *
@@ -36,9 +35,8 @@ dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_ty
  *  @param[out] index      this rank's points x top, nearest first
  *  @param[out] distance   the squared distances beside them
  */
-DKM_NODISCARD
-dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
-                    dkm_idx *index, double *distance);
+DKM_NODISCARD dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
+                                  dkm_idx *index, double *distance);
 
 /** The object of the nearest candidate of each point. Collective.
  *
@@ -46,9 +44,9 @@ dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx
  *  @param[in]  which    the object of each candidate, where those are some of them; NULL: all
  *  @param[out] Y        new, owned by the caller; as many as @p Q; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_topk_objects(const dkm_data *Q, const dkm_candidates *candidates,
-                            const dkm_data *objects, const dkm_idx *which, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_topk_objects(const dkm_data *Q, const dkm_candidates *candidates,
+                                          const dkm_data *objects, const dkm_idx *which,
+                                          dkm_data **Y);
 
 /** The norms of all candidates: they are compared less the least of them, and those that differ
  * from it by rounding alone count as equal to it. A point that is like no candidate, with q.z_c
@@ -69,17 +67,16 @@ typedef struct dkm_topk_search dkm_topk_search;
 
 /** Begin: every rank gets all points. Collective; dkm_topk_search_close() frees.
  *  @param[in] range  of the norms of all candidates of all ranks */
-DKM_NODISCARD
-dkm_status dkm_topk_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range range,
-                                dkm_topk_search **search);
+DKM_NODISCARD dkm_status dkm_topk_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range range,
+                                              dkm_topk_search **search);
 /** Look at candidates of this rank, @p first being the index of the first of them; indices ascend
  *  from call to call. Local: ranks may look at different numbers of them.
  *  @param[in] Z  n x p, row-major */
 void dkm_topk_search_scan(dkm_topk_search *search, dkm_idx first, dkm_idx n, const double *Z,
                           const double *norms);
 /** The best of all ranks' candidates, as of dkm_topk(). Collective. */
-DKM_NODISCARD
-dkm_status dkm_topk_search_finish(dkm_topk_search *search, dkm_idx *index, double *distance);
+DKM_NODISCARD dkm_status dkm_topk_search_finish(dkm_topk_search *search, dkm_idx *index,
+                                                double *distance);
 /** How many distances this rank worked out in double one by one, and how many by products. Local.
  */
 void dkm_topk_search_stats(const dkm_topk_search *search, dkm_idx *single, dkm_idx *product);
@@ -92,8 +89,8 @@ void dkm_topk_search_close(dkm_topk_search **search);
  *  @param[in]  n  points of all ranks
  *  @param[out] Y  new, owned by the caller; n x 2 top
  */
-DKM_NODISCARD
-dkm_status dkm_candidates_list(dkm_ctx *ctx, dkm_idx n, dkm_idx top, const dkm_idx *index,
-                               const double *distance, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_candidates_list(dkm_ctx *ctx, dkm_idx n, dkm_idx top,
+                                             const dkm_idx *index, const double *distance,
+                                             dkm_data **Y);
 
 #endif

@@ -48,23 +48,18 @@ typedef dkm_status bench_work(bench *b, bench_turn *t);
 
 /** Objects, grid and kernel rbf for a bench on dense rows: those of --x, or generated. Collective;
  *  bench_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status bench_open(bench *b, run *r, dkm_precision precision);
+DKM_NODISCARD dkm_status bench_open(bench *b, run *r, dkm_precision precision);
 /** The same without the kernel, for a bench that needs no matrix of all objects. Collective. */
-DKM_NODISCARD
-dkm_status bench_open_rows(bench *b, run *r, dkm_precision precision);
+DKM_NODISCARD dkm_status bench_open_rows(bench *b, run *r, dkm_precision precision);
 /** Grid and block for @p n objects. Collective. */
-DKM_NODISCARD
-dkm_status bench_open_grid(bench *b, dkm_idx n);
+DKM_NODISCARD dkm_status bench_open_grid(bench *b, dkm_idx n);
 void bench_close(bench *b);
 
 /** How many objects there are to be: --n, or all of --x, which has @p rows of them. Collective. */
-DKM_NODISCARD
-dkm_status bench_count(bench *b, dkm_idx rows);
+DKM_NODISCARD dkm_status bench_count(bench *b, dkm_idx rows);
 
 /** Take --repeat turns, record each and tell of all. Collective. */
-DKM_NODISCARD
-dkm_status bench_run(bench *b, bench_work *work);
+DKM_NODISCARD dkm_status bench_run(bench *b, bench_work *work);
 
 /** Start the clock when all ranks are here, and the seconds since then of the slowest. Collective.
  */
@@ -80,17 +75,16 @@ void bench_note_text(bench_turn *t, const char *name, const char *text);
 double bench_phase(bench *b, const char *name, dkm_idx *calls);
 
 /** A new m x cols matrix of normal numbers in blocks of nb. Collective. */
-DKM_NODISCARD
-dkm_status bench_random(bench *b, dkm_idx cols, dkm_precision precision, dkm_dmat **Y);
+DKM_NODISCARD dkm_status bench_random(bench *b, dkm_idx cols, dkm_precision precision,
+                                      dkm_dmat **Y);
 
 /** Kernel of two objects, the @p il-th of this rank's of A and of B, by its definition. Local. */
 typedef double bench_definition(const bench *b, const dkm_data *A, const dkm_data *B, dkm_idx il);
 
 /** Largest difference between some entries of K and what the definition says. Collective.
  *  @param[in] each  entries a rank, about */
-DKM_NODISCARD
-dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each, bench_definition *definition,
-                        double *worst);
+DKM_NODISCARD dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each,
+                                      bench_definition *definition, double *worst);
 
 #define ROW_N                                                                                      \
     {                                                                                              \

@@ -13,7 +13,6 @@ typedef struct bench_joint {
 } bench_joint;
 
 /** Time a joint map whose outputs have @p classes coordinates. Collective. */
-DKM_NODISCARD
-dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, bench_joint *seconds);
+DKM_NODISCARD dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, bench_joint *seconds);
 
 #endif

@@ -52,8 +52,7 @@ typedef struct completion_input {
 } completion_input;
 
 /** Try every share that is missing and every mask with every lambda, and tell. Collective. */
-DKM_NODISCARD
-dkm_status completion_trial(run *r, const completion_input *in,
-                            const dkm_complete_settings *settings);
+DKM_NODISCARD dkm_status completion_trial(run *r, const completion_input *in,
+                                          const dkm_complete_settings *settings);
 
 #endif

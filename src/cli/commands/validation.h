@@ -22,13 +22,11 @@ typedef struct validation {
 /** Read the grid of settings, the examples and the loss. Collective; validation_close() frees what
  *  @p v holds, also after a failure.
  *  @param[in,out] v  zero but for `r`; it must not be moved after */
-DKM_NODISCARD
-dkm_status validation_open(validation *v);
+DKM_NODISCARD dkm_status validation_open(validation *v);
 void validation_close(validation *v);
 
 /** Write the outer fold of each example, from 1 on, where --folds-out asks for it. Collective. */
-DKM_NODISCARD
-dkm_status validation_write_folds(const validation *v);
+DKM_NODISCARD dkm_status validation_write_folds(const validation *v);
 
 /** Tell the table of settings, the best one and its loss. Local; rank 0 prints. */
 void validation_report(const validation *v);

@@ -20,13 +20,11 @@ enum { CALIBRATION_PATH = 512 };
 /** The file for as many ranks as there are; its directory is made where it is not there.
  *  Collective.
  *  @return DKM_OK; DKM_ERR_IO when neither HOME nor DKMAP_CALIBRATION says where it goes */
-DKM_NODISCARD
-dkm_status calibration_place(run *r, char path[CALIBRATION_PATH]);
+DKM_NODISCARD dkm_status calibration_place(run *r, char path[CALIBRATION_PATH]);
 
 /** Write the file, which appears complete or not at all; rank 0 does. Collective.
  *  @return DKM_OK; DKM_ERR_IO */
-DKM_NODISCARD
-dkm_status calibration_write(run *r, const calibration *c, const char *path);
+DKM_NODISCARD dkm_status calibration_write(run *r, const calibration *c, const char *path);
 
 /** The calibration for as many ranks, or the nearest number below that, else above. Local.
  *  @return 1, or 0 when none was ever made on this machine */

@@ -6,7 +6,6 @@
 
 /** Open the directory of --checkpoint, if it is given, and watch for signals. Collective.
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status checkpoint_begin(run *r);
+DKM_NODISCARD dkm_status checkpoint_begin(run *r);
 
 #endif

@@ -33,30 +33,25 @@ int run_in_context(const args *a, dkm_ctx *ctx);
 dkm_layout run_layout(const run *r);
 
 /** The value of a real option that must be > 0. Logically collective. */
-DKM_NODISCARD
-dkm_status run_positive(run *r, const char *name, double *out);
+DKM_NODISCARD dkm_status run_positive(run *r, const char *name, double *out);
 
 /** Fail where an option is given that means nothing here: the message is its name and @p why.
  *  Local. */
-DKM_NODISCARD
-dkm_local run_reject_option(run *r, const char *name, const char *why);
+DKM_NODISCARD dkm_local run_reject_option(run *r, const char *name, const char *why);
 
 /** Read svmlight files from now on as the model's inputs were. Collective.
  *  @return DKM_OK; DKM_ERR_ARG when --svm-base says otherwise */
-DKM_NODISCARD
-dkm_status run_follow_model(run *r, const dkm_model *model);
+DKM_NODISCARD dkm_status run_follow_model(run *r, const dkm_model *model);
 
 /** Check, before a long run, that --output is a name for an HDF5 file of ours and can be written.
  *  Collective.
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO */
-DKM_NODISCARD
-dkm_status run_check_model_path(run *r);
+DKM_NODISCARD dkm_status run_check_model_path(run *r);
 
 /** Put the name of the file at fault before the message of a failure, where the library could not
  *  know it: arguments and objects that do not fit. Collective.
  *  @return @p status */
-DKM_NODISCARD
-dkm_status run_error_context(run *r, const char *file, dkm_status status);
+DKM_NODISCARD dkm_status run_error_context(run *r, const char *file, dkm_status status);
 
 /** Report a result. Local; rank 0 prints. */
 void report_text(run *r, const char *name, const char *text);
@@ -71,8 +66,7 @@ void report_seconds(run *r);
 
 /** Append the record so far and begin another one: a command that measures the same thing several
  *  times leaves one line each. Collective; without --record nothing is done. */
-DKM_NODISCARD
-dkm_status run_next_record(run *r);
+DKM_NODISCARD dkm_status run_next_record(run *r);
 
 /** Print a `name value` line that is not meant for the record. Local; rank 0 prints. */
 void run_show(run *r, const char *name, const char *text);

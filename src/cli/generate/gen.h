@@ -34,8 +34,7 @@ double gen_normal(gen_dice *dice);
 dkm_idx gen_below(gen_dice *dice, dkm_idx n);
 
 /** Make the folder --out-dir where there is none. Collective. */
-DKM_NODISCARD
-dkm_status gen_make_dir(run *r);
+DKM_NODISCARD dkm_status gen_make_dir(run *r);
 
 enum { GEN_STRING_MOST = 64 };
 
@@ -51,7 +50,6 @@ typedef struct gen_file {
 } gen_file;
 
 /** Write a file and tell its name. Collective. */
-DKM_NODISCARD
-dkm_status gen_write(run *r, const gen_file *file);
+DKM_NODISCARD dkm_status gen_write(run *r, const gen_file *file);
 
 #endif

@@ -33,18 +33,15 @@ typedef struct alignment_target {
 
 /** Find out which target is wanted. Logically collective.
  *  @return DKM_OK; DKM_ERR_ARG when two are */
-DKM_NODISCARD
-dkm_status alignment_target_choose(alignment_target *t, run *r);
+DKM_NODISCARD dkm_status alignment_target_choose(alignment_target *t, run *r);
 
 /** Make it for some objects. Collective; target_free() frees what it holds, also after a failure.
  */
-DKM_NODISCARD
-dkm_status alignment_target_make(alignment_target *t, const gram_problem *s);
+DKM_NODISCARD dkm_status alignment_target_make(alignment_target *t, const gram_problem *s);
 
 /** The alignment of a Gram matrix of these objects with the target. Collective. */
-DKM_NODISCARD
-dkm_status alignment_target_align(const alignment_target *t, const dkm_dmat *K, int center,
-                                  double *alignment);
+DKM_NODISCARD dkm_status alignment_target_align(const alignment_target *t, const dkm_dmat *K,
+                                                int center, double *alignment);
 
 /** Report what the target is. Local; rank 0 prints. */
 void alignment_target_report(const alignment_target *t, run *r);

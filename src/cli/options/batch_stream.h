@@ -18,7 +18,6 @@ typedef struct streaming {
 /** Read the file, take it through the model of the first positional argument and write what comes
  * out to
  *  --output. Collective; memory does not grow with the number of rows. */
-DKM_NODISCARD
-dkm_status stream_through_model(run *r, const streaming *through);
+DKM_NODISCARD dkm_status stream_through_model(run *r, const streaming *through);
 
 #endif

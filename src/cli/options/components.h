@@ -21,8 +21,7 @@
 
 /** --components and --eigensolver as settings. Logically collective.
  *  @return DKM_OK; DKM_ERR_ARG */
-DKM_NODISCARD
-dkm_status components_settings(run *r, dkm_eigen_settings *settings);
+DKM_NODISCARD dkm_status components_settings(run *r, dkm_eigen_settings *settings);
 
 /** Warn where fewer were found than were asked for; 0 where not. Local; rank 0 prints. */
 int components_warn(run *r, const dkm_eigen_info *info);

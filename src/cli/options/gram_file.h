@@ -33,26 +33,21 @@
  *  @param[out]    K     new, owned by the caller: symmetric, both triangles; NULL on failure
  *  @return as dkm_data_read() and dkm_gram_from_rows(), the file named
  */
-DKM_NODISCARD
-dkm_status gram_file_read(run *r, const char *name, dkm_grid **grid, dkm_dmat **K);
+DKM_NODISCARD dkm_status gram_file_read(run *r, const char *name, dkm_grid **grid, dkm_dmat **K);
 
 /** --no-shear and --cutoff. Logically collective.
  *  @return DKM_OK; DKM_ERR_ARG */
-DKM_NODISCARD
-dkm_status gram_file_extrapolation(run *r, dkm_extrapolate_settings *settings);
+DKM_NODISCARD dkm_status gram_file_extrapolation(run *r, dkm_extrapolate_settings *settings);
 
 /** Drop negative eigenvalues where --clip is given, and tell of them. Collective. */
-DKM_NODISCARD
-dkm_status gram_file_clip(run *r, dkm_dmat *K);
+DKM_NODISCARD dkm_status gram_file_clip(run *r, dkm_dmat *K);
 
 /** The matrix of inner products of rows. Collective.
  *  @param[out] G  new, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status gram_file_products(run *r, const dkm_data *Z, dkm_data **G);
+DKM_NODISCARD dkm_status gram_file_products(run *r, const dkm_data *Z, dkm_data **G);
 
 /** Write the matrix of inner products of rows to -o, and tell its shape. Collective. */
-DKM_NODISCARD
-dkm_status gram_file_write_products(run *r, const dkm_data *Z);
+DKM_NODISCARD dkm_status gram_file_write_products(run *r, const dkm_data *Z);
 
 /** Report what was clipped. Local; rank 0 prints. */
 void gram_file_tell_clipped(run *r, const dkm_psd_info *spectrum);

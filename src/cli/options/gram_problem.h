@@ -17,18 +17,16 @@ typedef struct gram_problem {
 
 /** Read --x and make a grid for its matrices. Collective; square_close() frees what it holds, also
  *  after a failure. */
-DKM_NODISCARD
-dkm_status gram_problem_open(gram_problem *s, run *r);
+DKM_NODISCARD dkm_status gram_problem_open(gram_problem *s, run *r);
 
 /** The Gram matrix of the objects, lower triangle. Collective. */
-DKM_NODISCARD
-dkm_status gram_problem_gram(const gram_problem *s, const dkm_kernel *kernel, dkm_dmat **K);
+DKM_NODISCARD dkm_status gram_problem_gram(const gram_problem *s, const dkm_kernel *kernel,
+                                           dkm_dmat **K);
 
 /** Read what the option @p where says of the objects: a file of as many as there are. Collective.
  *  @return as of dkm_data_read(); DKM_ERR_ARG naming both files and numbers */
-DKM_NODISCARD
-dkm_status gram_problem_read_beside(const gram_problem *s, const char *where, const char *type,
-                                    dkm_role role, dkm_data **data);
+DKM_NODISCARD dkm_status gram_problem_read_beside(const gram_problem *s, const char *where,
+                                                  const char *type, dkm_role role, dkm_data **data);
 
 void gram_problem_close(gram_problem *s);
 

@@ -25,15 +25,13 @@ typedef struct grid_search {
 /** Read the grid. Logically collective; grid_search_close() frees what it holds, also after a
  *  failure.
  *  @return DKM_OK; DKM_ERR_ARG as of param_grid_read(); DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status grid_search_open(grid_search *s, run *r);
+DKM_NODISCARD dkm_status grid_search_open(grid_search *s, run *r);
 void grid_search_close(grid_search *s);
 
 /** The settings of a point. Logically collective.
  *  @param[out] settings  new, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status grid_search_at(const grid_search *s, int64_t kernel, int64_t setting,
-                          dkm_settings **settings);
+DKM_NODISCARD dkm_status grid_search_at(const grid_search *s, int64_t kernel, int64_t setting,
+                                        dkm_settings **settings);
 
 /** A point for a person, as "s=0.1,gamma=1e-3": what does not vary is left out. At most
  *  GRID_SEARCH_LABEL bytes. Local. */

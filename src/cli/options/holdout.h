@@ -28,22 +28,18 @@ typedef struct holdout {
 
 /** Check the options. Collective.
  *  @return DKM_OK; DKM_ERR_ARG */
-DKM_NODISCARD
-dkm_status holdout_open(run *r, holdout *h);
+DKM_NODISCARD dkm_status holdout_open(run *r, holdout *h);
 
 /** Read the files they name, once those to learn from are read or open. Collective; holdout_free()
  *  frees, also after a failure. */
-DKM_NODISCARD
-dkm_status holdout_read(run *r, holdout *h);
+DKM_NODISCARD dkm_status holdout_read(run *r, holdout *h);
 
 /** Take the share that --holdout asks for off the examples. Collective. */
-DKM_NODISCARD
-dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y);
+DKM_NODISCARD dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y);
 
 /** Tell the mean loss of a model: the squared error of numbers, the share of wrong ones of other
  *  objects. Collective. */
-DKM_NODISCARD
-dkm_status holdout_report(run *r, const holdout *h, dkm_model *model);
+DKM_NODISCARD dkm_status holdout_report(run *r, const holdout *h, dkm_model *model);
 
 void holdout_free(holdout *h);
 

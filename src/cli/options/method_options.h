@@ -11,18 +11,15 @@
  *  Options with several values that `cv` searches over are left out: the grid sets them.
  *
  *  @param[out] settings  new, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status method_settings_read(run *r, dkm_settings **settings);
+DKM_NODISCARD dkm_status method_settings_read(run *r, dkm_settings **settings);
 
 /** Read the examples that the options name. Collective.
  *  @param[out] Y  NULL as well for methods without outputs */
-DKM_NODISCARD
-dkm_status method_read_examples(run *r, dkm_data **X, dkm_data **Y);
+DKM_NODISCARD dkm_status method_read_examples(run *r, dkm_data **X, dkm_data **Y);
 
 /** Open the inputs and read the outputs. Collective.
  *  @param[out] Y  NULL as well for methods without outputs */
-DKM_NODISCARD
-dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y);
+DKM_NODISCARD dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y);
 
 /** Print what a fit reports, and put it in the record. Local; rank 0 prints. */
 void method_report(run *r, const dkm_report *report);

@@ -37,13 +37,12 @@ enum { PARAM_LABEL = 200 };
  *  @return DKM_OK; DKM_ERR_ARG naming the option: not NAME=V1,V2,..., a name given twice, a name
  *          that no option uses, a `$NAME` that no --try gives; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status param_grid_read(run *r, const char *const *options, param_grid *t);
+DKM_NODISCARD dkm_status param_grid_read(run *r, const char *const *options, param_grid *t);
 
 /** The text of an option in combination @p k. Logically collective.
  *  @param[out] text  new, for free(); NULL on failure and where the option is not given */
-DKM_NODISCARD
-dkm_status param_grid_text(run *r, const param_grid *t, int64_t k, const char *name, char **text);
+DKM_NODISCARD dkm_status param_grid_text(run *r, const param_grid *t, int64_t k, const char *name,
+                                         char **text);
 
 /** Combination @p k for a person, as "s=0.1,c=2": at most TRIAL_LABEL bytes. Local. */
 void param_grid_label(const param_grid *t, int64_t k, char *label);

@@ -29,7 +29,6 @@ int preimage_asked(const run *r);
 /** Configure the model as the options say; a model without pre-images is left alone where none of
  *  them is given. Collective.
  *  @return DKM_OK; what reading candidates or dkm_model_configure() return */
-DKM_NODISCARD
-dkm_status preimage_choose(run *r, dkm_model *model);
+DKM_NODISCARD dkm_status preimage_choose(run *r, dkm_model *model);
 
 #endif

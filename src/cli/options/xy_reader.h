@@ -26,12 +26,12 @@ const char *xy_companion_type(const char *where, dkm_type type);
  *  @param[out] A, B  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG naming both files and numbers of rows; as dkm_source_read() else
  */
-DKM_NODISCARD
-dkm_status xy_read(run *r, file_options first, file_options second, dkm_data **A, dkm_data **B);
+DKM_NODISCARD dkm_status xy_read(run *r, file_options first, file_options second, dkm_data **A,
+                                 dkm_data **B);
 
 /** Open the first file to be read as often as need be, and read the second. Collective; checks and
  *  failures as of pair_read(). */
-DKM_NODISCARD
-dkm_status xy_open(run *r, file_options first, file_options second, dkm_source **a, dkm_data **B);
+DKM_NODISCARD dkm_status xy_open(run *r, file_options first, file_options second, dkm_source **a,
+                                 dkm_data **B);
 
 #endif

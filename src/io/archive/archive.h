@@ -37,67 +37,52 @@ typedef struct dkm_archive {
 dkm_archive dkm_archive_empty(dkm_ctx *ctx);
 
 /** Add a part; text and numbers are copied. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_put_text(dkm_archive *b, const char *name, const char *text);
-DKM_NODISCARD
-dkm_local dkm_archive_put_real(dkm_archive *b, const char *name, double value);
-DKM_NODISCARD
-dkm_local dkm_archive_put_reals(dkm_archive *b, const char *name, dkm_idx count,
-                                const double *values);
+DKM_NODISCARD dkm_local dkm_archive_put_text(dkm_archive *b, const char *name, const char *text);
+DKM_NODISCARD dkm_local dkm_archive_put_real(dkm_archive *b, const char *name, double value);
+DKM_NODISCARD dkm_local dkm_archive_put_reals(dkm_archive *b, const char *name, dkm_idx count,
+                                              const double *values);
 /** Add data; takes over *data (nulled on success). Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_put_data(dkm_archive *b, const char *name, dkm_data **data);
+DKM_NODISCARD dkm_local dkm_archive_put_data(dkm_archive *b, const char *name, dkm_data **data);
 /** Add data that stay the caller's and outlive the archive. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_borrow_data(dkm_archive *b, const char *name, dkm_data *data);
+DKM_NODISCARD dkm_local dkm_archive_borrow_data(dkm_archive *b, const char *name, dkm_data *data);
 
 /** Add rows; the path is copied, matrix and slab stay the caller's and outlive the archive. Local.
  */
-DKM_NODISCARD
-dkm_local dkm_archive_put_rows(dkm_archive *b, const char *name, const dkm_matrix_entry *rows);
+DKM_NODISCARD dkm_local dkm_archive_put_rows(dkm_archive *b, const char *name,
+                                             const dkm_matrix_entry *rows);
 
 /** The part called @p name, or NULL. Local. */
 dkm_archive_entry *dkm_archive_find(const dkm_archive *b, const char *name);
 
 /** What a part holds; a part that is missing or of another kind is DKM_ERR_FORMAT naming it. Local.
  */
-DKM_NODISCARD
-dkm_local dkm_archive_text(const dkm_archive *b, const char *name, const char **text);
-DKM_NODISCARD
-dkm_local dkm_archive_real(const dkm_archive *b, const char *name, double *value);
-DKM_NODISCARD
-dkm_local dkm_archive_reals(const dkm_archive *b, const char *name, dkm_idx *count,
-                            const double **values);
+DKM_NODISCARD dkm_local dkm_archive_text(const dkm_archive *b, const char *name, const char **text);
+DKM_NODISCARD dkm_local dkm_archive_real(const dkm_archive *b, const char *name, double *value);
+DKM_NODISCARD dkm_local dkm_archive_reals(const dkm_archive *b, const char *name, dkm_idx *count,
+                                          const double **values);
 /** A number within [least, most]; one that is not is DKM_ERR_FORMAT naming it. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_number(const dkm_archive *b, const char *name, double least, double most,
-                             double *value);
+DKM_NODISCARD dkm_local dkm_archive_number(const dkm_archive *b, const char *name, double least,
+                                           double most, double *value);
 /** An integer within [least, most]; likewise. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_count(const dkm_archive *b, const char *name, dkm_idx least, dkm_idx most,
-                            dkm_idx *count);
+DKM_NODISCARD dkm_local dkm_archive_count(const dkm_archive *b, const char *name, dkm_idx least,
+                                          dkm_idx most, dkm_idx *count);
 /** One of the numbers of part @p name as an integer within [least, most]; likewise. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double number, dkm_idx least,
-                            dkm_idx most, dkm_idx *whole);
+DKM_NODISCARD dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double number,
+                                          dkm_idx least, dkm_idx most, dkm_idx *whole);
 /** As many numbers as are wanted; likewise. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_numbers(const dkm_archive *b, const char *name, dkm_idx count,
-                              const double **values);
+DKM_NODISCARD dkm_local dkm_archive_numbers(const dkm_archive *b, const char *name, dkm_idx count,
+                                            const double **values);
 /** Hand over data that are dense rows; likewise. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_take_rows(dkm_archive *b, const char *name, dkm_data **data);
+DKM_NODISCARD dkm_local dkm_archive_take_rows(dkm_archive *b, const char *name, dkm_data **data);
 /** Refuse an archive with a number that is not finite, in this rank's slabs or elsewhere. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_check_finite(const dkm_archive *b);
+DKM_NODISCARD dkm_local dkm_archive_check_finite(const dkm_archive *b);
 
 /** Hand over the data of a part: the caller owns them now. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_take_data(dkm_archive *b, const char *name, dkm_data **data);
+DKM_NODISCARD dkm_local dkm_archive_take_data(dkm_archive *b, const char *name, dkm_data **data);
 
 /** Where the rows of a part lie. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_rows(const dkm_archive *b, const char *name, const dkm_matrix_entry **rows);
+DKM_NODISCARD dkm_local dkm_archive_rows(const dkm_archive *b, const char *name,
+                                         const dkm_matrix_entry **rows);
 
 void dkm_archive_clear(dkm_archive *b);
 

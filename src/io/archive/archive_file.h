@@ -36,9 +36,8 @@ typedef struct dkm_archive_header {
  *  @param[in] command  the command line that made it
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_archive_save(const dkm_archive *archive, const char *path, const char *method,
-                            const char *command);
+DKM_NODISCARD dkm_status dkm_archive_save(const dkm_archive *archive, const char *path,
+                                          const char *method, const char *command);
 
 /** Read an archive, whatever number of ranks wrote it. Collective.
  *
@@ -50,14 +49,12 @@ dkm_status dkm_archive_save(const dkm_archive *archive, const char *path, const 
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY; DKM_ERR_FORMAT for a file that is not ours, is torn,
  *          or is of a newer format
  */
-DKM_NODISCARD
-dkm_status dkm_archive_load(dkm_ctx *ctx, const char *path, dkm_archive *archive,
-                            dkm_archive_header *header);
+DKM_NODISCARD dkm_status dkm_archive_load(dkm_ctx *ctx, const char *path, dkm_archive *archive,
+                                          dkm_archive_header *header);
 
 /** The same for a file that must be sealed. Collective. */
-DKM_NODISCARD
-dkm_status dkm_archive_load_sealed(dkm_ctx *ctx, const char *path, dkm_archive *archive,
-                                   dkm_archive_header *header);
+DKM_NODISCARD dkm_status dkm_archive_load_sealed(dkm_ctx *ctx, const char *path,
+                                                 dkm_archive *archive, dkm_archive_header *header);
 
 /** Free what a header holds. Local. */
 void dkm_archive_header_clear(dkm_archive_header *header);

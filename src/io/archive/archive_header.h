@@ -6,12 +6,10 @@
 #include "io/archive/h5file.h"
 
 /** Whether an open HDF5 file says that it is an archive. Local. */
-DKM_NODISCARD
-dkm_local dkm_archive_is_dkmap_file(const dkm_h5 *h5, int *ours);
+DKM_NODISCARD dkm_local dkm_archive_is_dkmap_file(const dkm_h5 *h5, int *ours);
 
 /** Read the header of an open file. Local.
  *  @return ok; DKM_ERR_MEMORY; DKM_ERR_FORMAT for a file that is not ours or of a newer format */
-DKM_NODISCARD
-dkm_local dkm_archive_header_read(const dkm_h5 *h5, dkm_archive_header *header);
+DKM_NODISCARD dkm_local dkm_archive_header_read(const dkm_h5 *h5, dkm_archive_header *header);
 
 #endif

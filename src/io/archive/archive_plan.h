@@ -38,8 +38,7 @@ size_t dkm_write_plan_size(dkm_write_plan_kind kind);
 
 /** Plan the writing of @p archive, which is borrowed. Collective; dkm_write_plan_clear() frees what
  *  @p plan holds, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_write_plan_make(dkm_write_plan *plan, const dkm_archive *archive);
+DKM_NODISCARD dkm_status dkm_write_plan_make(dkm_write_plan *plan, const dkm_archive *archive);
 
 void dkm_write_plan_clear(dkm_write_plan *plan);
 

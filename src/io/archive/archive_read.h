@@ -19,8 +19,8 @@ typedef struct dkm_reading {
 /** Make an empty reading of every part the file says it has. Local.
  *  @param[out] names     block that holds the names; owned by the caller, also after a failure
  *  @param[out] readings  array of @p count; owned by the caller, also after a failure */
-DKM_NODISCARD
-dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count, dkm_reading **readings);
+DKM_NODISCARD dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count,
+                                          dkm_reading **readings);
 
 /** Read the part r->name: text and numbers whole, of data this rank's slab. Local.
  *
@@ -28,8 +28,7 @@ dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count, dkm_readin
  *
  *  @return ok; DKM_ERR_MEMORY; DKM_ERR_FORMAT for a part that is missing or does not hold together
  */
-DKM_NODISCARD
-dkm_local dkm_reading_read(dkm_h5 *h5, dkm_reading *r);
+DKM_NODISCARD dkm_local dkm_reading_read(dkm_h5 *h5, dkm_reading *r);
 
 void dkm_reading_clear(dkm_reading *r);
 

@@ -9,27 +9,23 @@
 #include "io/atomic_file.h"
 
 /** Seal what all ranks wrote. Collective, before committing. */
-DKM_NODISCARD
-dkm_status dkm_checksum_append(dkm_atomic_file *out);
+DKM_NODISCARD dkm_status dkm_checksum_append(dkm_atomic_file *out);
 
 /** Whether an open file is a plain one that ends in a seal of its length. Local. */
 int dkm_seal_present(int fd);
 
 /** The checksum of a whole file, sealed or not; every rank reads its part of it. Collective.
  *  @return DKM_OK; DKM_ERR_FORMAT when it cannot be read; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum);
+DKM_NODISCARD dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum);
 
 /** Check a file against its seal; every rank reads its part of it. Collective.
  *  @return DKM_OK; DKM_ERR_FORMAT with a message saying what is wrong; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_checksum_verify(dkm_ctx *ctx, const char *path);
+DKM_NODISCARD dkm_status dkm_checksum_verify(dkm_ctx *ctx, const char *path);
 
 /** The same for a file that may be without a seal. Collective.
  *  @param[out] sealed  1 when it has one, which it matches if DKM_OK is returned; 0 when it has
  * none
  *  @return DKM_OK, also without a seal; else as dkm_checksum_verify() */
-DKM_NODISCARD
-dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed);
+DKM_NODISCARD dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed);
 
 #endif

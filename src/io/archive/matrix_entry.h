@@ -34,20 +34,17 @@ double dkm_matrix_entry_bytes(const dkm_matrix_entry *part);
 
 /** Write all rows from @p offset on. Collective.
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file *out,
-                                  int64_t offset);
+DKM_NODISCARD dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file *out,
+                                                int64_t offset);
 
 /** Read the rows into a matrix of the same shape; what a cut row lacks stays as it is. Collective.
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY; DKM_ERR_FORMAT for another shape or precision */
-DKM_NODISCARD
-dkm_status dkm_matrix_entry_read_matrix(const dkm_matrix_entry *part, dkm_dmat *A);
+DKM_NODISCARD dkm_status dkm_matrix_entry_read_matrix(const dkm_matrix_entry *part, dkm_dmat *A);
 
 /** Read this rank's rows, each @p ld numbers after the one before. Local.
  *  @param[in] n  columns that are expected
  *  @return ok; DKM_ERR_IO; DKM_ERR_MEMORY; DKM_ERR_FORMAT for another shape */
-DKM_NODISCARD
-dkm_local dkm_matrix_entry_read_slab(dkm_ctx *ctx, const dkm_matrix_entry *part, dkm_idx n,
-                                     dkm_idx ld, double *rows);
+DKM_NODISCARD dkm_local dkm_matrix_entry_read_slab(dkm_ctx *ctx, const dkm_matrix_entry *part,
+                                                   dkm_idx n, dkm_idx ld, double *rows);
 
 #endif

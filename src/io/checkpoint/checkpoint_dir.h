@@ -55,8 +55,7 @@ void dkm_checkpoint_sweep(const dkm_checkpoint_files *files);
 /** Make the directory, the folder in it and its marker where they are not there yet.
  *  @param[in] folder  DIR/dkmap-checkpoints
  *  @return ok; DKM_ERR_IO, also when there is such a folder that is not ours */
-DKM_NODISCARD
-dkm_local dkm_checkpoint_dir_make(dkm_ctx *ctx, const char *dir, const char *folder);
+DKM_NODISCARD dkm_local dkm_checkpoint_dir_make(dkm_ctx *ctx, const char *dir, const char *folder);
 
 /** The first line of @p a that is not at the same place in @p b, and the one there.
  *  @return 0 when there is none */

@@ -59,8 +59,7 @@ int dkm_checkpointer_due(dkm_ctx *ctx, double bytes, int finished);
 
 /** Save a state; the checkpointer adds parts of its own to it. Collective.
  *  @return DKM_OK, also when the disk would not take it; DKM_ERR_STOPPED when the run is to end */
-DKM_NODISCARD
-dkm_status dkm_checkpointer_save(dkm_ctx *ctx, const char *stage, dkm_archive *state);
+DKM_NODISCARD dkm_status dkm_checkpointer_save(dkm_ctx *ctx, const char *stage, dkm_archive *state);
 
 /** Find the state of a stage. Collective.
  *
@@ -68,41 +67,34 @@ dkm_status dkm_checkpointer_save(dkm_ctx *ctx, const char *stage, dkm_archive *s
  *  @param[out] found  whether there is one
  *  @return DKM_OK; DKM_ERR_ARG when a state is of other data or settings; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *state, int *found);
+DKM_NODISCARD dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *state,
+                                               int *found);
 
 /** Save the table of a stage, and find it. Collective.
  *  @return DKM_OK; DKM_ERR_STOPPED; DKM_ERR_FORMAT when a field is not as the table says */
-DKM_NODISCARD
-dkm_status dkm_checkpointer_save_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
-                                       const dkm_state_field *fields);
-DKM_NODISCARD
-dkm_status dkm_checkpointer_load_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
-                                       const dkm_state_field *fields, int *found);
+DKM_NODISCARD dkm_status dkm_checkpointer_save_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
+                                                     const dkm_state_field *fields);
+DKM_NODISCARD dkm_status dkm_checkpointer_load_table(dkm_ctx *ctx, const char *stage, dkm_idx count,
+                                                     const dkm_state_field *fields, int *found);
 
 /** Take note of data that a command read. Collective where there is a checkpointer. */
-DKM_NODISCARD
-dkm_status dkm_checkpointer_note_data(const dkm_data *data);
+DKM_NODISCARD dkm_status dkm_checkpointer_note_data(const dkm_data *data);
 
 /** The same of a file that is not read as data, by its checksum: the same on every rank. */
-DKM_NODISCARD
-dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum);
+DKM_NODISCARD dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum);
 
 /** A number that tells data apart, whatever the ranks they are spread over. Collective. */
 uint64_t dkm_data_fingerprint(const dkm_data *data);
 
 /** A choice that was made by the clock, and must be the same in the run that goes on: find it, or
  *  keep it in any case. Collective. */
-DKM_NODISCARD
-dkm_status dkm_checkpointer_load_choice(dkm_ctx *ctx, const char *stage, int *choice, int *found);
-DKM_NODISCARD
-dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int choice);
+DKM_NODISCARD dkm_status dkm_checkpointer_load_choice(dkm_ctx *ctx, const char *stage, int *choice,
+                                                      int *found);
+DKM_NODISCARD dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int choice);
 
 /** A finished stage whose outcome is the lower triangle of a matrix: find it, or keep it where that
  *  is due. Collective. */
-DKM_NODISCARD
-dkm_status dkm_checkpointer_load_lower(const char *stage, dkm_dmat *A, int *found);
-DKM_NODISCARD
-dkm_status dkm_checkpointer_save_lower(const char *stage, dkm_dmat *A);
+DKM_NODISCARD dkm_status dkm_checkpointer_load_lower(const char *stage, dkm_dmat *A, int *found);
+DKM_NODISCARD dkm_status dkm_checkpointer_save_lower(const char *stage, dkm_dmat *A);
 
 #endif

@@ -54,12 +54,12 @@ double dkm_state_bytes(dkm_idx count, const dkm_state_field *fields);
 
 /** Add the fields to a state; rows and matrices are borrowed until it is saved. Local.
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_state_put(dkm_archive *state, dkm_idx count, const dkm_state_field *fields);
+DKM_NODISCARD dkm_local dkm_state_put(dkm_archive *state, dkm_idx count,
+                                      const dkm_state_field *fields);
 
 /** Set the fields from a state. Collective.
  *  @return DKM_OK; DKM_ERR_FORMAT; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_state_get(const dkm_archive *state, dkm_idx count, const dkm_state_field *fields);
+DKM_NODISCARD dkm_status dkm_state_get(const dkm_archive *state, dkm_idx count,
+                                       const dkm_state_field *fields);
 
 #endif

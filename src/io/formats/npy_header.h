@@ -23,9 +23,8 @@ typedef struct dkm_npy_header {
 /** Read a header from the first bytes of a file. Local.
  *  @param[in] path  for messages
  *  @return ok; DKM_ERR_FORMAT naming the path and what is wrong */
-DKM_NODISCARD
-dkm_local dkm_npy_header_parse(dkm_ctx *ctx, const char *path, const char *bytes, dkm_idx count,
-                               dkm_npy_header *header);
+DKM_NODISCARD dkm_local dkm_npy_header_parse(dkm_ctx *ctx, const char *path, const char *bytes,
+                                             dkm_idx count, dkm_npy_header *header);
 
 /** Write a header for m x d little-endian numbers in C order (d < 0: 1-D). Local.
  *  @return its length, at most DKM_NPY_HEADER_ROOM; padded so that the numbers are aligned */

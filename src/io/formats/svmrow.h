@@ -15,13 +15,12 @@ dkm_svm_row dkm_svm_split(char *line);
 /** Read the feature at *at and step over it; `qid:` is passed over.
  *  @param[out] index  -1 after the last
  *  @return ok; DKM_ERR_FORMAT naming file, line and word */
-DKM_NODISCARD
-dkm_local dkm_svm_feature(const dkm_text *text, char **at, dkm_idx *index, double *value);
+DKM_NODISCARD dkm_local dkm_svm_feature(const dkm_text *text, char **at, dkm_idx *index,
+                                        double *value);
 
 /** Read the label at *at and step over it and its comma.
  *  @param[out] more  0 after the last */
-DKM_NODISCARD
-dkm_local dkm_svm_label(const dkm_text *text, char **at, double *label, int *more);
+DKM_NODISCARD dkm_local dkm_svm_label(const dkm_text *text, char **at, double *label, int *more);
 
 #define DKM_SVM_NOWHERE INT64_MAX
 
@@ -38,10 +37,8 @@ typedef struct dkm_svm_facts {
     ((dkm_svm_facts){DKM_SVM_NOWHERE, 1, 1, DKM_SVM_NOWHERE, DKM_SVM_NOWHERE, DKM_SVM_NOWHERE})
 
 /** Learn from the features of a line, which must have ascending indices. */
-DKM_NODISCARD
-dkm_local dkm_svm_scan_features(const dkm_text *text, char *at, dkm_svm_facts *f);
+DKM_NODISCARD dkm_local dkm_svm_scan_features(const dkm_text *text, char *at, dkm_svm_facts *f);
 /** Learn from the labels of a line. */
-DKM_NODISCARD
-dkm_local dkm_svm_scan_labels(const dkm_text *text, char *at, dkm_svm_facts *f);
+DKM_NODISCARD dkm_local dkm_svm_scan_labels(const dkm_text *text, char *at, dkm_svm_facts *f);
 
 #endif

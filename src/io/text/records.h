@@ -31,12 +31,10 @@ typedef struct dkm_text {
 /** Open a file at its first line. Local. @p text must be zeroed or fresh; dkm_text_close() frees
  *  what it holds, also after a failure. @p path is borrowed.
  *  @return ok; DKM_ERR_IO for a path that is no readable file (named, with the reason) */
-DKM_NODISCARD
-dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path);
+DKM_NODISCARD dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path);
 
 /** Go to byte @p offset (of the unpacked file), where line @p number starts. Local. */
-DKM_NODISCARD
-dkm_local dkm_text_seek(dkm_text *text, dkm_idx offset, dkm_idx number);
+DKM_NODISCARD dkm_local dkm_text_seek(dkm_text *text, dkm_idx offset, dkm_idx number);
 
 /** The next line, without its end (LF or CR LF), followed by a zero byte; NULL after the last.
  *
@@ -46,12 +44,10 @@ dkm_local dkm_text_seek(dkm_text *text, dkm_idx offset, dkm_idx number);
  * that no memory holds, and with the buffer that grows to it all stays below 64 MiB and 8 times the
  * file.
  */
-DKM_NODISCARD
-dkm_local dkm_text_next(dkm_text *text, char **line, dkm_idx *length);
+DKM_NODISCARD dkm_local dkm_text_next(dkm_text *text, char **line, dkm_idx *length);
 
 /** Tell that line @p number is longer than a line may be. Local. */
-DKM_NODISCARD
-dkm_local dkm_text_tell_long(const dkm_text *text, dkm_idx number);
+DKM_NODISCARD dkm_local dkm_text_tell_long(const dkm_text *text, dkm_idx number);
 
 /** Let dkm_text_next() give the last line once more. Local. */
 void dkm_text_again(dkm_text *text);
@@ -88,9 +84,8 @@ int dkm_records_begins(dkm_records_kind kind, const char *line, dkm_idx length);
  *  @return DKM_OK; DKM_ERR_IO for a path that is no readable file; DKM_ERR_FORMAT for a gzipped
  *          file that is torn; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_records_index(dkm_records *records, dkm_ctx *ctx, const char *path,
-                             dkm_records_kind kind, dkm_idx offset, dkm_idx number);
+DKM_NODISCARD dkm_status dkm_records_index(dkm_records *records, dkm_ctx *ctx, const char *path,
+                                           dkm_records_kind kind, dkm_idx offset, dkm_idx number);
 
 /** Place @p text so that dkm_text_next() gives the first line of record @p k, which must exist.
  *
@@ -98,8 +93,8 @@ dkm_status dkm_records_index(dkm_records *records, dkm_ctx *ctx, const char *pat
  *
  *  @param[in] next  the record that @p text would come to next; -1 when not known
  */
-DKM_NODISCARD
-dkm_local dkm_records_seek(const dkm_records *records, dkm_text *text, dkm_idx next, dkm_idx k);
+DKM_NODISCARD dkm_local dkm_records_seek(const dkm_records *records, dkm_text *text, dkm_idx next,
+                                         dkm_idx k);
 
 void dkm_records_clear(dkm_records *records);
 

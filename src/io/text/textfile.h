@@ -17,13 +17,12 @@ typedef struct dkm_textfile {
 
 /** Index the records of a file. Collective; dkm_textfile_clear() frees what @p t holds, also after
  *  a failure. */
-DKM_NODISCARD
-dkm_status dkm_textfile_index(dkm_textfile *t, const dkm_file *file, dkm_records_kind kind);
+DKM_NODISCARD dkm_status dkm_textfile_index(dkm_textfile *t, const dkm_file *file,
+                                            dkm_records_kind kind);
 
 /** Let dkm_text_next(&t->text) give the first line of record @p k. Local. The caller reads the
  *  record to its end, or calls dkm_textfile_lose(). */
-DKM_NODISCARD
-dkm_local dkm_textfile_seek(dkm_textfile *t, const dkm_file *file, dkm_idx k);
+DKM_NODISCARD dkm_local dkm_textfile_seek(dkm_textfile *t, const dkm_file *file, dkm_idx k);
 
 /** Forget the place. Local. */
 void dkm_textfile_lose(dkm_textfile *t);
@@ -31,8 +30,7 @@ void dkm_textfile_lose(dkm_textfile *t);
 void dkm_textfile_clear(dkm_textfile *t);
 
 /** open() and close() of a format whose state is a dkm_textfile alone; m is set and d = 0. */
-DKM_NODISCARD
-dkm_status dkm_textfile_open(dkm_file *file, dkm_records_kind kind);
+DKM_NODISCARD dkm_status dkm_textfile_open(dkm_file *file, dkm_records_kind kind);
 void dkm_textfile_close(dkm_file *file);
 
 #endif

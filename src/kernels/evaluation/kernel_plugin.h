@@ -17,8 +17,7 @@ typedef struct dkm_kernel_plugin {
 
 /** Load the kernel in the file @p path. Collective; defined in models/extend, the one call of the
  *  library that goes to a later layer. */
-DKM_NODISCARD
-dkm_status dkm_kernel_load(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded);
+DKM_NODISCARD dkm_status dkm_kernel_load(dkm_ctx *ctx, const char *path, dkm_kernel_plugin *loaded);
 
 /** Free what was loaded. Collective. */
 void dkm_kernel_plugin_clear(dkm_kernel_plugin *loaded);

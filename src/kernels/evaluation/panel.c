@@ -3,7 +3,8 @@
 #include "core/alloc.h"
 #include "linalg/kernels/gemm_i16.h"
 
-#define WORTH_KEEPING 16 /* numbers of an object, and objects, below which integers gain nothing   \
+#define WORTH_KEEPING                                                                              \
+    16 /* numbers of an object, and objects, below which integers gain nothing   \
                           */
 
 static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)

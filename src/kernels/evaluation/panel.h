@@ -54,13 +54,12 @@ dkm_idx dkm_panel_step(const dkm_panel *panel, const dkm_node *node);
 
 /** Make room for the objects that tiles of @p root need, whose slots are filled. Local;
  *  dkm_panel_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_node *root,
-                         dkm_side side, dkm_precision precision, dkm_idx capacity);
+DKM_NODISCARD dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of,
+                                       const dkm_node *root, dkm_side side, dkm_precision precision,
+                                       dkm_idx capacity);
 
 /** Bring @p count objects together; each rank names its own. Collective. */
-DKM_NODISCARD
-dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted);
+DKM_NODISCARD dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted);
 
 /** Look at @p count objects of this rank's own slab from its @p first on. Local. */
 void dkm_panel_view(dkm_panel *panel, dkm_idx first, dkm_idx count);
@@ -68,8 +67,7 @@ void dkm_panel_view(dkm_panel *panel, dkm_idx first, dkm_idx count);
 /** Open a panel on all objects of this rank's own slab for their k(x, x) alone: no tiles can be
  *  evaluated, and it takes a few numbers per object. Local; dkm_panel_close() frees, also after a
  *  failure. */
-DKM_NODISCARD
-dkm_local dkm_panel_open_diag(dkm_panel *panel, const dkm_prepared *of);
+DKM_NODISCARD dkm_local dkm_panel_open_diag(dkm_panel *panel, const dkm_prepared *of);
 
 /** Free. Local. */
 void dkm_panel_close(dkm_panel *panel);

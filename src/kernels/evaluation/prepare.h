@@ -6,19 +6,17 @@
 
 /** Make @p objs, this rank's slab, the contents of a slot; arrays that are those of the raw objects
  *  are borrowed. Collective. @p objs is taken over, also on failure. */
-DKM_NODISCARD
-dkm_status dkm_feature_cache_fill(dkm_prepared *prepared, dkm_idx slot, dkm_objs *objs);
+DKM_NODISCARD dkm_status dkm_feature_cache_fill(dkm_prepared *prepared, dkm_idx slot,
+                                                dkm_objs *objs);
 
 /** Free what was to become the contents of a slot, borrowed arrays apart. Local. */
 void dkm_feature_cache_drop(const dkm_prepared *prepared, dkm_objs *objs);
 
 /** Keep beside the contents of a slot a copy with the extras alone, for columns. Collective. */
-DKM_NODISCARD
-dkm_status dkm_feature_cache_keep_extras(dkm_prepared *prepared, dkm_idx slot);
+DKM_NODISCARD dkm_status dkm_feature_cache_keep_extras(dkm_prepared *prepared, dkm_idx slot);
 
 /** Can objects of @p A stand for rows and those of @p B for columns of one matrix? Local. */
-DKM_NODISCARD
-dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B);
+DKM_NODISCARD dkm_local dkm_prepared_match(const dkm_prepared *A, const dkm_prepared *B);
 
 /** The origin that all leaves of the kernel take instead of zero, which changes none of its values;
  *  NULL where that is zero, or some leaf takes zero. Local. */

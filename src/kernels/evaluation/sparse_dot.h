@@ -18,8 +18,7 @@ typedef enum dkm_sparse_term {
  *  Local. A list names a column once; lists without values count as ones. Added up in double.
  *  @return ok; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_local dkm_sparse_dot_tile(dkm_sparse_term meeting, const dkm_objs *A, dkm_idx a,
-                              const dkm_objs *B, dkm_idx b, const dkm_tile *C);
+DKM_NODISCARD dkm_local dkm_sparse_dot_tile(dkm_sparse_term meeting, const dkm_objs *A, dkm_idx a,
+                                            const dkm_objs *B, dkm_idx b, const dkm_tile *C);
 
 #endif

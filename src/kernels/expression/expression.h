@@ -42,20 +42,19 @@ typedef struct dkm_expression {
 
 /** Read @p text, which is borrowed. Local; dkm_expression_clear() frees, also after a failure.
  *  @return ok; DKM_ERR_ARG with the text and a caret under the wrong place; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_expression_read(dkm_ctx *ctx, const char *what, const char *text, dkm_expression *e);
+DKM_NODISCARD dkm_local dkm_expression_read(dkm_ctx *ctx, const char *what, const char *text,
+                                            dkm_expression *e);
 
 /** Fail with a message, the text, and a caret under byte @p at of it. Local. */
-DKM_NODISCARD
-dkm_local dkm_expression_fail(const dkm_expression *e, dkm_idx at, const char *format, ...)
-    DKM_PRINTF(3, 4);
+DKM_NODISCARD dkm_local dkm_expression_fail(const dkm_expression *e, dkm_idx at, const char *format,
+                                            ...) DKM_PRINTF(3, 4);
 
 /** Does the stretch of text read @p name? Local. */
 int dkm_expression_is(const dkm_expression *e, dkm_span span, const char *name);
 
 /** A stretch of text as a finite number, or a failure pointing at it. Local. */
-DKM_NODISCARD
-dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span, double *number);
+DKM_NODISCARD dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span,
+                                              double *number);
 
 #define DKM_NUMBER_ROOM 32
 

@@ -12,7 +12,6 @@
  *
  *  @return ok; DKM_ERR_ARG with a caret under the wrong place; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_local dkm_node_read(const dkm_expression *e, dkm_idx term, dkm_node *node);
+DKM_NODISCARD dkm_local dkm_node_read(const dkm_expression *e, dkm_idx term, dkm_node *node);
 
 #endif

@@ -9,7 +9,6 @@
  *
  *  @param[out] now  new, owned by the caller
  */
-DKM_NODISCARD
-dkm_local dkm_kernel_from_format_1(dkm_ctx *ctx, const char *text, char **now);
+DKM_NODISCARD dkm_local dkm_kernel_from_format_1(dkm_ctx *ctx, const char *text, char **now);
 
 #endif

@@ -11,12 +11,11 @@ const dkm_kernel_class *dkm_kernel_registered_find(const dkm_ctx *ctx, const cha
 /** Append the registered names that an expression uses to @p names, each with a blank after it.
  *  Local.
  *  @param[in,out] names  block owned by the caller, or NULL for an empty list */
-DKM_NODISCARD
-dkm_local dkm_kernel_registered_names(dkm_ctx *ctx, const char *text, char **names);
+DKM_NODISCARD dkm_local dkm_kernel_registered_names(dkm_ctx *ctx, const char *text, char **names);
 
 /** Check that all names of such a list are registered. Local.
  *  @return ok; DKM_ERR_UNSUPPORTED naming the first that is not, and @p file, which needs it */
-DKM_NODISCARD
-dkm_local dkm_kernel_registered_check(dkm_ctx *ctx, const char *names, const char *file);
+DKM_NODISCARD dkm_local dkm_kernel_registered_check(dkm_ctx *ctx, const char *names,
+                                                    const char *file);
 
 #endif

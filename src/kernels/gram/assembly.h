@@ -45,9 +45,9 @@ static inline dkm_idx dkm_assembly_cols(const dkm_assembly *s)
  *  @param[in] K     the matrix, or its shape alone
  *  @param[in] kept  a panel of all columns for the tiles, or NULL
  */
-DKM_NODISCARD
-dkm_local dkm_assembly_open(dkm_assembly *s, const dkm_prepared *A, const dkm_prepared *B,
-                            dkm_dmat *K, dkm_visitor *visitor, dkm_panel *kept);
+DKM_NODISCARD dkm_local dkm_assembly_open(dkm_assembly *s, const dkm_prepared *A,
+                                          const dkm_prepared *B, dkm_dmat *K, dkm_visitor *visitor,
+                                          dkm_panel *kept);
 void dkm_assembly_close(dkm_assembly *s);
 
 #endif

@@ -28,8 +28,8 @@ int dkm_column_block_wanted(const dkm_prepared *of);
 /** Have the first @p width columns at hand. Local; dkm_column_block_close() frees, also after a
  * failure.
  *  @pre dkm_column_block_columns() > 0 */
-DKM_NODISCARD
-dkm_local dkm_column_block_open(dkm_column_block *window, const dkm_prepared *of, dkm_idx width);
+DKM_NODISCARD dkm_local dkm_column_block_open(dkm_column_block *window, const dkm_prepared *of,
+                                              dkm_idx width);
 
 /** Have columns from @p first on at hand, as many as there are of `width`. Local. */
 void dkm_column_block_move(dkm_column_block *window, dkm_idx first);

@@ -16,8 +16,7 @@ struct dkm_visitor {
 };
 
 /** Whether objects were prepared for @p kernel. Local. */
-DKM_NODISCARD
-dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X);
+DKM_NODISCARD dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X);
 
 /** Compute all tiles of k(A, B), or of its lower triangle.
  *
@@ -29,9 +28,8 @@ dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepared *X);
  *  @param[in]     kept     what dkm_gram_cache_columns() filled for matrices of these columns; may
  * be NULL
  */
-DKM_NODISCARD
-dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
-                         dkm_visitor *visitor, dkm_panel *kept);
+DKM_NODISCARD dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower,
+                                       dkm_dmat *K, dkm_visitor *visitor, dkm_panel *kept);
 
 /** Bring the objects of this rank's columns together, to be used by many calls.
  *
@@ -41,19 +39,18 @@ dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower
  *  @param[out] cols   to be closed by the caller; stays empty (`of` is NULL) on all ranks when a
  *                     panel does not hold them all
  */
-DKM_NODISCARD
-dkm_status dkm_gram_cache_columns(const dkm_prepared *B, dkm_dmat *shape, dkm_panel *cols);
+DKM_NODISCARD dkm_status dkm_gram_cache_columns(const dkm_prepared *B, dkm_dmat *shape,
+                                                dkm_panel *cols);
 
 /** Compute the lower triangle of the Gram matrix tile by tile and drop each after it was seen.
  *  Collective; memory is that of the panels. */
-DKM_NODISCARD
-dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
-                          dkm_precision precision, dkm_visitor *visitor);
+DKM_NODISCARD dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                                        dkm_precision precision, dkm_visitor *visitor);
 
 /** W <- k(X, X) V with kernel values in either precision; sums are double. W may be V.
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb, dkm_precision precision,
-                         const dkm_multivec *V, dkm_multivec *W);
+DKM_NODISCARD dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
+                                       dkm_precision precision, const dkm_multivec *V,
+                                       dkm_multivec *W);
 
 #endif

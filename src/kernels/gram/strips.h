@@ -29,15 +29,14 @@ typedef struct dkm_strips {
 } dkm_strips;
 
 /** Bring C to every rank. Collective; dkm_strips_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_strips_open(dkm_strips *s, const dkm_prepared *C, dkm_precision precision);
+DKM_NODISCARD dkm_status dkm_strips_open(dkm_strips *s, const dkm_prepared *C,
+                                         dkm_precision precision);
 
 /** Bytes that keeping @p rows rows would take. Local. */
 double dkm_strips_bytes(const dkm_strips *s, dkm_idx rows);
 
 /** Keep all strips of one slab of @p rows objects, from when they are first computed. Local. */
-DKM_NODISCARD
-dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows);
+DKM_NODISCARD dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows);
 
 /** Show columns [c0, c1) of k(X, C), strip by strip, for this rank's slab of X.
  *
@@ -47,9 +46,8 @@ dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows);
  *  @param[in] X      objects prepared to be compared with C
  *  @param[in] first  the place that the first row of the slab has for the visitor
  */
-DKM_NODISCARD
-dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dkm_idx c0,
-                         dkm_idx c1, dkm_strip_visitor *visitor);
+DKM_NODISCARD dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first,
+                                       dkm_idx c0, dkm_idx c1, dkm_strip_visitor *visitor);
 
 void dkm_strips_close(dkm_strips *s);
 

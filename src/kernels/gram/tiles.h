@@ -31,21 +31,20 @@ typedef struct dkm_tiles {
 double dkm_tiles_bytes(const dkm_grid *grid, dkm_idx m, dkm_precision precision);
 
 /** Compute k(X, X) and keep it. Collective; dkm_tiles_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_tiles_open(dkm_tiles *tiles, dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
-                          dkm_precision precision);
+DKM_NODISCARD dkm_status dkm_tiles_open(dkm_tiles *tiles, dkm_grid *grid, const dkm_prepared *X,
+                                        dkm_idx nb, dkm_precision precision);
 /** Show all tiles of this rank to a visitor, which may overwrite those that cross the diagonal.
  *  Local. */
 void dkm_tiles_for_each(const dkm_tiles *tiles, dkm_visitor *visitor);
 void dkm_tiles_close(dkm_tiles *tiles);
 
 /** W <- k(X, X) V, as dkm_gram_symm() would; sums are double. Collective. */
-DKM_NODISCARD
-dkm_status dkm_tiles_symm(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W);
+DKM_NODISCARD dkm_status dkm_tiles_symm(const dkm_tiles *tiles, const dkm_multivec *V,
+                                        dkm_multivec *W);
 /** The same with products, and sums of a few of them, in the precision of the tiles: in single
  *  precision it takes a third of the time, and loses 1e-7 of the sizes of what is added.
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W);
+DKM_NODISCARD dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, const dkm_multivec *V,
+                                            dkm_multivec *W);
 
 #endif

@@ -45,9 +45,8 @@ typedef struct dkm_joint_kernels {
  *
  *  @param[in] kx, ky  what `tensor`, `diag` and `patch` stand on
  *  @return ok; DKM_ERR_ARG when terms want different kernels of outputs (both are named) */
-DKM_NODISCARD
-dkm_local dkm_joint_resolve(const dkm_joint *joint, const char *kx, const char *ky,
-                            dkm_joint_kernels *kernels);
+DKM_NODISCARD dkm_local dkm_joint_resolve(const dkm_joint *joint, const char *kx, const char *ky,
+                                          dkm_joint_kernels *kernels);
 void dkm_joint_kernels_clear(dkm_joint_kernels *kernels);
 
 /** The weight of sum_k x_k x'_k y_k y'_k in the sum. Local. */

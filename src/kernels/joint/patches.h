@@ -30,9 +30,8 @@ typedef struct dkm_patches {
 /** Cut height x width points. Local; dkm_patches_clear() frees, also after a failure.
  *  @param[in] size  of a patch along each dimension (at most 1 along one of length 1)
  *  @return ok; DKM_ERR_ARG when a patch is larger than what it is cut from; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_patches_make(dkm_patches *p, dkm_ctx *ctx, dkm_idx height, dkm_idx width,
-                           dkm_idx size, dkm_idx step);
+DKM_NODISCARD dkm_local dkm_patches_make(dkm_patches *p, dkm_ctx *ctx, dkm_idx height,
+                                         dkm_idx width, dkm_idx size, dkm_idx step);
 void dkm_patches_clear(dkm_patches *p);
 
 /** How many numbers dkm_patches_sum_cells() works with beside its argument. Local. */

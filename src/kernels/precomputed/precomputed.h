@@ -9,12 +9,10 @@ enum { DKM_ROW_SELF, DKM_ROW_INDEX, DKM_ROW_EXTRAS };
 
 /** Room for the extras of @p rows, filled for training objects whose values are kernel values; new
  *  objects do not know their k(x, x). Local. */
-DKM_NODISCARD
-dkm_local dkm_precomputed_add_extras(const dkm_prepared *prepared, dkm_objs *rows);
+DKM_NODISCARD dkm_local dkm_precomputed_add_extras(const dkm_prepared *prepared, dkm_objs *rows);
 
 /** Are there as many training objects as columns? Local. */
-DKM_NODISCARD
-dkm_local dkm_precomputed_check_square(const dkm_prepared *prepared);
+DKM_NODISCARD dkm_local dkm_precomputed_check_square(const dkm_prepared *prepared);
 
 /** k(x, x) from the extras, and k(a, b) from the row of a. Local. */
 void dkm_precomputed_diag(const dkm_node *node, dkm_panel *panel);

@@ -15,18 +15,17 @@ typedef struct dkm_counts {
 
 /** Begin lists for @p n strings of at most @p most p-mers each. Local; dkm_counts_close() frees the
  *  work space alone, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_counts_open(dkm_counts *c, dkm_ctx *ctx, dkm_idx n, dkm_idx most, dkm_objs *objs);
+DKM_NODISCARD dkm_local dkm_counts_open(dkm_counts *c, dkm_ctx *ctx, dkm_idx n, dkm_idx most,
+                                        dkm_objs *objs);
 
 /** The next string has the first @p count of the numbers in `code`. Local. */
-DKM_NODISCARD
-dkm_local dkm_counts_add(dkm_counts *c, dkm_idx count);
+DKM_NODISCARD dkm_local dkm_counts_add(dkm_counts *c, dkm_idx count);
 
 void dkm_counts_close(dkm_counts *c);
 
 /** k(x, x) of counted strings: their extra. Local. */
 /** C(i, j) = sum over p-mers of both counts multiplied. Local. */
-DKM_NODISCARD
-dkm_local dkm_counts_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C);
+DKM_NODISCARD dkm_local dkm_counts_tile(const dkm_node *node, const dkm_tile_task *job,
+                                        const dkm_tile *C);
 
 #endif

@@ -29,9 +29,8 @@ typedef struct dkm_ssk {
 
 /** Room for strings of up to @p s_most and @p t_most characters. Local; dkm_ssk_close() frees, also
  *  after a failure. */
-DKM_NODISCARD
-dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda, dkm_idx s_most,
-                       dkm_idx t_most);
+DKM_NODISCARD dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda,
+                                     dkm_idx s_most, dkm_idx t_most);
 
 /** Use the fewest lanes that are enough for @p count pairs, at most DKM_SSK_LANES. Local; what was
  *  put in lanes before is lost. */

@@ -27,8 +27,7 @@ double dkm_band_bytes(const dkm_dmat *A);
  *  @param[out]    band  dkm_band_close() frees it, also after a failure
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_band_reduce(dkm_dmat *A, dkm_band *band);
+DKM_NODISCARD dkm_status dkm_band_reduce(dkm_dmat *A, dkm_band *band);
 void dkm_band_close(dkm_band *band);
 
 /** L L' = B + shift I in the layout of B. Local, the same on every rank.

@@ -23,8 +23,8 @@ int dkm_la_syevd_has(dkm_eigen_library library);
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_SIZE when the workspace passes 32 bits (the message says
  *          how many ranks would do); DKM_ERR_NUMERIC when the solver gave up
  */
-DKM_NODISCARD
-dkm_status dkm_la_syevd(dkm_dmat *A, dkm_eigen_library *library, double *values, dkm_dmat **Z);
+DKM_NODISCARD dkm_status dkm_la_syevd(dkm_dmat *A, dkm_eigen_library *library, double *values,
+                                      dkm_dmat **Z);
 
 /** Bytes a rank needs beside A for dkm_la_syevd(). Local. */
 double dkm_la_syevd_bytes(const dkm_dmat *A, dkm_eigen_library library);
@@ -38,7 +38,6 @@ double dkm_la_syevd_bytes(const dkm_dmat *A, dkm_eigen_library library);
  *  Local. @p a (n x n) is overwritten with the eigenvectors; @p values ascend.
  *  @return ok; DKM_ERR_MEMORY; DKM_ERR_SIZE beyond DKM_SMALL_EIGEN_MOST; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values);
+DKM_NODISCARD dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values);
 
 #endif

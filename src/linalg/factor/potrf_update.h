@@ -66,8 +66,7 @@ typedef struct dkm_potrf_ws {
 } dkm_potrf_ws;
 
 /** Room for panels of @p A. Local; dkm_potrf_ws_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_potrf_ws_open(dkm_potrf_ws *e, dkm_dmat *A);
+DKM_NODISCARD dkm_local dkm_potrf_ws_open(dkm_potrf_ws *e, dkm_dmat *A);
 void dkm_potrf_ws_close(dkm_potrf_ws *e);
 
 /** Addresses in A, and of column @p k of a panel in a local row or column. Local. */

@@ -16,8 +16,8 @@
  *  @param[out] L     n x n numbers; the strict upper triangle is zero
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_SIZE when n is past what LAPACK can index
  */
-DKM_NODISCARD
-dkm_status dkm_tsqr(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, double *L);
+DKM_NODISCARD dkm_status dkm_tsqr(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows,
+                                  double *L);
 
 /** A = V diag(s) Y': singular values and right singular vectors of a tall matrix. Collective.
  *
@@ -26,9 +26,8 @@ dkm_status dkm_tsqr(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, 
  *  @param[out] Y     n x n, column-major, the same on every rank
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_tsqr_svd(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, double *s,
-                        double *Y);
+DKM_NODISCARD dkm_status dkm_tsqr_svd(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows,
+                                      double *s, double *Y);
 
 /** What combinations of the rows of A vanish: an orthonormal basis of the null space of A'.
  *
@@ -39,7 +38,7 @@ dkm_status dkm_tsqr_svd(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *ro
  *  @param[out]    rank  singular values above max(t, n) eps of the largest
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD
-dkm_status dkm_null_space(dkm_ctx *ctx, dkm_idx t, dkm_idx n, double *A, double *U, dkm_idx *rank);
+DKM_NODISCARD dkm_status dkm_null_space(dkm_ctx *ctx, dkm_idx t, dkm_idx n, double *A, double *U,
+                                        dkm_idx *rank);
 
 #endif

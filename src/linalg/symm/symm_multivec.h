@@ -33,9 +33,8 @@ dkm_idx dkm_symm_max_cols(dkm_idx m);
  *  @param[in] shape  square, in square blocks; its elements are not touched
  *  @param[in] rows   ld = @p ld
  */
-DKM_NODISCARD
-dkm_status dkm_symm_begin(dkm_symm *sweep, const dkm_dmat *shape, dkm_idx p, const double *rows,
-                          dkm_idx ld);
+DKM_NODISCARD dkm_status dkm_symm_begin(dkm_symm *sweep, const dkm_dmat *shape, dkm_idx p,
+                                        const double *rows, dkm_idx ld);
 
 /** Add what an na x nb tile from local place (il, jl) on, column-major, gives to W. Where it
  *  crosses the diagonal it must be zero on the other side; its diagonal elements are set to zero.
@@ -55,11 +54,10 @@ void dkm_symm_free(dkm_symm *sweep);
 /** W <- K V for a matrix that is held, of which the triangle @p uplo is read. As many columns at a
  *  time as dkm_symm_max_cols() allows. Collective.
  *  @param[out] W  has room for the columns of V, and may be V */
-DKM_NODISCARD
-dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W);
+DKM_NODISCARD dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V,
+                                        dkm_multivec *W);
 
 /** rows <- K rows, this rank's slab of @p p columns, row-major without gaps. Collective. */
-DKM_NODISCARD
-dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows);
+DKM_NODISCARD dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows);
 
 #endif

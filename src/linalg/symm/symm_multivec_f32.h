@@ -16,8 +16,7 @@ typedef struct dkm_symm_f32 {
 } dkm_symm_f32;
 
 /** Begin where a product begins. Local; dkm_symm_f32_free() frees, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_symm_f32_begin(dkm_symm_f32 *low, dkm_symm *sweep);
+DKM_NODISCARD dkm_local dkm_symm_f32_begin(dkm_symm_f32 *low, dkm_symm *sweep);
 
 /** As dkm_symm_accumulate_tile(), for a tile that does not touch the diagonal and is left as it is.
  * Local. */

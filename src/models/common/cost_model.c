@@ -141,7 +141,7 @@ void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name,
     if (c && cols > 0)
         seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
     add_phase(out, name, held + lower(p, 8.0) + beside_gram(p, bytes, cols), 2.0 * half * cols,
-             seconds);
+              seconds);
 }
 
 void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
@@ -154,15 +154,15 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
     double matrices = p->mixed ? lower(p, 8.0) + lower(p, 4.0) : 8.0 * elements(p);
 
     add_phase(out, "factor", held + matrices + strips + 2.0 * sides, cube,
-             !c         ? NAN
-             : p->mixed ? s * (c->single_cube * cube + c->single_square * gram_problem)
-                        : s * (c->double_cube * cube + c->double_square * gram_problem));
+              !c         ? NAN
+              : p->mixed ? s * (c->single_cube * cube + c->single_square * gram_problem)
+                         : s * (c->double_cube * cube + c->double_square * gram_problem));
     add_phase(out, p->mixed ? "refine" : "solve",
-             held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
-             (p->mixed ? 24.0 : 6.0) * gram_problem * k,
-             !c         ? NAN
-             : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
-                        : s * gram_problem * (c->solve_column * k + c->solve_square));
+              held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
+              (p->mixed ? 24.0 : 6.0) * gram_problem * k,
+              !c         ? NAN
+              : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
+                         : s * gram_problem * (c->solve_column * k + c->solve_square));
 }
 
 void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
@@ -173,15 +173,15 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
 
     if (eigen_is_full(p)) {
         add_phase(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
-                 c ? s * c->full_cube * m * m * m : NAN);
+                  c ? s * c->full_cube * m * m * m : NAN);
         return;
     }
     rounds = p->work.iterations > 0 ? (double)p->work.iterations
-             : c           ? c->rounds_base + c->rounds_root * sqrt(k)
-                           : 1.0 + k;
+             : c                    ? c->rounds_base + c->rounds_root * sqrt(k)
+                                    : 1.0 + k;
     round = c ? c->round_column * m * m + c->round_basis * m * dkm_cost_eigen_basis(k) : NAN;
     add_phase(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
-             2.0 * m * m * block * rounds, s * rounds * block * round);
+              2.0 * m * m * block * rounds, s * rounds * block * round);
 }
 
 /* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
@@ -193,15 +193,18 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
     double m = (double)p->work.m, r = (double)p->outputs, n = (double)p->constraints;
     double across = p->primal ? 2.0 * (double)p->work.x_cols : m,
            applied = 2.0 * (double)p->work.iterations + 1.0;
-    double rows = p->primal ? slab(p) * p->work.x_bytes : 8.0 * slab(p) * m, d = (double)p->work.x_cols;
+    double rows = p->primal ? slab(p) * p->work.x_bytes : 8.0 * slab(p) * m,
+           d = (double)p->work.x_cols;
 
     if (!p->primal)
         add_phase(out, "gram", held + rows + (slab(p) + WIDTH) * p->work.x_bytes, 2.0 * m * m * d,
-                 c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square) : NAN);
-    add_phase(
-        out, "rounds", held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
-        applied * 2.0 * m * across * r,
-        c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
+                  c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square)
+                             : NAN);
+    add_phase(out, "rounds",
+              held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
+              applied * 2.0 * m * across * r,
+              c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square)
+                : NAN);
 }
 
 void dkm_cost_sum_up(dkm_cost *out, const dkm_rates *c)

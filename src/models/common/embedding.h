@@ -26,21 +26,18 @@ typedef struct dkm_embedding {
 /** Find the directions, with the fitted kernel open. Collective; dkm_embedding_close() frees all,
  * also after a failure.
  *  @return DKM_OK; DKM_ERR_NUMERIC when all objects look alike; what the eigensolver returns */
-DKM_NODISCARD
-dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *settings,
-                             dkm_eigen_info *info);
+DKM_NODISCARD dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *settings,
+                                           dkm_eigen_info *info);
 /** The same for many objects, with the fitted kernel open on landmarks among them: leading
  * components of the Nystroem kernel, centered over all objects. Collective.
  *  @param[in]  feed  the objects
  *  @param[out] Z     may be NULL; new array, their coordinates, this rank's slab, row-major */
-DKM_NODISCARD
-dkm_status dkm_embedding_fit_landmarks(dkm_embedding *e, dkm_input_stream *feed,
-                                       const dkm_nystroem_settings *how,
-                                       const dkm_eigen_settings *settings, double **Z,
-                                       dkm_eigen_info *info);
+DKM_NODISCARD dkm_status dkm_embedding_fit_landmarks(dkm_embedding *e, dkm_input_stream *feed,
+                                                     const dkm_nystroem_settings *how,
+                                                     const dkm_eigen_settings *settings, double **Z,
+                                                     dkm_eigen_info *info);
 /** Refuse an embedding without components. Local. */
-DKM_NODISCARD
-dkm_local dkm_embedding_check_rank(dkm_ctx *ctx, dkm_idx p);
+DKM_NODISCARD dkm_local dkm_embedding_check_rank(dkm_ctx *ctx, dkm_idx p);
 void dkm_embedding_close(dkm_embedding *e);
 
 /** The objects that every rank has from its own @p first on, @p each of them at most. Slabs differ
@@ -55,8 +52,8 @@ dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx 
  *  @param[out] norms  may be NULL; for each object of this rank's slab its squared distance to the
  *                     mean of the training objects, in the whole feature space
  */
-DKM_NODISCARD
-dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **Z, double *norms);
+DKM_NODISCARD dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **Z,
+                                              double *norms);
 
 /** The weight of training object @p i in the mean of all, which is what they add up to. Local. */
 double dkm_embedding_weight(const dkm_embedding *e, dkm_idx i);
@@ -65,21 +62,19 @@ double dkm_embedding_weight(const dkm_embedding *e, dkm_idx i);
 double dkm_embedding_grand_mean(const dkm_embedding *e);
 
 /** Coordinates of the training objects, V diag(l)^1/2, block-cyclic. Collective. */
-DKM_NODISCARD
-dkm_status dkm_embedding_training(const dkm_embedding *e, dkm_dmat **Z);
+DKM_NODISCARD dkm_status dkm_embedding_training(const dkm_embedding *e, dkm_dmat **Z);
 
 /** Squared distances of the training objects of this rank's slab to their mean. Collective. */
-DKM_NODISCARD
-dkm_status dkm_embedding_training_norms(const dkm_embedding *e, double *norms);
+DKM_NODISCARD dkm_status dkm_embedding_training_norms(const dkm_embedding *e, double *norms);
 
 /** The parts of the fitted kernel, and "eigenvalues", "means" and "components". Collective. */
-DKM_NODISCARD
-dkm_status dkm_embedding_to_archive(const dkm_embedding *e, dkm_fitted_kernel_names names,
-                                    dkm_archive *archive);
-DKM_NODISCARD
-dkm_status dkm_embedding_from_archive(dkm_embedding *e, const dkm_fitted_kernel *other,
-                                      dkm_fitted_kernel_names names, dkm_archive *archive,
-                                      const dkm_layout *layout);
+DKM_NODISCARD dkm_status dkm_embedding_to_archive(const dkm_embedding *e,
+                                                  dkm_fitted_kernel_names names,
+                                                  dkm_archive *archive);
+DKM_NODISCARD dkm_status dkm_embedding_from_archive(dkm_embedding *e,
+                                                    const dkm_fitted_kernel *other,
+                                                    dkm_fitted_kernel_names names,
+                                                    dkm_archive *archive, const dkm_layout *layout);
 
 /** Squared distances to the mean of images from k(x, x): norms[i] += grand - 2 means[i], the means
  *  being those of k(x, .) over the training objects, and grand their mean. Local. */

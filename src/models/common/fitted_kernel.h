@@ -20,29 +20,26 @@ typedef struct dkm_fitted_kernel {
 
 /** Set up for training inputs, which are taken over (nulled, also on failure).
  *  Collective; dkm_fitted_kernel_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx, dkm_data **X,
-                                  const char *kernel, const dkm_layout *layout);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx,
+                                                dkm_data **X, const char *kernel,
+                                                const dkm_layout *layout);
 /** The same on the grid and block size of another fitted kernel, which must be closed later.
  * Collective. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *fitted,
-                                               const dkm_fitted_kernel *other, dkm_data **X,
-                                               const char *kernel);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *fitted,
+                                                             const dkm_fitted_kernel *other,
+                                                             dkm_data **X, const char *kernel);
 /** Use the kernel for distances between images alone: the origin may be moved then, so that they
  *  keep their digits. Collective; before new inputs come. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_use_distances(dkm_fitted_kernel *fitted);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_use_distances(dkm_fitted_kernel *fitted);
 void dkm_fitted_kernel_close(dkm_fitted_kernel *fitted);
 
 /** k(X, training) as a distributed matrix, after checking that X is like the training inputs.
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X, dkm_dmat **K);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X,
+                                                 dkm_dmat **K);
 
 /** The training inputs, dense rows, as a distributed matrix. Collective. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_objects(const dkm_fitted_kernel *fitted, dkm_dmat **X);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_objects(const dkm_fitted_kernel *fitted, dkm_dmat **X);
 
 /** How many new rows to take at a time when each makes @p outputs numbers. Local. */
 dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs);
@@ -55,24 +52,24 @@ typedef struct dkm_fitted_kernel_names {
 extern const dkm_fitted_kernel_names dkm_input_names, dkm_output_names;
 
 /** The kernel and the objects as parts. Local; the objects are lent. */
-DKM_NODISCARD
-dkm_local dkm_fitted_kernel_to_archive(const dkm_fitted_kernel *fitted,
-                                       dkm_fitted_kernel_names names, dkm_archive *archive);
+DKM_NODISCARD dkm_local dkm_fitted_kernel_to_archive(const dkm_fitted_kernel *fitted,
+                                                     dkm_fitted_kernel_names names,
+                                                     dkm_archive *archive);
 /** A fitted kernel from those parts, beside another one or (NULL) laid out anew; takes the objects.
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted, const dkm_fitted_kernel *other,
-                                          dkm_fitted_kernel_names names, dkm_archive *archive,
-                                          const dkm_layout *layout);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted,
+                                                        const dkm_fitted_kernel *other,
+                                                        dkm_fitted_kernel_names names,
+                                                        dkm_archive *archive,
+                                                        const dkm_layout *layout);
 
 /** A distributed matrix as a part of dense rows, and back. Collective.
  *  On the way back the part must be rows x cols; its rows lie in blocks of the fitted kernel. */
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_put_matrix(const dkm_fitted_kernel *fitted, dkm_archive *archive,
-                                        const char *name, const dkm_dmat *A);
-DKM_NODISCARD
-dkm_status dkm_fitted_kernel_take_matrix(const dkm_fitted_kernel *fitted, dkm_archive *archive,
-                                         const char *name, dkm_idx rows, dkm_idx cols,
-                                         dkm_dmat **A);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_put_matrix(const dkm_fitted_kernel *fitted,
+                                                      dkm_archive *archive, const char *name,
+                                                      const dkm_dmat *A);
+DKM_NODISCARD dkm_status dkm_fitted_kernel_take_matrix(const dkm_fitted_kernel *fitted,
+                                                       dkm_archive *archive, const char *name,
+                                                       dkm_idx rows, dkm_idx cols, dkm_dmat **A);
 
 #endif

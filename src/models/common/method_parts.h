@@ -99,8 +99,8 @@
 
 /** components and eigensolver. Local.
  *  @return ok; DKM_ERR_ARG */
-DKM_NODISCARD
-dkm_local dkm_read_eigen(dkm_ctx *ctx, const dkm_settings *settings, dkm_eigen_settings *eigen);
+DKM_NODISCARD dkm_local dkm_read_eigen(dkm_ctx *ctx, const dkm_settings *settings,
+                                       dkm_eigen_settings *eigen);
 
 /** precision. Local. */
 dkm_ridge_precision dkm_read_precision(const dkm_settings *settings);

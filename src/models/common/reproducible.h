@@ -15,9 +15,9 @@ dkm_idx dkm_repro_panel_rows(dkm_idx width);
 /** Bring rows [first, first + count) of a matrix of m rows to every rank. Collective.
  *  @param[in]  mine  this rank's slab, row-major, ld = width
  *  @param[out] rows  count x width */
-DKM_NODISCARD
-dkm_status dkm_repro_gather(dkm_ctx *ctx, dkm_idx m, dkm_idx width, const double *mine,
-                            dkm_idx first, dkm_idx count, double *rows);
+DKM_NODISCARD dkm_status dkm_repro_gather(dkm_ctx *ctx, dkm_idx m, dkm_idx width,
+                                          const double *mine, dkm_idx first, dkm_idx count,
+                                          double *rows);
 
 /** A row-major matrix, or a part of one. */
 typedef struct dkm_row_block {
@@ -51,7 +51,6 @@ static inline void dkm_twosum_add(dkm_twosum *s, double x)
 
 /** Add up @p count sums over the ranks, in place: hi holds the result, lo is 0. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_twosum_allreduce(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums);
+DKM_NODISCARD dkm_status dkm_twosum_allreduce(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums);
 
 #endif

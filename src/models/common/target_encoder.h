@@ -17,22 +17,20 @@ typedef struct dkm_target_encoder {
 
 /** Learn from the training outputs what the columns stand for. Collective.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for outputs that are neither dense nor labels */
-DKM_NODISCARD
-dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, const dkm_data *Y);
+DKM_NODISCARD dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, const dkm_data *Y);
 
 /** This rank's slab of outputs as numbers, row-major. Local.
  *  @param[out] rows  dkm_data_local_rows(Y) x cols numbers */
 void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data *Y, double *rows);
 
 /** Outputs from numbers: dense rows as they are, or labels. Takes @p numbers over. Collective. */
-DKM_NODISCARD
-dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder, dkm_data **numbers,
-                                     dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder,
+                                                   dkm_data **numbers, dkm_data **Y);
 
-DKM_NODISCARD
-dkm_local dkm_target_encoder_to_archive(const dkm_target_encoder *encoder, dkm_archive *archive);
-DKM_NODISCARD
-dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder, const dkm_archive *archive);
+DKM_NODISCARD dkm_local dkm_target_encoder_to_archive(const dkm_target_encoder *encoder,
+                                                      dkm_archive *archive);
+DKM_NODISCARD dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder,
+                                                        const dkm_archive *archive);
 
 void dkm_target_encoder_clear(dkm_target_encoder *encoder);
 

@@ -17,7 +17,6 @@ typedef struct dkm_extend {
 } dkm_extend;
 
 /** Whether a model is an extended kernel. Local. */
-DKM_NODISCARD
-dkm_local dkm_extend_check(const dkm_model *model);
+DKM_NODISCARD dkm_local dkm_extend_check(const dkm_model *model);
 
 #endif

@@ -29,23 +29,19 @@ extern const dkm_features_kind dkm_features_kind_dense, dkm_features_kind_landma
     dkm_features_kind_fisher, dkm_features_kind_lle;
 
 /** Wrap the state of a kind; takes it over, also on failure. Collective. */
-DKM_NODISCARD
-dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_idx n, void *state,
-                             dkm_features **map);
+DKM_NODISCARD dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_idx n,
+                                           void *state, dkm_features **map);
 
 /** The places of landmarks among some objects. Collective.
  *  @param[in,out] n       at most as many as there are; fewer where they explain all others
  *  @param[out]    places  new array for DKM_FREE(), also after a failure */
-DKM_NODISCARD
-dkm_status dkm_features_indices(const dkm_data *X, const dkm_kernel *kernel,
-                                dkm_landmark_method choice, const dkm_layout *layout, dkm_idx *n,
-                                dkm_idx **places);
+DKM_NODISCARD dkm_status dkm_features_indices(const dkm_data *X, const dkm_kernel *kernel,
+                                              dkm_landmark_method choice, const dkm_layout *layout,
+                                              dkm_idx *n, dkm_idx **places);
 
 /** The parts "map", "features_count" and those of its kind, and a map from them. Collective. */
-DKM_NODISCARD
-dkm_status dkm_features_to_archive(dkm_features *map, dkm_archive *archive);
-DKM_NODISCARD
-dkm_status dkm_features_from_archive(dkm_ctx *ctx, dkm_archive *archive, const dkm_layout *layout,
-                                     dkm_features **map);
+DKM_NODISCARD dkm_status dkm_features_to_archive(dkm_features *map, dkm_archive *archive);
+DKM_NODISCARD dkm_status dkm_features_from_archive(dkm_ctx *ctx, dkm_archive *archive,
+                                                   const dkm_layout *layout, dkm_features **map);
 
 #endif

@@ -18,17 +18,15 @@ typedef struct dkm_hopfield {
 } dkm_hopfield;
 
 /** Rows (x, y) of @p cols columns; zeros for y where it is NULL. Collective. */
-DKM_NODISCARD
-dkm_status dkm_hopfield_join(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, dkm_idx cols,
-                             dkm_data **joined);
+DKM_NODISCARD dkm_status dkm_hopfield_join(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                           dkm_idx cols, dkm_data **joined);
 
 /** All that follows from the embedding of the patterns. Collective. */
-DKM_NODISCARD
-dkm_status dkm_hopfield_ready(dkm_hopfield *s);
+DKM_NODISCARD dkm_status dkm_hopfield_ready(dkm_hopfield *s);
 
 /** The rows of X, filled up with zeros, to where the net takes them. Collective.
  *  @param[out] states  new, owned by the caller, also on failure */
-DKM_NODISCARD
-dkm_status dkm_hopfield_complete(dkm_hopfield *s, const dkm_data *X, dkm_data **states);
+DKM_NODISCARD dkm_status dkm_hopfield_complete(dkm_hopfield *s, const dkm_data *X,
+                                               dkm_data **states);
 
 #endif

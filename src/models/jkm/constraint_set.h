@@ -74,24 +74,24 @@ struct dkm_constraint_set {
 /** An empty set; dkm_constraint_set_destroy() frees, and takes NULL. All inputs are borrowed.
  *  Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_n_slack_create(dkm_joint_map *map, const dkm_separation_oracle *oracle,
-                              const dkm_jkm_settings *settings, dkm_constraint_set **set);
-DKM_NODISCARD
-dkm_status dkm_one_slack_create(dkm_joint_map *map, const dkm_separation_oracle *oracle,
-                                const dkm_jkm_settings *settings, dkm_constraint_set **set);
+DKM_NODISCARD dkm_status dkm_n_slack_create(dkm_joint_map *map, const dkm_separation_oracle *oracle,
+                                            const dkm_jkm_settings *settings,
+                                            dkm_constraint_set **set);
+DKM_NODISCARD dkm_status dkm_one_slack_create(dkm_joint_map *map,
+                                              const dkm_separation_oracle *oracle,
+                                              const dkm_jkm_settings *settings,
+                                              dkm_constraint_set **set);
 void dkm_constraint_set_destroy(dkm_constraint_set **set);
 
 /** What a constraint requires: the margin, or half of it beside a threshold. Local. */
 double dkm_constraint_set_margin(const dkm_constraint_set *set);
 
 /** Solve the QP, broadcast multipliers and threshold, and count ages. Collective. */
-DKM_NODISCARD
-dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info);
+DKM_NODISCARD dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective,
+                                                  dkm_qp_info *info);
 
 /** Drop constraints whose multiplier was zero for @p age iterations. Collective. */
-DKM_NODISCARD
-dkm_status dkm_constraint_set_prune(dkm_constraint_set *set, dkm_idx age);
+DKM_NODISCARD dkm_status dkm_constraint_set_prune(dkm_constraint_set *set, dkm_idx age);
 
 /** Multiply right-hand sides, multipliers and the threshold by @p ratio: the solution of the scaled
  *  program where no budget limits it. Local, with the same arguments on every rank. */
@@ -106,19 +106,16 @@ double dkm_constraint_set_largest_budget(const dkm_constraint_set *set);
 
 /** Add the set with its program to a state, which borrows from it until
  *  dkm_constraint_set_saved(); fill an empty set from a state. Collective. */
-DKM_NODISCARD
-dkm_status dkm_constraint_set_save(dkm_constraint_set *set, dkm_archive *state);
+DKM_NODISCARD dkm_status dkm_constraint_set_save(dkm_constraint_set *set, dkm_archive *state);
 void dkm_constraint_set_saved(dkm_constraint_set *set);
-DKM_NODISCARD
-dkm_status dkm_constraint_set_load(dkm_constraint_set *set, const dkm_archive *state);
+DKM_NODISCARD dkm_status dkm_constraint_set_load(dkm_constraint_set *set, const dkm_archive *state);
 
 /** For formulations: an empty base; room for @p count constraints more; a fresh constraint c with
  *  right-hand side b; multipliers from the program of rank 0 to all ranks, with the info of the
  *  solve. The first three are local, the last is collective. */
 void dkm_constraint_set_init(dkm_constraint_set *set, dkm_joint_map *map,
                              const dkm_separation_oracle *oracle, const dkm_jkm_settings *settings);
-DKM_NODISCARD
-dkm_local dkm_constraint_set_reserve(dkm_constraint_set *set, dkm_idx count);
+DKM_NODISCARD dkm_local dkm_constraint_set_reserve(dkm_constraint_set *set, dkm_idx count);
 void dkm_constraint_set_begin(dkm_constraint_set *set, dkm_idx c, double b);
 void dkm_constraint_set_publish(dkm_constraint_set *set, dkm_qp_info *info);
 

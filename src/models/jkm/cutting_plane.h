@@ -33,18 +33,16 @@ typedef struct dkm_cutting_plane {
  *  @param[in] fingerprint  of the inputs and the joint kernel, for checkpoints
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no weight vector meets all constraints;
  *          DKM_ERR_STOPPED when a checkpoint was saved and the run is to end */
-DKM_NODISCARD
-dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
-                                 dkm_separation_oracle *oracle, const dkm_jkm_settings *settings,
-                                 uint64_t fingerprint);
+DKM_NODISCARD dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
+                                               dkm_separation_oracle *oracle,
+                                               const dkm_jkm_settings *settings,
+                                               uint64_t fingerprint);
 void dkm_cutting_plane_close(dkm_cutting_plane *loop);
 
 /** Save the state after an iteration, where that is due; continue after the last iteration that a
  *  run before saved, if there is one. Collective.
  *  @param[in,out] dual  objective of the last QP; unchanged where there is no state */
-DKM_NODISCARD
-dkm_status dkm_cutting_plane_save(dkm_cutting_plane *loop, double dual);
-DKM_NODISCARD
-dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *loop, double *dual);
+DKM_NODISCARD dkm_status dkm_cutting_plane_save(dkm_cutting_plane *loop, double dual);
+DKM_NODISCARD dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *loop, double *dual);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct dkm_jkm {
 } dkm_jkm;
 
 /** Remember the expressions of kernels. Local. */
-DKM_NODISCARD
-dkm_local dkm_jkm_store_texts(dkm_jkm *s, const char *joint, const char *kx, const char *ky);
+DKM_NODISCARD dkm_local dkm_jkm_store_texts(dkm_jkm *s, const char *joint, const char *kx,
+                                            const char *ky);
 
 /** What the outputs of a model are. Local. */
 void dkm_jkm_describe(const dkm_jkm *s, dkm_type *type, dkm_idx *cols);

@@ -36,15 +36,12 @@ typedef struct dkm_n_slack {
 int dkm_n_slack_owner(const dkm_n_slack *s, dkm_idx c);
 
 /** Tell the spread matrix of the last @p count constraints. Collective. */
-DKM_NODISCARD
-dkm_status dkm_n_slack_distributed_grow(dkm_n_slack *s, dkm_idx count);
+DKM_NODISCARD dkm_status dkm_n_slack_distributed_grow(dkm_n_slack *s, dkm_idx count);
 
 /** See dkm_constraint_ops. */
-DKM_NODISCARD
-dkm_status dkm_n_slack_add(dkm_constraint_set *set, double least);
-DKM_NODISCARD
-dkm_status dkm_n_slack_save(dkm_constraint_set *set, dkm_archive *state, double **lent);
-DKM_NODISCARD
-dkm_status dkm_n_slack_load(dkm_constraint_set *set, const dkm_archive *state);
+DKM_NODISCARD dkm_status dkm_n_slack_add(dkm_constraint_set *set, double least);
+DKM_NODISCARD dkm_status dkm_n_slack_save(dkm_constraint_set *set, dkm_archive *state,
+                                          double **lent);
+DKM_NODISCARD dkm_status dkm_n_slack_load(dkm_constraint_set *set, const dkm_archive *state);
 
 #endif

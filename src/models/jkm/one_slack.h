@@ -23,9 +23,8 @@ typedef struct dkm_one_slack {
 } dkm_one_slack;
 
 /** See dkm_constraint_ops. */
-DKM_NODISCARD
-dkm_status dkm_one_slack_save(dkm_constraint_set *set, dkm_archive *state, double **lent);
-DKM_NODISCARD
-dkm_status dkm_one_slack_load(dkm_constraint_set *set, const dkm_archive *state);
+DKM_NODISCARD dkm_status dkm_one_slack_save(dkm_constraint_set *set, dkm_archive *state,
+                                            double **lent);
+DKM_NODISCARD dkm_status dkm_one_slack_load(dkm_constraint_set *set, const dkm_archive *state);
 
 #endif

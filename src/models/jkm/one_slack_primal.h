@@ -11,16 +11,13 @@
 #include "models/jkm/one_slack.h"
 
 /** Make the weight vector of constraint @p k from its choices. Collective. */
-DKM_NODISCARD
-dkm_status dkm_one_slack_primal_make(dkm_one_slack *s, dkm_idx k);
+DKM_NODISCARD dkm_status dkm_one_slack_primal_make(dkm_one_slack *s, dkm_idx k);
 
 /** Make the weight vector of the last constraint, and its products with all. Collective.
  *  @param[in,out] products  n, zero before */
-DKM_NODISCARD
-dkm_status dkm_one_slack_primal_inner(dkm_one_slack *s, dkm_twosum *products);
+DKM_NODISCARD dkm_status dkm_one_slack_primal_inner(dkm_one_slack *s, dkm_twosum *products);
 
 /** G = X W, W the sum of all weight vectors times their multipliers. Collective. */
-DKM_NODISCARD
-dkm_status dkm_one_slack_primal_values(dkm_one_slack *s, double *G);
+DKM_NODISCARD dkm_status dkm_one_slack_primal_values(dkm_one_slack *s, double *G);
 
 #endif

@@ -26,9 +26,9 @@ typedef struct dkm_separation_oracle {
 
 /** Make ready for the examples of @p space. Collective; dkm_separation_oracle_close() frees, also
  * after a failure. */
-DKM_NODISCARD
-dkm_status dkm_separation_oracle_open(dkm_separation_oracle *oracle, const dkm_output_space *space,
-                                      dkm_idx m, const dkm_jkm_settings *settings);
+DKM_NODISCARD dkm_status dkm_separation_oracle_open(dkm_separation_oracle *oracle,
+                                                    const dkm_output_space *space, dkm_idx m,
+                                                    const dkm_jkm_settings *settings);
 void dkm_separation_oracle_close(dkm_separation_oracle *oracle);
 
 /** Take another epsilon, and the margin that goes with it. Local. */
@@ -36,7 +36,7 @@ void dkm_separation_oracle_set_epsilon(dkm_separation_oracle *oracle, double eps
 
 /** Find the most violated constraint of each own example. Collective.
  *  @param[in] G  n x r, W x_i */
-DKM_NODISCARD
-dkm_status dkm_separation_oracle_search(dkm_separation_oracle *oracle, const double *G);
+DKM_NODISCARD dkm_status dkm_separation_oracle_search(dkm_separation_oracle *oracle,
+                                                      const double *G);
 
 #endif

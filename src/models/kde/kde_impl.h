@@ -17,8 +17,8 @@ typedef struct dkm_kde {
 
 /** Coefficients for the coordinates of the outputs that have inputs, with inputs and outputs open
  *  and the outputs decomposed. Collective. */
-DKM_NODISCARD
-dkm_status dkm_kde_regress(dkm_kde *s, const dkm_kde_settings *settings, dkm_kde_info *found);
+DKM_NODISCARD dkm_status dkm_kde_regress(dkm_kde *s, const dkm_kde_settings *settings,
+                                         dkm_kde_info *found);
 
 /** Scale coefficients and intercepts of coordinate j by l_j / (l_j + S l), l the mean of the kept
  *  eigenvalues: what is predicted is scaled so. Local. */

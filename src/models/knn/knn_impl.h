@@ -21,7 +21,6 @@ static inline const dkm_data *dkm_knn_outputs(const dkm_knn *s)
 
 /** Outputs of new inputs, @p state being a dkm_knn. Collective.
  *  @param[out] Y  new, owned by the caller */
-DKM_NODISCARD
-dkm_status dkm_knn_predict(void *state, const dkm_data *X, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_knn_predict(void *state, const dkm_data *X, dkm_data **Y);
 
 #endif

@@ -16,14 +16,13 @@ typedef struct dkm_neighbors {
 
 /** Work out the diagonal, with the fitted kernel open. Collective; dkm_neighbors_close() frees all,
  * also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_neighbors_ready(dkm_neighbors *s);
+DKM_NODISCARD dkm_status dkm_neighbors_ready(dkm_neighbors *s);
 void dkm_neighbors_close(dkm_neighbors *s);
 
 /** rows += scale k(x, x_i) for the new objects of this rank's slab. Collective.
  *  @param[in,out] rows  dkm_data_local_rows(X) x m numbers */
-DKM_NODISCARD
-dkm_status dkm_neighbors_add(dkm_neighbors *s, const dkm_data *X, double scale, double *rows);
+DKM_NODISCARD dkm_status dkm_neighbors_add(dkm_neighbors *s, const dkm_data *X, double scale,
+                                           double *rows);
 
 /** The @p top nearest objects of each of @p n points, nearest first, ties to the lowest index.
  *  Local.

@@ -23,8 +23,8 @@ int dkm_krr_autotune_needed(const dkm_krr_settings *settings);
  *  @param[in,out] settings  solver, landmarks and centers are set
  *  @param[out]    reason    one line for the user; empty when there was nothing to decide
  */
-DKM_NODISCARD
-dkm_status dkm_krr_autotune(const dkm_data *X, dkm_idx outputs, const dkm_kernel *kernel,
-                            dkm_krr_settings *settings, char reason[DKM_KRR_REASON]);
+DKM_NODISCARD dkm_status dkm_krr_autotune(const dkm_data *X, dkm_idx outputs,
+                                          const dkm_kernel *kernel, dkm_krr_settings *settings,
+                                          char reason[DKM_KRR_REASON]);
 
 #endif

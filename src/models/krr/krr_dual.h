@@ -16,7 +16,7 @@ void dkm_krr_dual_destroy(dkm_krr_dual **state);
 
 /** Make it a model of krr, or of another method in dual form; takes the state over, also on
  * failure. Collective. */
-DKM_NODISCARD
-dkm_status dkm_krr_dual_wrap(dkm_krr_dual *state, const dkm_model_class *method, dkm_model **model);
+DKM_NODISCARD dkm_status dkm_krr_dual_wrap(dkm_krr_dual *state, const dkm_model_class *method,
+                                           dkm_model **model);
 
 #endif

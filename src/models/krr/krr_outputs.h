@@ -17,15 +17,14 @@ typedef struct dkm_krr_outputs {
  *  intercept, row-major. Collective; dkm_krr_outputs_clear() frees what the head holds, also after
  * a failure.
  *  @param[out] rows  new array, DKM_FREE() frees it */
-DKM_NODISCARD
-dkm_status dkm_krr_outputs_rows(dkm_krr_outputs *outputs, const dkm_data *Y, int center,
-                                double **rows);
+DKM_NODISCARD dkm_status dkm_krr_outputs_rows(dkm_krr_outputs *outputs, const dkm_data *Y,
+                                              int center, double **rows);
 
 /** Learn what the columns stand for, and make T: the outputs as numbers less the intercept, in
  *  blocks of the fitted kernel. Collective; dkm_krr_outputs_clear() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_krr_outputs_learn(dkm_krr_outputs *outputs, const dkm_fitted_kernel *fitted,
-                                 const dkm_data *Y, int center, dkm_dmat **T);
+DKM_NODISCARD dkm_status dkm_krr_outputs_learn(dkm_krr_outputs *outputs,
+                                               const dkm_fitted_kernel *fitted, const dkm_data *Y,
+                                               int center, dkm_dmat **T);
 void dkm_krr_outputs_clear(dkm_krr_outputs *outputs);
 
 /** Settings of the solver for these outputs; they point into @p settings and @p outputs. Local. */
@@ -41,36 +40,35 @@ void dkm_krr_outputs_report(const dkm_krr_outputs *outputs, const dkm_fitted_ker
 dkm_idx dkm_krr_outputs_cols(const dkm_krr_outputs *outputs);
 
 /** Outputs from F, which holds f(x) less the intercept. Collective. */
-DKM_NODISCARD
-dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *outputs, dkm_dmat *F, dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *outputs, dkm_dmat *F,
+                                                dkm_data **Y);
 
 /** The parts "gamma", "intercept" and those of the targets. Local. */
-DKM_NODISCARD
-dkm_local dkm_krr_outputs_to_archive(const dkm_krr_outputs *outputs, dkm_archive *archive);
-DKM_NODISCARD
-dkm_local dkm_krr_outputs_from_archive(dkm_krr_outputs *outputs, const dkm_archive *archive);
+DKM_NODISCARD dkm_local dkm_krr_outputs_to_archive(const dkm_krr_outputs *outputs,
+                                                   dkm_archive *archive);
+DKM_NODISCARD dkm_local dkm_krr_outputs_from_archive(dkm_krr_outputs *outputs,
+                                                     const dkm_archive *archive);
 
 /** Fit in either form. Collective; as dkm_krr_fit(), which has checked the arguments. */
-DKM_NODISCARD
-dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
-                            const dkm_krr_settings *settings, dkm_model **model,
-                            dkm_krr_info *info);
-DKM_NODISCARD
-dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
-                              const dkm_krr_settings *settings, dkm_model **model,
-                              dkm_krr_info *info);
+DKM_NODISCARD dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y,
+                                          const dkm_kernel *kernel,
+                                          const dkm_krr_settings *settings, dkm_model **model,
+                                          dkm_krr_info *info);
+DKM_NODISCARD dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                            const dkm_krr_settings *settings, dkm_model **model,
+                                            dkm_krr_info *info);
 
 /** The same under the Nystroem kernel of settings->reduce landmarks, solved in the primal. */
-DKM_NODISCARD
-dkm_status dkm_krr_subset_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
-                              const dkm_kernel *kernel, const dkm_krr_settings *settings,
-                              dkm_model **model, dkm_krr_info *info);
+DKM_NODISCARD dkm_status dkm_krr_subset_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                            const dkm_kernel *kernel,
+                                            const dkm_krr_settings *settings, dkm_model **model,
+                                            dkm_krr_info *info);
 
 /** The same with landmarks, on inputs that are kept (@p X, taken over) or read anew. */
-DKM_NODISCARD
-dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source, const dkm_data *Y,
-                                const dkm_kernel *kernel, const dkm_krr_settings *settings,
-                                dkm_model **model, dkm_krr_info *info);
+DKM_NODISCARD dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source,
+                                              const dkm_data *Y, const dkm_kernel *kernel,
+                                              const dkm_krr_settings *settings, dkm_model **model,
+                                              dkm_krr_info *info);
 
 /** Whether more is asked for than one solution of one system by Cholesky. Local. */
 int dkm_krr_needs_path(const dkm_krr_settings *settings);

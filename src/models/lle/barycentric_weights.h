@@ -13,8 +13,7 @@ typedef struct dkm_anchors {
 } dkm_anchors;
 
 /** Get ready. Collective; dkm_anchors_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_anchors_open(dkm_anchors *anchors, const dkm_data *X);
+DKM_NODISCARD dkm_status dkm_anchors_open(dkm_anchors *anchors, const dkm_data *X);
 void dkm_anchors_close(dkm_anchors *anchors);
 
 /** For each point its k nearest anchors and the weights, 1 in sum, whose combination of them is
@@ -27,8 +26,7 @@ void dkm_anchors_close(dkm_anchors *anchors);
  *  @param[in]  ridge  added to the diagonal of a point's local matrix, a part of its trace
  *  @param[out] pairs  for each point of this rank's slab k places and then k weights
  */
-DKM_NODISCARD
-dkm_status dkm_barycentric_weights(const dkm_anchors *anchors, const dkm_data *Q, int own,
-                                   dkm_idx k, double ridge, double *pairs);
+DKM_NODISCARD dkm_status dkm_barycentric_weights(const dkm_anchors *anchors, const dkm_data *Q,
+                                                 int own, dkm_idx k, double ridge, double *pairs);
 
 #endif

@@ -18,8 +18,8 @@ typedef struct dkm_lle {
 } dkm_lle;
 
 /** A model of points, which are taken over (nulled); no coordinates yet. Collective. */
-DKM_NODISCARD
-dkm_status dkm_lle_open(dkm_ctx *ctx, dkm_data **X, const dkm_layout *layout, dkm_lle **state);
+DKM_NODISCARD dkm_status dkm_lle_open(dkm_ctx *ctx, dkm_data **X, const dkm_layout *layout,
+                                      dkm_lle **state);
 /** Free it. Collective. */
 void dkm_lle_close(void *state);
 
@@ -27,11 +27,11 @@ void dkm_lle_close(void *state);
  *
  *  @param[in] W  all rows on every rank: the places of k neighbors, then k weights
  *  @param[in] V  the embedding of the points, this rank's slab */
-DKM_NODISCARD
-dkm_status dkm_lle_cgls(dkm_lle *s, const dkm_objs *W, const dkm_multivec *V, dkm_lle_info *info);
+DKM_NODISCARD dkm_status dkm_lle_cgls(dkm_lle *s, const dkm_objs *W, const dkm_multivec *V,
+                                      dkm_lle_info *info);
 
 /** Whether so many neighbors and coordinates can be. Local. */
-DKM_NODISCARD
-dkm_local dkm_lle_check(dkm_ctx *ctx, const dkm_data *X, dkm_idx neighbours, dkm_idx components);
+DKM_NODISCARD dkm_local dkm_lle_check(dkm_ctx *ctx, const dkm_data *X, dkm_idx neighbours,
+                                      dkm_idx components);
 
 #endif

@@ -62,8 +62,8 @@ const dkm_model_class *dkm_registry_class(const char *name);
 
 /** Fit as dkm_fit() does, but with examples that may be taken over. Collective.
  *  @param[in] report  may be NULL */
-DKM_NODISCARD
-dkm_status dkm_method_fit(dkm_ctx *ctx, const dkm_method *method, const dkm_settings *settings,
-                          dkm_data **X, dkm_data **Y, dkm_model **model, dkm_report *report);
+DKM_NODISCARD dkm_status dkm_method_fit(dkm_ctx *ctx, const dkm_method *method,
+                                        const dkm_settings *settings, dkm_data **X, dkm_data **Y,
+                                        dkm_model **model, dkm_report *report);
 
 #endif

@@ -110,7 +110,7 @@ dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings
     DKM_AGREE(model->ctx, check_able(model, model->class->configure != NULL));
     model->unconfigured = 1;
     DKM_TRY(model->class->configure(model->state, settings, &model->decoded_type,
-                                     &model->decoded_cols));
+                                    &model->decoded_cols));
     model->unconfigured = 0;
     if (!model->class->predicts_coordinates) {
         model->output_type = model->decoded_type;

@@ -42,16 +42,15 @@ struct dkm_model {
 
 /** Wrap a method's state, with the pre-images that suit it; takes it over, also on failure.
  *  Collective. */
-DKM_NODISCARD
-dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
-                          dkm_type output_type, dkm_idx output_cols, dkm_model **model);
+DKM_NODISCARD dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
+                                        dkm_type output_type, dkm_idx output_cols,
+                                        dkm_model **model);
 
 /** All parts of a model, and a model from them. Collective. */
-DKM_NODISCARD
-dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive);
-DKM_NODISCARD
-dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive *archive,
-                                  const dkm_layout *layout, dkm_model **model);
+DKM_NODISCARD dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive);
+DKM_NODISCARD dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method,
+                                                dkm_archive *archive, const dkm_layout *layout,
+                                                dkm_model **model);
 
 extern const dkm_model_class dkm_class_krr, dkm_class_krr_primal, dkm_class_kpca, dkm_class_kde,
     dkm_class_knn, dkm_class_hopfield, dkm_class_svm, dkm_class_extend, dkm_class_lle,

@@ -9,8 +9,7 @@
 #include <dkmap/report.h>
 
 /** Local. @param[out] report  new, owned by the caller */
-DKM_NODISCARD
-dkm_local dkm_report_create(dkm_ctx *ctx, dkm_report **report);
+DKM_NODISCARD dkm_local dkm_report_create(dkm_ctx *ctx, dkm_report **report);
 
 /** Add a result; names and texts are copied. Local; the same on every rank. */
 void dkm_report_add_int(dkm_report *report, const char *name, int64_t value);
@@ -23,7 +22,6 @@ void dkm_report_add_grid(dkm_report *report, int P, int Q);
 void dkm_report_warn(dkm_report *report, const char *format, ...) DKM_PRINTF(2, 3);
 
 /** Whether everything could be added. Local. */
-DKM_NODISCARD
-dkm_local dkm_report_check(const dkm_report *report);
+DKM_NODISCARD dkm_local dkm_report_check(const dkm_report *report);
 
 #endif

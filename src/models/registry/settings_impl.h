@@ -49,34 +49,29 @@ dkm_layout dkm_settings_layout(const dkm_settings *settings);
 
 /** The kernel of a setting, on @p ctx. Logically collective.
  *  @param[out] kernel  new, owned by the caller; NULL on failure and where none is set */
-DKM_NODISCARD
-dkm_status dkm_settings_kernel(dkm_ctx *ctx, const dkm_settings *settings, const char *name,
-                               dkm_kernel **kernel);
+DKM_NODISCARD dkm_status dkm_settings_kernel(dkm_ctx *ctx, const dkm_settings *settings,
+                                             const char *name, dkm_kernel **kernel);
 
 /** The joint kernel of a setting, on @p ctx. Logically collective. */
-DKM_NODISCARD
-dkm_status dkm_settings_joint(dkm_ctx *ctx, const dkm_settings *settings, const char *name,
-                              dkm_joint **joint);
+DKM_NODISCARD dkm_status dkm_settings_joint(dkm_ctx *ctx, const dkm_settings *settings,
+                                            const char *name, dkm_joint **joint);
 
 /** The objects of a setting: as set, or read from the file that it names. Collective.
  *  @param[in]  type  of outputs in a file; NULL: its ending says
  *  @param[out] data  NULL where none are set
  *  @param[out] own   new where a file was read, owned by the caller; else NULL */
-DKM_NODISCARD
-dkm_status dkm_settings_data(dkm_ctx *ctx, const dkm_settings *settings, const char *name,
-                             const char *type, const dkm_data **data, dkm_data **own);
+DKM_NODISCARD dkm_status dkm_settings_data(dkm_ctx *ctx, const dkm_settings *settings,
+                                           const char *name, const char *type,
+                                           const dkm_data **data, dkm_data **own);
 
 /** Take over what settings @p from hold of all kernels. Logically collective on @p ctx. */
-DKM_NODISCARD
-dkm_status dkm_settings_replace_kernels(dkm_ctx *ctx, dkm_settings *settings,
-                                        const dkm_settings *from);
+DKM_NODISCARD dkm_status dkm_settings_replace_kernels(dkm_ctx *ctx, dkm_settings *settings,
+                                                      const dkm_settings *from);
 
 /** What dkm_settings_check() checks, but for the expressions of kernels. Local. */
-DKM_NODISCARD
-dkm_local dkm_settings_check_values(dkm_ctx *ctx, const dkm_settings *settings);
+DKM_NODISCARD dkm_local dkm_settings_check_values(dkm_ctx *ctx, const dkm_settings *settings);
 
 /** Refuse what has no effect in cross-validation. Local. */
-DKM_NODISCARD
-dkm_local dkm_settings_check_cv(dkm_ctx *ctx, const dkm_settings *settings);
+DKM_NODISCARD dkm_local dkm_settings_check_cv(dkm_ctx *ctx, const dkm_settings *settings);
 
 #endif

@@ -19,8 +19,7 @@ typedef struct dkm_nearest_points {
 
 /** Get ready for k points and the rows of @p X, which are borrowed. Local; dkm_assigner_close()
  *  frees what it holds, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_assigner_open(dkm_nearest_points *s, const dkm_data *X, dkm_idx k);
+DKM_NODISCARD dkm_local dkm_assigner_open(dkm_nearest_points *s, const dkm_data *X, dkm_idx k);
 
 /** For each row of this rank the nearest point, of several the first, and its squared distance.
  *

@@ -23,8 +23,7 @@ typedef struct dkm_centroids {
 
 /** k empty groups of rows like those of @p X, all centers at the origin. Collective.
  *  @param[out] c  dkm_centroids_close() frees it, also after a failure */
-DKM_NODISCARD
-dkm_status dkm_centroids_open(dkm_centroids *c, const dkm_data *X, dkm_idx k);
+DKM_NODISCARD dkm_status dkm_centroids_open(dkm_centroids *c, const dkm_data *X, dkm_idx k);
 
 /** Move a row of this rank from one group to another; a group of -1 is none. Local. */
 void dkm_centroids_move(dkm_centroids *c, const double *row, dkm_idx from, dkm_idx to);

@@ -20,9 +20,8 @@ typedef struct dkm_cv_checkpoint {
 
 /** Look for what a run before has done. Collective; dkm_cv_checkpoint_close() frees, also after a
  *  failure. */
-DKM_NODISCARD
-dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *kept, dkm_ctx *ctx,
-                                  const dkm_cv_problem *problem, int groups);
+DKM_NODISCARD dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *kept, dkm_ctx *ctx,
+                                                const dkm_cv_problem *problem, int groups);
 void dkm_cv_checkpoint_close(dkm_cv_checkpoint *kept);
 
 /** Does cells and brings their sums to every rank. */
@@ -34,9 +33,8 @@ typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id 
  *  @param[in]  unit  cells that must stay together, one after the other
  *  @param[out] sums  two per setting and cell, zero at first
  *  @return DKM_OK; DKM_ERR_STOPPED when the run is to end; what @p work returns */
-DKM_NODISCARD
-dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *kept, dkm_idx cells, dkm_idx unit,
-                                 const dkm_cv_cell_id *place, double *sums, dkm_cv_do work,
-                                 void *user);
+DKM_NODISCARD dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *kept, dkm_idx cells, dkm_idx unit,
+                                               const dkm_cv_cell_id *place, double *sums,
+                                               dkm_cv_do work, void *user);
 
 #endif

@@ -21,15 +21,13 @@ typedef struct dkm_cv_group {
 } dkm_cv_group;
 
 /** How many groups of ranks do the cells soonest, each holding @p grams matrices. Collective. */
-DKM_NODISCARD
-dkm_status dkm_cv_choose_groups(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_idx cells,
-                                dkm_idx grams, int *groups);
+DKM_NODISCARD dkm_status dkm_cv_choose_groups(dkm_ctx *ctx, const dkm_cv_problem *problem,
+                                              dkm_idx cells, dkm_idx grams, int *groups);
 
 /** How many of @p grams matrices of order @p m a group can hold at once beside its work, 2 at the
  *  least. Collective. */
-DKM_NODISCARD
-dkm_status dkm_cv_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m, dkm_idx grams,
-                           dkm_idx *capacity);
+DKM_NODISCARD dkm_status dkm_cv_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m,
+                                         dkm_idx grams, dkm_idx *capacity);
 
 /** How many more matrices of order @p m a group can hold beside those, @p most at the most.
  *  Collective. */
@@ -39,20 +37,18 @@ dkm_idx dkm_cv_split_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m
 /** Form groups, each with all examples. Collective; dkm_cv_group_close() frees, also after a
  *  failure.
  *  @param[in] grams  how many distinct kernels there are */
-DKM_NODISCARD
-dkm_status dkm_cv_group_open(dkm_cv_group *group, dkm_ctx *ctx, const dkm_cv_problem *problem,
-                             int groups, dkm_idx grams);
+DKM_NODISCARD dkm_status dkm_cv_group_open(dkm_cv_group *group, dkm_ctx *ctx,
+                                           const dkm_cv_problem *problem, int groups,
+                                           dkm_idx grams);
 void dkm_cv_group_close(dkm_cv_group *group);
 
 /** One status for all ranks of what each group did on its own. Collective on @p ctx. */
-DKM_NODISCARD
-dkm_status dkm_cv_agree(dkm_ctx *ctx, const dkm_cv_group *group, dkm_status status);
+DKM_NODISCARD dkm_status dkm_cv_agree(dkm_ctx *ctx, const dkm_cv_group *group, dkm_status status);
 
 /** A copy of all objects for each group that wants one. Collective on all ranks.
  *  @param[out] copy  new, spread over the group; NULL where not wanted */
-DKM_NODISCARD
-dkm_status dkm_cv_group_copy(const dkm_cv_group *group, int wanted, const dkm_data *all,
-                             dkm_data **copy);
+DKM_NODISCARD dkm_status dkm_cv_group_copy(const dkm_cv_group *group, int wanted,
+                                           const dkm_data *all, dkm_data **copy);
 
 /** The distinct kernels of a problem: place[2 k] and place[2 k + 1] are where the Gram matrices of
  *  inputs and outputs of kernel k are kept, -1 where the method wants none. */
@@ -65,8 +61,8 @@ typedef struct dkm_cv_grams {
 } dkm_cv_grams;
 
 /** Find the distinct kernels. Local; dkm_cv_grams_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_local dkm_cv_grams_open(dkm_cv_grams *grams, dkm_ctx *ctx, const dkm_cv_problem *problem);
+DKM_NODISCARD dkm_local dkm_cv_grams_open(dkm_cv_grams *grams, dkm_ctx *ctx,
+                                          const dkm_cv_problem *problem);
 void dkm_cv_grams_close(dkm_cv_grams *grams);
 
 /** Drop the Gram matrices that a group does not want. Local.
@@ -76,8 +72,7 @@ void dkm_cv_grams_drop(dkm_cv_group *group, const int *wanted);
 /** Let every group have the Gram matrices it wants. One that a single group lacks it computes by
  *  itself, and so does each of several where that is quicker than to send it; others are computed
  * by all ranks together. Collective on all ranks. */
-DKM_NODISCARD
-dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem, dkm_grid *grid,
-                              dkm_cv_group *group, const int *wanted);
+DKM_NODISCARD dkm_status dkm_cv_grams_bring(dkm_cv_grams *grams, const dkm_cv_problem *problem,
+                                            dkm_grid *grid, dkm_cv_group *group, const int *wanted);
 
 #endif

@@ -34,8 +34,8 @@ typedef struct dkm_cv_folds {
 
 /** Deal the examples, and tell of classes too small. Collective; dkm_cv_folds_close() frees, also
  *  after a failure. */
-DKM_NODISCARD
-dkm_status dkm_cv_folds_open(dkm_cv_folds *folds, dkm_ctx *ctx, const dkm_cv_problem *problem);
+DKM_NODISCARD dkm_status dkm_cv_folds_open(dkm_cv_folds *folds, dkm_ctx *ctx,
+                                           const dkm_cv_problem *problem);
 void dkm_cv_folds_close(dkm_cv_folds *folds);
 
 /** How many examples the cells of a split are tested on. Local. */
@@ -129,17 +129,16 @@ static inline int dkm_cv_wanted(const dkm_cv_cell *cell, dkm_idx setting)
 }
 
 /** Score predictions of the test part with a setting. Collective on the group. */
-DKM_NODISCARD
-dkm_status dkm_cv_score_predictions(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred);
+DKM_NODISCARD dkm_status dkm_cv_score_predictions(dkm_cv_cell *cell, dkm_idx setting,
+                                                  const dkm_data *pred);
 
 /** G(rows, cols) as rows in slabs, of a type. Collective on the group. */
-DKM_NODISCARD
-dkm_status dkm_cv_extract(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
-                          dkm_type type, dkm_data **cut);
+DKM_NODISCARD dkm_status dkm_cv_extract(const dkm_data *G, const dkm_cv_part *rows,
+                                        const dkm_cv_part *cols, dkm_type type, dkm_data **cut);
 /** The same as a distributed matrix; G is symmetric. Collective on the group. */
-DKM_NODISCARD
-dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G, const dkm_cv_part *rows,
-                            const dkm_cv_part *cols, dkm_dmat **A);
+DKM_NODISCARD dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G,
+                                          const dkm_cv_part *rows, const dkm_cv_part *cols,
+                                          dkm_dmat **A);
 
 /** A group's work on its cells, one after the other. */
 typedef struct dkm_cv_worker {
@@ -156,15 +155,13 @@ typedef struct dkm_cv_worker {
 
 /** Begin, with so many splits kept ready at once. Local; dkm_cv_worker_close() frees, also after a
  *  failure. */
-DKM_NODISCARD
-dkm_local dkm_cv_worker_open(dkm_cv_worker *worker, dkm_ctx *ctx, dkm_idx splits);
+DKM_NODISCARD dkm_local dkm_cv_worker_open(dkm_cv_worker *worker, dkm_ctx *ctx, dkm_idx splits);
 
 /** Do one cell. Collective on the group. A split is made ready when it is not at hand.
  *  @param[in]  fold  the `of` of the problem's folds
  *  @param[out] sums  two per setting, added to on the first rank of the group */
-DKM_NODISCARD
-dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_cell_id place, const dkm_idx *fold,
-                       double *sums);
+DKM_NODISCARD dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_cell_id place,
+                                     const dkm_idx *fold, double *sums);
 void dkm_cv_worker_close(dkm_cv_worker *worker);
 
 /** All splits of kernels [first, last), of each with every setting: those of one split and one
@@ -194,8 +191,7 @@ typedef struct dkm_cv_list {
 } dkm_cv_list;
 
 /** Do cells [first, last), whole units. Collective on the group. */
-DKM_NODISCARD
-dkm_status dkm_cv_work_through(dkm_cv_worker *worker, dkm_cv_list *list, dkm_idx first,
-                               dkm_idx last);
+DKM_NODISCARD dkm_status dkm_cv_work_through(dkm_cv_worker *worker, dkm_cv_list *list,
+                                             dkm_idx first, dkm_idx last);
 
 #endif

@@ -5,7 +5,6 @@
 #include <dkmap/score.h>
 
 /** Means of the columns of dense rows, all d of them on every rank. Collective. */
-DKM_NODISCARD
-dkm_status dkm_column_means(const dkm_data *data, double *means);
+DKM_NODISCARD dkm_status dkm_column_means(const dkm_data *data, double *means);
 
 #endif

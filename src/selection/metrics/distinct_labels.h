@@ -15,8 +15,8 @@ typedef struct dkm_distinct {
  *
  *  @param[out] distinct  cleared by dkm_distinct_clear(), also after a failure
  */
-DKM_NODISCARD
-dkm_status dkm_distinct_labels(const dkm_data *data, const dkm_data *more, dkm_distinct *distinct);
+DKM_NODISCARD dkm_status dkm_distinct_labels(const dkm_data *data, const dkm_data *more,
+                                             dkm_distinct *distinct);
 
 /** The place of @p number, which must occur. Local. */
 dkm_idx dkm_distinct_place(const dkm_distinct *distinct, dkm_idx number);

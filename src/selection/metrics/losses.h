@@ -26,9 +26,8 @@ int dkm_loss_fits(dkm_loss loss, dkm_type type);
 /** Any loss but that of a kernel, of each local row of two data of one size and a type that fits.
  *  Local.
  *  @param[in] labels  how many labels there are; read for the hamming loss of label sets only */
-DKM_NODISCARD
-dkm_local dkm_loss_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss, dkm_idx labels,
-                        double *losses);
+DKM_NODISCARD dkm_local dkm_loss_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
+                                      dkm_idx labels, double *losses);
 
 /** Characters or list entries of object i. Local. */
 dkm_idx dkm_loss_length(const dkm_objs *objs, dkm_idx i);

@@ -6,8 +6,8 @@
 #include <dkmap/eigen.h>
 
 /** As dkm_eigen_leading(), whatever a run before may have left. Collective. */
-DKM_NODISCARD
-dkm_status dkm_eigen_compute(dkm_dmat *K, const dkm_eigen_settings *settings, double **values,
-                             dkm_data **vectors, double *means, dkm_eigen_info *info);
+DKM_NODISCARD dkm_status dkm_eigen_compute(dkm_dmat *K, const dkm_eigen_settings *settings,
+                                           double **values, dkm_data **vectors, double *means,
+                                           dkm_eigen_info *info);
 
 #endif

@@ -7,11 +7,9 @@
 
 /** Largest eigenvalue of a symmetric matrix by a few power steps on its lower triangle: a lower
  *  bound, as a rule within a few per cent. Collective. */
-DKM_NODISCARD
-dkm_status dkm_largest_eigenvalue(const dkm_dmat *A, double *value);
+DKM_NODISCARD dkm_status dkm_largest_eigenvalue(const dkm_dmat *A, double *value);
 
 /** Smallest eigenvalue of L L' by a few inverse power steps: an upper bound of it. Collective. */
-DKM_NODISCARD
-dkm_status dkm_smallest_eigenvalue(const dkm_dmat *L, double *value);
+DKM_NODISCARD dkm_status dkm_smallest_eigenvalue(const dkm_dmat *L, double *value);
 
 #endif

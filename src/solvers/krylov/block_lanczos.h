@@ -48,9 +48,9 @@ double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block);
  *  @return DKM_OK, also when not converged (see @p outcome); DKM_ERR_MEMORY, also when a node
  *          cannot hold dkm_krylov_bytes(); what the operator returns
  */
-DKM_NODISCARD
-dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *settings,
-                             const dkm_linop *A, const dkm_multivec *start, double *values,
-                             dkm_multivec *vectors, dkm_block_lanczos_outcome *outcome);
+DKM_NODISCARD dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *settings,
+                                           const dkm_linop *A, const dkm_multivec *start,
+                                           double *values, dkm_multivec *vectors,
+                                           dkm_block_lanczos_outcome *outcome);
 
 #endif

@@ -24,12 +24,11 @@ typedef struct dkm_block_lanczos_run {
 /** Leave the state of a run with the checkpointer, where that is due. Collective, between two
  * rounds.
  *  @return DKM_OK; DKM_ERR_STOPPED; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_block_lanczos_save(dkm_block_lanczos_run *run, dkm_block_lanczos_outcome *outcome);
+DKM_NODISCARD dkm_status dkm_block_lanczos_save(dkm_block_lanczos_run *run,
+                                                dkm_block_lanczos_outcome *outcome);
 
 /** Take up the state that another run left, if any. Collective. */
-DKM_NODISCARD
-dkm_status dkm_block_lanczos_restore(dkm_block_lanczos_run *run,
-                                     dkm_block_lanczos_outcome *outcome);
+DKM_NODISCARD dkm_status dkm_block_lanczos_restore(dkm_block_lanczos_run *run,
+                                                   dkm_block_lanczos_outcome *outcome);
 
 #endif

@@ -38,8 +38,7 @@ typedef struct dkm_pcg_outcome {
  *  @param[in]  Y  right-hand sides
  *  @param[out] X  initialized with room for as many columns
  */
-DKM_NODISCARD
-dkm_status dkm_pcg(const dkm_multivec *Y, const dkm_pcg_settings *settings, dkm_idx m,
-                   dkm_multivec *X, dkm_pcg_outcome *outcome);
+DKM_NODISCARD dkm_status dkm_pcg(const dkm_multivec *Y, const dkm_pcg_settings *settings, dkm_idx m,
+                                 dkm_multivec *X, dkm_pcg_outcome *outcome);
 
 #endif

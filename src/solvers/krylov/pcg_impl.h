@@ -18,11 +18,9 @@ typedef struct dkm_pcg_run {
 
 /** Leave the state after a step, where the steps have a name and that is due. Collective.
  *  @return DKM_OK; DKM_ERR_STOPPED when the run is to end here; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_pcg_save(dkm_pcg_run *c, int steps);
+DKM_NODISCARD dkm_status dkm_pcg_save(dkm_pcg_run *c, int steps);
 
 /** Go on after the last step that a run before left, if there is one. Collective. */
-DKM_NODISCARD
-dkm_status dkm_pcg_restore(dkm_pcg_run *c, int *steps, int *found);
+DKM_NODISCARD dkm_status dkm_pcg_restore(dkm_pcg_run *c, int *steps, int *found);
 
 #endif

@@ -20,8 +20,7 @@ typedef enum dkm_greedy_rule {
  *  @param[out]    places  ascending, the same on every rank; room for @p count
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
-DKM_NODISCARD
-dkm_status dkm_greedy_choose(const dkm_prepared *X, dkm_greedy_rule rule, dkm_idx *count,
-                             dkm_idx *places);
+DKM_NODISCARD dkm_status dkm_greedy_choose(const dkm_prepared *X, dkm_greedy_rule rule,
+                                           dkm_idx *count, dkm_idx *places);
 
 #endif

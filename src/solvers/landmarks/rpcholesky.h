@@ -12,7 +12,7 @@
  *  @param[out]    places  ascending, the same on every rank; room for @p count
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when k(x, x) is not known or nowhere above 0
  */
-DKM_NODISCARD
-dkm_status dkm_rpcholesky_choose(const dkm_prepared *X, dkm_idx *count, dkm_idx *places);
+DKM_NODISCARD dkm_status dkm_rpcholesky_choose(const dkm_prepared *X, dkm_idx *count,
+                                               dkm_idx *places);
 
 #endif

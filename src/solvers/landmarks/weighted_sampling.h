@@ -23,8 +23,7 @@ typedef struct dkm_weighted_sampling {
  *  @param[in,out] count   at most m; how many were drawn
  *  @param[out]    places  ascending, the same on every rank
  */
-DKM_NODISCARD
-dkm_status dkm_weighted_sampling_draw(const dkm_weighted_sampling *sampling, dkm_idx *count,
-                                      dkm_idx *places);
+DKM_NODISCARD dkm_status dkm_weighted_sampling_draw(const dkm_weighted_sampling *sampling,
+                                                    dkm_idx *count, dkm_idx *places);
 
 #endif

@@ -8,10 +8,11 @@
 
 #define STORED_MEMORY_FRACTION 8.0   /* K_mn is kept where so many like it would fit */
 #define F32_MIN_INPUTS         20000 /* inputs from which kernel values are single precision */
-#define LANDMARKS_PER_ROOT     10.0 /* landmarks for each root of m, where their number is not given \
+#define LANDMARKS_PER_ROOT                                                                         \
+    10.0                     /* landmarks for each root of m, where their number is not given \
                                      */
-#define ROUGH_TOLERANCE 1e-6        /* tolerance of the exact system from which they may be */
-#define SINGLE_ERROR    1e-5        /* of kernel values of single precision: so much is usual */
+#define ROUGH_TOLERANCE 1e-6 /* tolerance of the exact system from which they may be */
+#define SINGLE_ERROR    1e-5 /* of kernel values of single precision: so much is usual */
 
 static dkm_precision nystroem_precision_of(const dkm_nystroem_settings *settings, dkm_idx m)
 {

@@ -36,15 +36,13 @@ dkm_idx dkm_nystroem_count(const dkm_nystroem_settings *settings, dkm_idx m);
 /** Bring the landmarks to every rank and compute K_nn. Collective; dkm_nystroem_close() frees, also
  *  after a failure.
  *  @return DKM_OK; DKM_ERR_MEMORY when they do not fit */
-DKM_NODISCARD
-dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_problem *parts,
-                             const dkm_nystroem_settings *settings);
+DKM_NODISCARD dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_problem *parts,
+                                           const dkm_nystroem_settings *settings);
 void dkm_nystroem_close(dkm_nystroem *s);
 
 /** Show columns [c0, c1) of all strips. Collective. */
-DKM_NODISCARD
-dkm_status dkm_nystroem_for_each_panel(dkm_nystroem *s, dkm_idx c0, dkm_idx c1,
-                                       dkm_strip_visitor *visitor);
+DKM_NODISCARD dkm_status dkm_nystroem_for_each_panel(dkm_nystroem *s, dkm_idx c0, dkm_idx c1,
+                                                     dkm_strip_visitor *visitor);
 
 /** One pass of products: U = K_mn V, or U = T where there is no V; then W = K_nm U. Matrices of m
  *  rows are this rank's slab, row-major without gaps. */
@@ -58,39 +56,33 @@ typedef struct dkm_nystroem_pass {
 } dkm_nystroem_pass;
 
 /** Make a pass. Collective. */
-DKM_NODISCARD
-dkm_status dkm_nystroem_products(dkm_nystroem *s, dkm_nystroem_pass *pass);
+DKM_NODISCARD dkm_status dkm_nystroem_products(dkm_nystroem *s, dkm_nystroem_pass *pass);
 /** The same for strips in single precision, multiplied in it: of V to F, or of T to W. Collective.
  */
-DKM_NODISCARD
-dkm_status dkm_nystroem_products_f32(dkm_nystroem *s, dkm_nystroem_pass *pass);
+DKM_NODISCARD dkm_status dkm_nystroem_products_f32(dkm_nystroem *s, dkm_nystroem_pass *pass);
 
 /** P = (S K_mn)'(S K_mn) + gamma K_nn, lower triangle. Collective.
  *  @param[out] P  new double n x n matrix, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status dkm_nystroem_sketch(dkm_nystroem *s, double gamma, dkm_dmat **P);
+DKM_NODISCARD dkm_status dkm_nystroem_sketch(dkm_nystroem *s, double gamma, dkm_dmat **P);
 
 /** G = K_nm K_mn, lower triangle. Collective.
  *  @param[out] G  new double n x n matrix, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status dkm_nystroem_normal_matrix(dkm_nystroem *s, dkm_dmat **G);
+DKM_NODISCARD dkm_status dkm_nystroem_normal_matrix(dkm_nystroem *s, dkm_dmat **G);
 /** The same in half the time where strips are single precision, and less exact. Collective.
  *  @param[out] off  what G is off by: the root of the mean square of the eigenvalues of the
  *                   difference, measured; 0 where strips are double precision */
-DKM_NODISCARD
-dkm_status dkm_nystroem_normal_matrix_f32(dkm_nystroem *s, dkm_dmat **G, double *off);
+DKM_NODISCARD dkm_status dkm_nystroem_normal_matrix_f32(dkm_nystroem *s, dkm_dmat **G, double *off);
 
 /** What the landmarks leave of k(x, x), a mean over some inputs. Collective. */
-DKM_NODISCARD
-dkm_status dkm_nystroem_residual_trace(const dkm_nystroem *s, double *rest);
+DKM_NODISCARD dkm_status dkm_nystroem_residual_trace(const dkm_nystroem *s, double *rest);
 
 /** G += scale K_nn for a matrix in the layout of K_nn. Local. */
 void dkm_nystroem_add_knn(const dkm_nystroem *s, double scale, dkm_dmat *G);
 
 /** Factor a positive semidefinite n x n matrix, shifted by what rounding may have taken from it.
  *  Collective; dkm_shifted_cholesky_close() frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_nystroem_factor(const dkm_nystroem *s, dkm_dmat *P, dkm_shifted_cholesky *factor);
+DKM_NODISCARD dkm_status dkm_nystroem_factor(const dkm_nystroem *s, dkm_dmat *P,
+                                             dkm_shifted_cholesky *factor);
 
 /** A solution of (K + gamma I) B = T; borrowed. */
 typedef struct dkm_nystroem_solution {
@@ -102,16 +94,16 @@ typedef struct dkm_nystroem_solution {
 
 /** ||T - (K + gamma I) B|| / ||T|| with K in double, from 256 of its rows drawn at random, or all
  *  where they are fewer. Collective. */
-DKM_NODISCARD
-dkm_status dkm_nystroem_residual_estimate(const dkm_nystroem *s, const dkm_nystroem_solution *check,
-                                          double *residual);
+DKM_NODISCARD dkm_status dkm_nystroem_residual_estimate(const dkm_nystroem *s,
+                                                        const dkm_nystroem_solution *check,
+                                                        double *residual);
 
 /** Conjugate gradients for slabs of @p rows rows, with what is to be told of them in @p info; a run
  *  that stops above the tolerance is told to the user with the reason. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the solution is not finite */
-DKM_NODISCARD
-dkm_status dkm_nystroem_pcg(const dkm_nystroem *s, const dkm_pcg_settings *how, dkm_idx rows,
-                            const dkm_multivec *Y, dkm_multivec *X, dkm_nystroem_info *info);
+DKM_NODISCARD dkm_status dkm_nystroem_pcg(const dkm_nystroem *s, const dkm_pcg_settings *how,
+                                          dkm_idx rows, const dkm_multivec *Y, dkm_multivec *X,
+                                          dkm_nystroem_info *info);
 /** What is to be told of any run before its first step. Local. */
 dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *s,
                                          const dkm_nystroem_settings *settings);
@@ -126,9 +118,9 @@ dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *s,
  *  @param[out] info  what is to be told
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the solution is not finite
  */
-DKM_NODISCARD
-dkm_status dkm_nystroem_ridge(dkm_nystroem *s, const dkm_nystroem_settings *settings, double gamma,
-                              dkm_idx p, const double *T, dkm_dmat **A, dkm_nystroem_info *info);
+DKM_NODISCARD dkm_status dkm_nystroem_ridge(dkm_nystroem *s, const dkm_nystroem_settings *settings,
+                                            double gamma, dkm_idx p, const double *T, dkm_dmat **A,
+                                            dkm_nystroem_info *info);
 
 /** Solve (K + gamma I) B = T with K = k(X, X), the landmarks giving the preconditioner.
  *
@@ -137,9 +129,8 @@ dkm_status dkm_nystroem_ridge(dkm_nystroem *s, const dkm_nystroem_settings *sett
  *  @param[in]     X  the inputs, prepared as training objects
  *  @param[in,out] T  this rank's slab of m rows of p numbers; becomes B
  */
-DKM_NODISCARD
-dkm_status dkm_nystroem_exact_pcg(dkm_nystroem *s, const dkm_prepared *X,
-                                  const dkm_nystroem_settings *settings, double gamma, dkm_idx p,
-                                  double *T, dkm_nystroem_info *info);
+DKM_NODISCARD dkm_status dkm_nystroem_exact_pcg(dkm_nystroem *s, const dkm_prepared *X,
+                                                const dkm_nystroem_settings *settings, double gamma,
+                                                dkm_idx p, double *T, dkm_nystroem_info *info);
 
 #endif

@@ -24,19 +24,17 @@ dkm_input_stream dkm_input_stream_open(const dkm_data *X, dkm_source *source, dk
 
 /** Say what the objects will be compared with, which must outlive the stream. Collective.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for objects that are rows of a matrix of their own */
-DKM_NODISCARD
-dkm_status dkm_input_stream_bind(dkm_input_stream *feed, const dkm_prepared *training);
+DKM_NODISCARD dkm_status dkm_input_stream_bind(dkm_input_stream *feed,
+                                               const dkm_prepared *training);
 
 /** The objects of this rank from its @p first on, feed->each at the most. Collective.
  *  @param[out] X  stays the stream's, until the next call */
-DKM_NODISCARD
-dkm_status dkm_input_stream_read_chunk(dkm_input_stream *feed, dkm_idx first,
-                                       const dkm_prepared **X);
+DKM_NODISCARD dkm_status dkm_input_stream_read_chunk(dkm_input_stream *feed, dkm_idx first,
+                                                     const dkm_prepared **X);
 
 /** Objects [0, m) by their places, spread in slabs. Collective. */
-DKM_NODISCARD
-dkm_status dkm_input_stream_select(const dkm_input_stream *feed, dkm_idx count,
-                                   const dkm_idx *places, dkm_data **selected);
+DKM_NODISCARD dkm_status dkm_input_stream_select(const dkm_input_stream *feed, dkm_idx count,
+                                                 const dkm_idx *places, dkm_data **selected);
 
 /** Choose landmarks among the objects. Collective.
  *
@@ -46,10 +44,10 @@ dkm_status dkm_input_stream_select(const dkm_input_stream *feed, dkm_idx count,
  *  @param[in,out] count   as of dkm_landmarks_choose()
  *  @param[out]    places  room for @p count numbers
  */
-DKM_NODISCARD
-dkm_status dkm_input_stream_landmarks(const dkm_input_stream *feed, const dkm_kernel *kernel,
-                                      dkm_landmark_method choice, double gamma, dkm_idx *count,
-                                      dkm_idx *places);
+DKM_NODISCARD dkm_status dkm_input_stream_landmarks(const dkm_input_stream *feed,
+                                                    const dkm_kernel *kernel,
+                                                    dkm_landmark_method choice, double gamma,
+                                                    dkm_idx *count, dkm_idx *places);
 
 void dkm_input_stream_close(dkm_input_stream *feed);
 

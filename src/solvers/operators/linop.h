@@ -15,8 +15,8 @@ typedef struct dkm_linop {
 } dkm_linop;
 
 /** out = A in. Collective. */
-DKM_NODISCARD
-dkm_status dkm_linop_apply(const dkm_linop *A, const dkm_multivec *in, dkm_multivec *out);
+DKM_NODISCARD dkm_status dkm_linop_apply(const dkm_linop *A, const dkm_multivec *in,
+                                         dkm_multivec *out);
 
 /** scale K + shift I for a kernel matrix that is stored, or computed anew for each product. */
 typedef struct dkm_kernel_op {
@@ -28,11 +28,9 @@ typedef struct dkm_kernel_op {
 } dkm_kernel_op;
 
 /** out = scale K in + shift in; of @p op, a dkm_kernel_op, as dkm_linop wants it. Collective. */
-DKM_NODISCARD
-dkm_status dkm_kernel_op_apply(void *op, const dkm_multivec *in, dkm_multivec *out);
+DKM_NODISCARD dkm_status dkm_kernel_op_apply(void *op, const dkm_multivec *in, dkm_multivec *out);
 
 /** V <- K V, without scale and shift. Collective. */
-DKM_NODISCARD
-dkm_status dkm_kernel_op_multiply(const dkm_kernel_op *op, dkm_multivec *V);
+DKM_NODISCARD dkm_status dkm_kernel_op_multiply(const dkm_kernel_op *op, dkm_multivec *V);
 
 #endif

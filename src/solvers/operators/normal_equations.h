@@ -13,13 +13,13 @@
  *
  *  @param[out] C  new double matrix in blocks of nb, owned by the caller; NULL on failure
  */
-DKM_NODISCARD
-dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_idx nb, dkm_dmat **C);
+DKM_NODISCARD dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_idx nb,
+                                                     dkm_dmat **C);
 
 /** R = X'T for T of as many rows as X. Collective.
  *  @param[out] R  slab of d rows with room for the columns of T */
-DKM_NODISCARD
-dkm_status dkm_normal_equations_rhs(const dkm_data *X, const dkm_multivec *T, dkm_multivec *R);
+DKM_NODISCARD dkm_status dkm_normal_equations_rhs(const dkm_data *X, const dkm_multivec *T,
+                                                  dkm_multivec *R);
 
 /** Rows [first, first + count) of this rank's slab as dense rows of @p d numbers. Rows past the
  *  slab are zero, and so are columns that X does not have; columns past d are left out. Local.

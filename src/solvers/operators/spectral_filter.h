@@ -13,20 +13,18 @@
 /** out = M' in: from slabs of r rows and p columns to slabs of k rows. Collective.
  *  @param[in]  in   ld = ldin
  *  @param[out] out  ld = ldout */
-DKM_NODISCARD
-dkm_status dkm_spectral_filter_project(const dkm_dmat *M, dkm_idx p, const double *in, dkm_idx ldin,
-                                       double *out, dkm_idx ldout);
+DKM_NODISCARD dkm_status dkm_spectral_filter_project(const dkm_dmat *M, dkm_idx p, const double *in,
+                                                     dkm_idx ldin, double *out, dkm_idx ldout);
 
 /** out = [M diag(w_1) Z, M diag(w_2) Z, ...]: from slabs of k rows and p columns to slabs of r
  *  rows, ld = count * p. Collective. */
-DKM_NODISCARD
-dkm_status dkm_spectral_filter_apply(const dkm_dmat *M, dkm_idx count, const double *w, dkm_idx p,
-                                     const double *Z, dkm_idx ldz, double *out);
+DKM_NODISCARD dkm_status dkm_spectral_filter_apply(const dkm_dmat *M, dkm_idx count,
+                                                   const double *w, dkm_idx p, const double *Z,
+                                                   dkm_idx ldz, double *out);
 
 /** out(i, f) = sum_j M(i, j)^2 w(j, f), the diagonals of M diag(w_f) M', in slabs of r rows,
  *  ld = count. Collective. */
-DKM_NODISCARD
-dkm_status dkm_spectral_filter_diagonal(const dkm_dmat *M, dkm_idx count, const double *w,
-                                        double *out);
+DKM_NODISCARD dkm_status dkm_spectral_filter_diagonal(const dkm_dmat *M, dkm_idx count,
+                                                      const double *w, double *out);
 
 #endif

@@ -29,8 +29,8 @@ void dkm_qp_distributed_clear(dkm_qp_distributed *spread);
 /** Make room for constraints, the owner of each given; their rows and columns are still to be set.
  *  Local, alike on every rank.
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_qp_distributed_grow(dkm_qp_distributed *spread, dkm_idx count, const int *owner);
+DKM_NODISCARD dkm_local dkm_qp_distributed_grow(dkm_qp_distributed *spread, dkm_idx count,
+                                                const int *owner);
 
 /** Hand the rows of the program on rank 0 to their owners, and drop its G. Collective. @p spread
  *  has grown by its constraints, and no others. */
@@ -41,8 +41,8 @@ void dkm_qp_distributed_take(dkm_qp_distributed *spread, dkm_qp *qp);
  *  @param[in] fresh  how many they are; those of one rank lie together, in the order of the ranks
  *  @param[in] block  fresh x own: their products with own constraints, the new ones included
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_SIZE */
-DKM_NODISCARD
-dkm_status dkm_qp_distributed_add(dkm_qp_distributed *spread, dkm_idx fresh, const double *block);
+DKM_NODISCARD dkm_status dkm_qp_distributed_add(dkm_qp_distributed *spread, dkm_idx fresh,
+                                                const double *block);
 
 /** Keep the constraints with keep[c] != 0. Local, alike on every rank. */
 void dkm_qp_distributed_keep(dkm_qp_distributed *spread, const char *keep);
@@ -50,8 +50,7 @@ void dkm_qp_distributed_keep(dkm_qp_distributed *spread, const char *keep);
 /** Solve the program of rank 0 with a budget C, or without one where C is 0. Collective.
  *  @param[out] info  on rank 0
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, double C,
-                                    double tolerance, dkm_qp_info *info);
+DKM_NODISCARD dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, double C,
+                                                  double tolerance, dkm_qp_info *info);
 
 #endif

@@ -58,8 +58,7 @@ void dkm_qp_clear(dkm_qp *qp);
 /** Make room for @p count constraints more, each with a = 0, b and group still to be set, and their
  *  rows and columns of G as well. Local.
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
+DKM_NODISCARD dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
 
 /** Drop G, whose rows are with @p far from now on. Local. */
 void dkm_qp_use_row_provider(dkm_qp *qp, dkm_qp_row_provider *far);
@@ -71,16 +70,14 @@ void dkm_qp_keep(dkm_qp *qp, const char *keep);
  *
  *  @param[in] tolerance  on b_c - (G a)_c of constraints with a_c = 0, and stands for them all
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_qp_active_set(dkm_qp *qp, double tolerance, dkm_qp_info *info);
+DKM_NODISCARD dkm_local dkm_qp_active_set(dkm_qp *qp, double tolerance, dkm_qp_info *info);
 
 /** Solve with a budget, two multipliers of one group at a time. Local.
  *
  *  @param[in] budget     C > 0 of every group
  *  @param[in] tolerance  on the spread of gradients within a group
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_qp_smo(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info);
+DKM_NODISCARD dkm_local dkm_qp_smo(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info);
 
 /** Row c of G; valid until two other rows were asked for. Local. */
 const double *dkm_qp_row(dkm_qp *qp, dkm_idx c);
@@ -91,15 +88,13 @@ void dkm_qp_matvec(const dkm_qp *qp, const double *a, const char *skip, double *
 
 /** Make room for a row of the factor more. Local.
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_qp_widen_factor(dkm_qp *qp);
+DKM_NODISCARD dkm_local dkm_qp_widen_factor(dkm_qp *qp);
 /** Row i of the factor: i + 1 numbers, and room for one more. Local. */
 double *dkm_qp_factor_row(const dkm_qp *qp, dkm_idx i);
 
 /** Set up and drop what rows that are far are kept in during a solve. Local.
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_local dkm_qp_row_cache_open(dkm_qp *qp);
+DKM_NODISCARD dkm_local dkm_qp_row_cache_open(dkm_qp *qp);
 void dkm_qp_row_cache_close(dkm_qp *qp);
 
 /** b'a - 1/2 a'Ga. Local.

@@ -15,15 +15,13 @@
  *  @param[in]  n     constraints, known to every rank
  *  @param[out] rows  what the state borrows; to be freed after it was saved, also on failure
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_qp_save(const dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
-                       dkm_archive *state, double **rows);
+DKM_NODISCARD dkm_status dkm_qp_save(const dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
+                                     dkm_archive *state, double **rows);
 
 /** Fill the empty program of rank 0, or the rows of @p spread, from a state; b, a and groups are
  * still to be set. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_IO; DKM_ERR_FORMAT */
-DKM_NODISCARD
-dkm_status dkm_qp_restore(dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
-                          const dkm_archive *state);
+DKM_NODISCARD dkm_status dkm_qp_restore(dkm_qp *qp, const dkm_qp_distributed *spread, dkm_idx n,
+                                        const dkm_archive *state);
 
 #endif

@@ -18,9 +18,8 @@
  *  @return DKM_OK, also when the residual stopped above the tolerance: the caller judges it;
  *          DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no shift allowed a factor
  */
-DKM_NODISCARD
-dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
-                          const dkm_ridge_settings *settings, int keep, int refine,
-                          const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info);
+DKM_NODISCARD dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                                        const dkm_ridge_settings *settings, int keep, int refine,
+                                        const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info);
 
 #endif

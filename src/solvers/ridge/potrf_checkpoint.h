@@ -20,8 +20,7 @@ typedef struct dkm_potrf_checkpoint {
  *
  *  @return DKM_OK; what dkm_checkpointer_load() returns
  */
-DKM_NODISCARD
-dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *kept);
+DKM_NODISCARD dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *kept);
 
 /** Factor A = L L' from that state on; `from` is 0 afterwards, for another attempt.
  *
@@ -30,7 +29,6 @@ dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *kept);
  *  @param[out] info  as dkm_la_potrf() tells it
  *  @return DKM_OK; DKM_ERR_STOPPED
  */
-DKM_NODISCARD
-dkm_status dkm_potrf_checkpoint_factorize(dkm_potrf_checkpoint *kept, dkm_idx *info);
+DKM_NODISCARD dkm_status dkm_potrf_checkpoint_factorize(dkm_potrf_checkpoint *kept, dkm_idx *info);
 
 #endif

@@ -34,30 +34,28 @@ void dkm_jitter_report(dkm_ctx *ctx, const char *name, dkm_idx info, double jitt
 
 /** Get ready to factor A, whose lower triangle is read. Collective; dkm_shifted_cholesky_close()
  * frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_open(dkm_shifted_cholesky *factor, dkm_dmat *A, const char *name);
+DKM_NODISCARD dkm_status dkm_shifted_cholesky_open(dkm_shifted_cholesky *factor, dkm_dmat *A,
+                                                   const char *name);
 
 /** Factor A + gamma I, climbing a sequence of growing jitter until it works. Collective.
  *  @return DKM_OK; DKM_ERR_NUMERIC when the attempts ends */
-DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_factorize(dkm_shifted_cholesky *factor, double gamma);
+DKM_NODISCARD dkm_status dkm_shifted_cholesky_factorize(dkm_shifted_cholesky *factor, double gamma);
 
 /** Try to factor A + shift I, once. Collective.
  *  @param[out] info  as of dkm_la_potrf() */
-DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_attempt(dkm_shifted_cholesky *factor, double shift, dkm_idx *info);
+DKM_NODISCARD dkm_status dkm_shifted_cholesky_attempt(dkm_shifted_cholesky *factor, double shift,
+                                                      dkm_idx *info);
 
 /** Put A back in the place of its factor, both triangles. Collective. */
-DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_restore(dkm_shifted_cholesky *factor);
+DKM_NODISCARD dkm_status dkm_shifted_cholesky_restore(dkm_shifted_cholesky *factor);
 
 /** B = (A + gamma I)^-1 B in place, residual unmeasured. Collective. */
 void dkm_shifted_cholesky_apply(const dkm_shifted_cholesky *factor, dkm_dmat *B);
 
 /** V <- (A + gamma I)^-1 V for a multivector without gaps, ld = cols. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *factor, dkm_multivec *V);
+DKM_NODISCARD dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *factor,
+                                                         dkm_multivec *V);
 
 /** Solve (A + gamma I) X = Y, and note residual and condition in the factor's info.
  *
@@ -66,9 +64,8 @@ dkm_status dkm_shifted_cholesky_apply_rows(const dkm_shifted_cholesky *factor, d
  *  @param[out] X  new, in the precision of A; NULL on failure
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when X is not finite
  */
-DKM_NODISCARD
-dkm_status dkm_shifted_cholesky_solve(dkm_shifted_cholesky *factor, const dkm_dmat *Y,
-                                      dkm_dmat **X);
+DKM_NODISCARD dkm_status dkm_shifted_cholesky_solve(dkm_shifted_cholesky *factor, const dkm_dmat *Y,
+                                                    dkm_dmat **X);
 
 /** p = the diagonal of (A + gamma I)^-1 and, given a symmetric K in the layout of A, both triangles
  *  filled, q = that of K (A + gamma I)^-1.

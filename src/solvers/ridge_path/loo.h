@@ -43,9 +43,8 @@ typedef struct dkm_loo {
 } dkm_loo;
 
 /** Begin with sums of zero. Local; dkm_loo_close() frees. */
-DKM_NODISCARD
-dkm_local dkm_loo_open(dkm_loo *loo, const dkm_multivec *T, dkm_idx m,
-                       const dkm_path_settings *settings);
+DKM_NODISCARD dkm_local dkm_loo_open(dkm_loo *loo, const dkm_multivec *T, dkm_idx m,
+                                     const dkm_path_settings *settings);
 /** Add a piece. Every row and column must be added once. Local. */
 void dkm_loo_add(dkm_loo *loo, const dkm_loo_piece *piece);
 /** The errors of gammas [first, first + count), into their points. Collective. */

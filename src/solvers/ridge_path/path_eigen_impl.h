@@ -27,11 +27,10 @@ double dkm_path_eigen_jitter(const dkm_path_eigen *s, dkm_idx g);
 void dkm_path_eigen_weights(const dkm_path_eigen *s, dkm_idx g, double *w);
 
 /** Z = V'R. Collective. */
-DKM_NODISCARD
-dkm_status dkm_path_eigen_project(const dkm_path_eigen *s, const dkm_multivec *R, dkm_multivec *Z);
+DKM_NODISCARD dkm_status dkm_path_eigen_project(const dkm_path_eigen *s, const dkm_multivec *R,
+                                                dkm_multivec *Z);
 
 /** Errors of all gammas into the points of the run. Collective. */
-DKM_NODISCARD
-dkm_status dkm_path_eigen_loo(dkm_path_eigen *s);
+DKM_NODISCARD dkm_status dkm_path_eigen_loo(dkm_path_eigen *s);
 
 #endif

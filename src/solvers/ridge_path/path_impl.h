@@ -39,16 +39,12 @@ static inline int dkm_path_penalizes_coefficients(const dkm_path_run *run)
 }
 
 /** The faster solver, or the only one that memory allows. Collective. */
-DKM_NODISCARD
-dkm_status dkm_path_choose_solver(const dkm_path_run *run, dkm_path_solver *solver);
+DKM_NODISCARD dkm_status dkm_path_choose_solver(const dkm_path_run *run, dkm_path_solver *solver);
 
 /** Errors of all gammas in run->points, the best one and its solution. Collective. */
-DKM_NODISCARD
-dkm_status dkm_path_by_eigen(dkm_path_run *run);
-DKM_NODISCARD
-dkm_status dkm_path_by_band(dkm_path_run *run);
-DKM_NODISCARD
-dkm_status dkm_path_by_cholesky(dkm_path_run *run);
+DKM_NODISCARD dkm_status dkm_path_by_eigen(dkm_path_run *run);
+DKM_NODISCARD dkm_status dkm_path_by_band(dkm_path_run *run);
+DKM_NODISCARD dkm_status dkm_path_by_cholesky(dkm_path_run *run);
 
 /** Whether K can be reduced to a band: in the dual, with the penalty on the weights. */
 static inline int dkm_path_suits_band(const dkm_path_run *run)
@@ -64,21 +60,19 @@ int dkm_path_stores_matrix(const dkm_path_run *run, double bytes);
 double dkm_path_error(const dkm_path_run *run, dkm_idx gamma);
 
 /** Put the place of the least error in run->best; fails when none is a number. Collective. */
-DKM_NODISCARD
-dkm_status dkm_path_select_best(dkm_path_run *run);
+DKM_NODISCARD dkm_status dkm_path_select_best(dkm_path_run *run);
 
 /** R = what run->B leaves of the right-hand sides of the system, noted in run->ridge. Collective.
  *  @param[in]  largest  eigenvalue of the system's matrix
  *  @param[out] R        initialized with room for as many columns */
-DKM_NODISCARD
-dkm_status dkm_path_residual(dkm_path_run *run, double gamma, double largest, dkm_multivec *R);
+DKM_NODISCARD dkm_status dkm_path_residual(dkm_path_run *run, double gamma, double largest,
+                                           dkm_multivec *R);
 
 /** Rows of a chunk of inputs on each rank. Local; the same on every rank. */
 dkm_idx dkm_path_chunk(const dkm_path_run *run);
 /** The chunk from this rank's row @p first on, of chunk x ranks rows; rows past a rank's slab are
  *  zero. Collective. */
-DKM_NODISCARD
-dkm_status dkm_path_inputs(const dkm_path_run *run, dkm_idx first, dkm_dmat **E);
+DKM_NODISCARD dkm_status dkm_path_inputs(const dkm_path_run *run, dkm_idx first, dkm_dmat **E);
 
 /** fit <- T - fit for the rows and columns of a piece whose part[0].b is @p fit. Local. */
 void dkm_path_complement(const dkm_path_run *run, const dkm_loo_piece *piece, double *fit);

@@ -65,31 +65,29 @@ typedef struct dkm_joint_map_rows {
  *  @param[in] places   0, or by how many places of strings coordinates are sorted
  *  @param[in] r        coordinates of an output
  *  @return DKM_OK; DKM_ERR_ARG when the shape of patches, or the width of inputs, is not r */
-DKM_NODISCARD
-dkm_status dkm_joint_map_open(dkm_joint_map *map, dkm_data **X, const dkm_joint *joint,
-                              const dkm_joint_kernels *kernels, dkm_idx places, dkm_idx r,
-                              const dkm_layout *layout);
+DKM_NODISCARD dkm_status dkm_joint_map_open(dkm_joint_map *map, dkm_data **X,
+                                            const dkm_joint *joint,
+                                            const dkm_joint_kernels *kernels, dkm_idx places,
+                                            dkm_idx r, const dkm_layout *layout);
 void dkm_joint_map_close(dkm_joint_map *map);
 
 /** Make ready to apply weight vectors to the training inputs themselves. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY, also when K would not fit into the memory of the nodes */
-DKM_NODISCARD
-dkm_status dkm_joint_map_train(dkm_joint_map *map);
+DKM_NODISCARD dkm_status dkm_joint_map_train(dkm_joint_map *map);
 
 /** G = W x of every input of @p A, or of the training inputs where A is NULL. Collective.
  *
  *  @param[in]  U  this rank's slab of the weight vector, m x r
  *  @param[out] G  this rank's inputs x r */
-DKM_NODISCARD
-dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const double *U, double *G);
+DKM_NODISCARD dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const double *U,
+                                             double *G);
 
 /** out(a, b) = <Phi(x_a, v_a), Phi(x_b, v_b)> for constraints a and b. Collective.
  *
  *  @param[in]  A    the same on every rank, examples counted from the first of all
  *  @param[in]  B    of this rank's own examples, counted from its first
  *  @param[out] out  A.count x B.count, row-major */
-DKM_NODISCARD
-dkm_status dkm_joint_map_gram(dkm_joint_map *map, dkm_joint_map_rows A, dkm_joint_map_rows B,
-                              double *out);
+DKM_NODISCARD dkm_status dkm_joint_map_gram(dkm_joint_map *map, dkm_joint_map_rows A,
+                                            dkm_joint_map_rows B, double *out);
 
 #endif

@@ -9,15 +9,15 @@
 #include "models/jkm/joint_map/joint_map.h"
 
 /** G += weight sum_j s(a_i, x_j) o u_j. Collective. */
-DKM_NODISCARD
-dkm_status dkm_joint_map_patch_apply(const dkm_joint_map *map, const dkm_joint_map_patch *patch,
-                                     const dkm_data *A, const double *U, double *G);
+DKM_NODISCARD dkm_status dkm_joint_map_patch_apply(const dkm_joint_map *map,
+                                                   const dkm_joint_map_patch *patch,
+                                                   const dkm_data *A, const double *U, double *G);
 
 /** out(a, b) += weight sum_p s_p(x_a, x_b) v_ap v_bp. Local.
  *  @param[in] X  inputs of A, row by row */
-DKM_NODISCARD
-dkm_local dkm_joint_map_patch_inner(const dkm_joint_map *map, const dkm_joint_map_patch *patch,
-                                    dkm_joint_map_rows A, const double *X, dkm_joint_map_rows B,
-                                    double *out);
+DKM_NODISCARD dkm_local dkm_joint_map_patch_inner(const dkm_joint_map *map,
+                                                  const dkm_joint_map_patch *patch,
+                                                  dkm_joint_map_rows A, const double *X,
+                                                  dkm_joint_map_rows B, double *out);
 
 #endif

@@ -13,24 +13,21 @@
 void dkm_joint_map_share(const dkm_joint_map *map, dkm_idx *first, dkm_idx *count);
 
 /** Bring this rank's share of the features of all examples here. Collective. */
-DKM_NODISCARD
-dkm_status dkm_joint_map_primal_columns(dkm_joint_map *map);
+DKM_NODISCARD dkm_status dkm_joint_map_primal_columns(dkm_joint_map *map);
 
 /** G += X X'U. Collective. On success form->W is X'U. */
-DKM_NODISCARD
-dkm_status dkm_joint_map_primal_add(dkm_joint_map *map, const double *U, double *G);
+DKM_NODISCARD dkm_status dkm_joint_map_primal_add(dkm_joint_map *map, const double *U, double *G);
 
 /** G = X W, form->W being put together of every rank's share. Collective.
  *  @param[in] own  this rank's features x r */
-DKM_NODISCARD
-dkm_status dkm_joint_map_primal_values(dkm_joint_map *map, const double *own, double *G);
+DKM_NODISCARD dkm_status dkm_joint_map_primal_values(dkm_joint_map *map, const double *own,
+                                                     double *G);
 
 /** own = sum of unit x_i (e_t - e_c) over the examples with a choice c >= 0, t its right class;
  *  features x r, of this rank's share. Local.
  *
  *  @param[in] truth, choice  of all examples */
-DKM_NODISCARD
-dkm_local dkm_joint_map_primal_count(const dkm_joint_map *map, const int32_t *truth,
-                                     const int32_t *choice, double unit, double *own);
+DKM_NODISCARD dkm_local dkm_joint_map_primal_count(const dkm_joint_map *map, const int32_t *truth,
+                                                   const int32_t *choice, double unit, double *own);
 
 #endif

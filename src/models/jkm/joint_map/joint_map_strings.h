@@ -15,20 +15,19 @@
 /** Set up the terms of a joint kernel: all k-mers of the training inputs. Collective;
  *  dkm_joint_map_strings_close() frees, also after a failure.
  *  @return DKM_OK; DKM_ERR_ARG when inputs are not strings; DKM_ERR_MEMORY */
-DKM_NODISCARD
-dkm_status dkm_joint_map_strings_open(dkm_joint_map *map, const dkm_joint *joint);
+DKM_NODISCARD dkm_status dkm_joint_map_strings_open(dkm_joint_map *map, const dkm_joint *joint);
 void dkm_joint_map_strings_close(dkm_joint_map *map);
 
 /** G += W x of the inputs of @p A. Collective. */
-DKM_NODISCARD
-dkm_status dkm_joint_map_strings_apply(const dkm_joint_map *map, const dkm_joint_map_strings *term,
-                                       const dkm_data *A, const double *U, double *G);
+DKM_NODISCARD dkm_status dkm_joint_map_strings_apply(const dkm_joint_map *map,
+                                                     const dkm_joint_map_strings *term,
+                                                     const dkm_data *A, const double *U, double *G);
 
 /** out(a, b) += <Phi(x_a, v_a), Phi(x_b, v_b)>. Local.
  *  @param[in] X  the inputs of A */
-DKM_NODISCARD
-dkm_local dkm_joint_map_strings_inner(const dkm_joint_map *map, const dkm_joint_map_strings *term,
-                                      dkm_joint_map_rows A, const dkm_objs *X, dkm_joint_map_rows B,
-                                      double *out);
+DKM_NODISCARD dkm_local dkm_joint_map_strings_inner(const dkm_joint_map *map,
+                                                    const dkm_joint_map_strings *term,
+                                                    dkm_joint_map_rows A, const dkm_objs *X,
+                                                    dkm_joint_map_rows B, double *out);
 
 #endif

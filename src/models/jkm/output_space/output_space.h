@@ -43,9 +43,9 @@ typedef struct dkm_output_space {
  *  @param[in] span  outputs on the sphere, or free, may be turned into a basis of their span
  *  @return DKM_OK; DKM_ERR_ARG naming the row for an output of zero length on the sphere, or one
  *          that is not among the candidates; DKM_ERR_UNSUPPORTED */
-DKM_NODISCARD
-dkm_status dkm_output_space_open(dkm_output_space *space, dkm_data **Y, const char *ky, int span,
-                                 dkm_jkm_settings *settings);
+DKM_NODISCARD dkm_status dkm_output_space_open(dkm_output_space *space, dkm_data **Y,
+                                               const char *ky, int span,
+                                               dkm_jkm_settings *settings);
 void dkm_output_space_close(dkm_output_space *space);
 
 /** What a user calls the set. Local. */
@@ -53,28 +53,25 @@ const char *dkm_output_space_name(const dkm_output_space *space);
 
 /** Where candidates are, by index: their coordinates to every rank. Collective.
  *  @param[out] rows  count x r */
-DKM_NODISCARD
-dkm_status dkm_output_space_candidates(const dkm_output_space *space, dkm_idx first, dkm_idx count,
-                                       double *rows);
+DKM_NODISCARD dkm_status dkm_output_space_candidates(const dkm_output_space *space, dkm_idx first,
+                                                     dkm_idx count, double *rows);
 
 /** Outputs from rows of W x, which are taken over. Collective.
  *
  *  @param[in]  top  0, or how many candidates to list with their scores, alternating, instead
  *  @param[out] Y    new, owned by the caller; NULL on failure */
-DKM_NODISCARD
-dkm_status dkm_output_space_decode(const dkm_output_space *space, dkm_idx top, dkm_data **G,
-                                   dkm_data **Y);
+DKM_NODISCARD dkm_status dkm_output_space_decode(const dkm_output_space *space, dkm_idx top,
+                                                 dkm_data **G, dkm_data **Y);
 
 /** Look for predictions among other candidates, which are taken over. Collective.
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED */
-DKM_NODISCARD
-dkm_status dkm_output_space_set_candidates(dkm_output_space *space, dkm_data **candidates);
+DKM_NODISCARD dkm_status dkm_output_space_set_candidates(dkm_output_space *space,
+                                                         dkm_data **candidates);
 
 /** Parts of a model file, and back. Collective. */
-DKM_NODISCARD
-dkm_status dkm_output_space_to_archive(dkm_output_space *space, dkm_archive *archive);
-DKM_NODISCARD
-dkm_status dkm_output_space_from_archive(dkm_output_space *space, dkm_archive *archive,
-                                         const dkm_layout *layout);
+DKM_NODISCARD dkm_status dkm_output_space_to_archive(dkm_output_space *space, dkm_archive *archive);
+DKM_NODISCARD dkm_status dkm_output_space_from_archive(dkm_output_space *space,
+                                                       dkm_archive *archive,
+                                                       const dkm_layout *layout);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct dkm_cv_inverse {
 
 /** Make the outer fold that of the cell. Collective on the group.
  *  @param[out] fits  0 where G(o, o) has no factor */
-DKM_NODISCARD
-dkm_status dkm_cv_inverse_invert(dkm_cv_inverse *made, const dkm_cv_cell *cell, int *fits);
+DKM_NODISCARD dkm_status dkm_cv_inverse_invert(dkm_cv_inverse *made, const dkm_cv_cell *cell,
+                                               int *fits);
 
 #endif

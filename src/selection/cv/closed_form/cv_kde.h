@@ -29,8 +29,7 @@ int dkm_cv_outputs_linear(const dkm_cv_cell *cell);
 
 /** Decompose the outputs of the training part. Collective on the group; dkm_cv_outputs_free()
  *  frees, also after a failure. */
-DKM_NODISCARD
-dkm_status dkm_cv_outputs_learn(dkm_cv_cell *cell, dkm_cv_outputs *outputs);
+DKM_NODISCARD dkm_status dkm_cv_outputs_learn(dkm_cv_cell *cell, dkm_cv_outputs *outputs);
 void dkm_cv_outputs_free(dkm_cv_outputs *outputs);
 
 /** As far as components go, by the low-rank factor of the cell: E(train, .), centered, has q
@@ -40,8 +39,7 @@ void dkm_cv_outputs_free(dkm_cv_outputs *outputs);
  *  @param[out] done  0 where a setting would cut between directions of equal variance, which the
  *                    decomposition of the whole matrix has to tell apart as a fit does
  */
-DKM_NODISCARD
-dkm_status dkm_cv_outputs_by_lowrank(dkm_cv_cell *cell, dkm_cv_outputs *outputs,
-                                     dkm_eigen_info *info, int *done);
+DKM_NODISCARD dkm_status dkm_cv_outputs_by_lowrank(dkm_cv_cell *cell, dkm_cv_outputs *outputs,
+                                                   dkm_eigen_info *info, int *done);
 
 #endif
