@@ -50,6 +50,7 @@ done
 
 # Rows `| N | `function` | `file` | ...` of the walks: the file defines the function.
 walk=$docs/theory/architecture.md
+# shellcheck disable=SC2016
 rows=$(sed -nE 's/^\| [0-9]+ \| `([a-z_0-9]+)` \| `([a-z_0-9/.]+)` .*/\1 \2/p' "$walk")
 [ "$(wc -l <<<"$rows")" -ge 40 ] || fail "the walks have less than ten functions each"
 while read -r function file; do
@@ -59,10 +60,12 @@ done <<<"$rows"
 
 # Paths of files in the text of pages, such as `linalg/factor/potrf.c` or `jobs/docs.sh`.
 for page in "$readme" "$docs"/*.md "$docs"/*/*.md; do
+    # shellcheck disable=SC2013,SC2016
     for path in $(grep -oE '`(src/)?[a-z_0-9]+(/[a-z_0-9]+)+\.(c|h|sh|sbatch|env)\b' "$page" | tr -d '\140'); do
         [ -e "$DKMAP_SOURCE/$path" ] || [ -e "$DKMAP_SOURCE/src/$path" ] || [ -e "$DKMAP_SOURCE/include/$path" ] ||
             fail "${page##*/} names $path, which does not exist"
     done
+    # shellcheck disable=SC2013
     for target in $(grep -oE '\]\([^)#: ]+' "$page" | cut -c 3-); do
         [ -e "${page%/*}/$target" ] || fail "${page##*/} points to $target, which does not exist"
     done
