@@ -2,7 +2,6 @@
 
 #include "io/checkpoint/checkpointer.h"
 #include "solvers/krylov/block_lanczos_impl.h"
-#include "solvers/operators/multivec_state.h"
 
 static void lanczos_checkpoint_key(const dkm_block_lanczos_run *k, char stage[DKM_STAGE_LENGTH])
 {

@@ -4,7 +4,6 @@
 #include "io/checkpoint/checkpointer.h"
 #include "solvers/krylov/pcg_impl.h"
 #include "solvers/operators/fingerprint.h"
-#include "solvers/operators/multivec_state.h"
 
 static void pcg_checkpoint_key(const dkm_pcg_run *c, char stage[DKM_STAGE_LENGTH])
 {
