@@ -7,8 +7,10 @@
  *  Rows of numbers, dense or sparse
  *    linear                   <x, x'>
  *    poly(degree=3, c=1)      (<x, x'> + c)^degree
- *    rbf(sigma=1)             exp(-||x - x'||^2 / (2 sigma^2))
- *    laplace(sigma=1)         exp(-||x - x'||_1 / sigma)
+ *    rbf(sigma=1)             exp(-||x - x'||^2 / (2 sigma^2)); with a width per column,
+ *                             rbf(sigma=1;2;0.5), exp(-sum_k (x_k - x'_k)^2 / (2 sigma_k^2));
+ *                             rbf(sigma=median): the median distance of training objects
+ *    laplace(sigma=1)         exp(-||x - x'||_1 / sigma), or with a width per column
  *    expdot(sigma=1)          exp(<x, x'> / sigma^2)
  *    cosine                   <x, x'> / (||x|| ||x'||); zero rows: 1 among themselves, else 0
  *  Labels and sets
@@ -37,6 +39,7 @@
  *  Made from others
  *    sum(A, ...)  product(A, ...)  scale(A, by=2)  power(A, degree=2)  exp(A)
  *    rbf(A, sigma=1)          exp(-||x - x'||^2 / (2 sigma^2)) in the space of A
+ *    on(0:3;7, A)             A of some columns of rows of numbers
  *    normalize(A)             A(x, x') / sqrt(A(x, x) A(x', x')); an object with A(x, x) = 0
  *                             is 1 to its equals and 0 to all others
  *    rownorm(A)               A(x, x') / (D(x) D(x')), D(x) the sum of A(x, t) over the
@@ -69,6 +72,21 @@ DKM_NODISCARD dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_ke
 DKM_NODISCARD dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel,
                                           dkm_kernel **copy);
 
+/** Replace words that stand for numbers, as in `rbf(sigma=median)`, by these numbers.
+ *
+ *  Collective. dkm_kernel_text() gives the numbers afterwards. A kernel without such words is left
+ *  as it is. dkm_fit() does this for the kernels of its settings.
+ *
+ *  @param[in,out] kernel  nothing is prepared for it yet
+ *  @param[in]     X       training objects
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED; DKM_ERR_NUMERIC where they give no number within the range
+ *          of the parameter; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD dkm_status dkm_kernel_resolve(dkm_kernel *kernel, const dkm_data *X);
+
+/** Whether no such words are left. Local. */
+int dkm_kernel_is_resolved(const dkm_kernel *kernel);
+
 /** Whether it is <x, x'>, and nothing else. Local. */
 int dkm_kernel_is_linear(const dkm_kernel *kernel);
 
@@ -76,7 +94,7 @@ int dkm_kernel_is_linear(const dkm_kernel *kernel);
 const char *dkm_kernel_text(const dkm_kernel *kernel);
 
 /** Whether values between two objects depend on all training objects: rownorm, distance,
- *  diffusion and mismatch (whose alphabet is theirs). Local. */
+ *  diffusion, mismatch (whose alphabet is theirs), and words that are not resolved yet. Local. */
 int dkm_kernel_is_data_dependent(const dkm_kernel *kernel);
 
 void dkm_kernel_destroy(dkm_kernel **kernel);

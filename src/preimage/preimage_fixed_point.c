@@ -5,16 +5,14 @@
  * if it is zero or negative, another start is needed.
  *
  * Cost per iteration of n points: 4 n m d flops over all ranks; see descent.h for what is sent. */
-#include <string.h>
-
+#include "kernels/evaluation/kernel_impl.h"
 #include "preimage/descent.h"
 
 #define VANISHING 1e-10
 
 static int preimage_fixed_point_accepts(const dkm_embedding *e)
 {
-    return dkm_preimage_dense(e, NULL) &&
-           strncmp(dkm_kernel_text(e->fitted.kernel), "rbf(sigma", strlen("rbf(sigma")) == 0;
+    return dkm_preimage_dense(e, NULL) && dkm_kernel_is_rbf(e->fitted.kernel);
 }
 
 static int preimage_fixed_point_direction(const dkm_descent_point *point,

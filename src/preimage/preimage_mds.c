@@ -46,14 +46,10 @@ typedef struct patch {
     double *weight; /* k */
 } patch;
 
-static int is_rbf(const dkm_embedding *e)
-{
-    return strncmp(dkm_kernel_text(e->fitted.kernel), "rbf(sigma", strlen("rbf(sigma")) == 0;
-}
-
 static int preimage_mds_accepts(const dkm_embedding *e)
 {
-    return dkm_preimage_dense(e, NULL) && (is_rbf(e) || dkm_kernel_invertible(e->fitted.kernel));
+    return dkm_preimage_dense(e, NULL) &&
+           (dkm_kernel_is_rbf(e->fitted.kernel) || dkm_kernel_invertible(e->fitted.kernel));
 }
 
 static dkm_idx neighbours(const dkm_preimage *pre)
@@ -121,7 +117,7 @@ static double preimage_mds_distance(const dkm_preimage *pre, double far, double 
     dkm_derivatives out = {&k, &dk_ds, &dk_da};
 
     dkm_kernel_derivatives(kernel, &pair, &out);
-    if (is_rbf(pre->e)) /* by_s = k / sigma^2, and k(x, x) = 1 */
+    if (dkm_kernel_is_rbf(pre->e->fitted.kernel)) /* by_s = k / sigma^2, and k(x, x) = 1 */
         return -2.0 / dk_ds * log(fmax(LEAST, 1.0 - 0.5 * far));
     return b - 2.0 * dkm_kernel_inverse(kernel, 0.5 * (norm + k - far));
 }

@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "kernels/evaluation/column_shift.h"
 #include "kernels/evaluation/prepare.h"
+#include "kernels/evaluation/row_transform.h"
 #include "linalg/kernels/gemm_i16.h"
 #include "reference/reference_gram.h"
 #include "reference/reference_kernel.h"
@@ -162,6 +163,7 @@ static void whole_numbers_stay_whole(dkm_ctx *ctx)
 {
     dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, whole);
     double *shift = NULL;
+    dkm_row_transform by = {.d = D};
     dkm_objs rows = {0};
     int16_t *room = NULL;
 
@@ -170,7 +172,8 @@ static void whole_numbers_stay_whole(dkm_ctx *ctx)
     for (dkm_idx k = 0; shift && k < D; k++)
         CHECK(shift[k] == rint(shift[k]) && (k == 4 ? shift[k] == 12345.0 : shift[k] < 2013));
     if (shift) {
-        CHECK_OK(ctx, dkm_agree(ctx, dkm_shift_rows(&X->mine, shift, &rows)));
+        by.origin = shift;
+        CHECK_OK(ctx, dkm_agree(ctx, dkm_row_transform_apply(&by, &X->mine, &rows)));
         CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, rows.n * D, &room)));
         CHECK(dkm_gemm_i16_pack(rows.n, D, rows.values, room) >= 0);
         CHECK(dkm_gemm_i16_pack(rows.n, D, rows.values, room) <= 13);

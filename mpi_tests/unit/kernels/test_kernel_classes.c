@@ -1,6 +1,7 @@
 /* Combined kernels, and kernels on labels and sets, against the definitions. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <dkmap/kernel.h>
@@ -110,6 +111,43 @@ static double rbf_of_rownorm(object_value a, dkm_idx i, object_value b, dkm_idx 
     return exp(-gap / 0.0002);
 }
 
+/* exp(-sum_k (x_k - y_k)^2 / (2 sigma_k^2)) and exp(-sum_k |x_k - y_k| / sigma_k). */
+static const double widths[D] = {0.5, 2, 3};
+
+static double rbf_widths(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double sum_of = 0;
+
+    for (dkm_idx k = 0; k < D; k++)
+        sum_of += pow((a(i, k) - b(j, k)) / widths[k], 2) / 2;
+    return exp(-sum_of);
+}
+
+static double laplace_widths(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    double sum_of = 0;
+
+    for (dkm_idx k = 0; k < D; k++)
+        sum_of += fabs(a(i, k) - b(j, k)) / widths[k];
+    return exp(-sum_of);
+}
+
+static double dot_on(object_value a, dkm_idx i, object_value b, dkm_idx j, dkm_idx first)
+{
+    double sum_of = 0;
+
+    for (dkm_idx k = first; k < D; k++)
+        sum_of += a(i, k) * b(j, k);
+    return sum_of;
+}
+
+/* rbf of all columns, times <x, x'> of the last two and poly of the last. */
+static double on_columns(object_value a, dkm_idx i, object_value b, dkm_idx j)
+{
+    return rows_rbf(a, i, b, j) * (dot_on(a, i, b, j, 1) + pow(dot_on(a, i, b, j, 2) + 1, 3)) +
+           rbf_widths(a, i, b, j) + rows_dot(a, i, b, j);
+}
+
 static void kernels_combine(dkm_ctx *ctx)
 {
     static const struct {
@@ -129,6 +167,12 @@ static void kernels_combine(dkm_ctx *ctx)
         {"normalize(exp(scale(linear, by=0.25)))", normalized_exp},
         {"normalize(expdot(sigma=2))", normalized_exp},
         {"normalize(normalize(poly))", normalized_poly},
+        {"rbf(sigma=0.5;2;3)", rbf_widths},
+        {"laplace(sigma=0.5;2;3)", laplace_widths},
+        {"on(:, rbf(sigma=0.5;2;3))", rbf_widths},
+        {"sum(product(rbf(sigma=2), sum(on(1:, linear), on(-2:, on(1, poly)))), "
+         "rbf(sigma=0.5;2;3), linear)",
+         on_columns},
         {"rownorm(rbf(sigma=2))", rownorm},
         {"rbf(rownorm(rbf(sigma=2)), sigma=0.01)", rbf_of_rownorm},
     };
@@ -148,6 +192,93 @@ static void kernels_combine(dkm_ctx *ctx)
     dkm_data_destroy(&Z);
     dkm_data_destroy(&S);
     dkm_data_destroy(&T);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median over pairs, none of the distances being counted twice. */
+static double median_gap(dkm_idx first)
+{
+    double gap[M * (M - 1) / 2];
+    dkm_idx count = 0;
+
+    for (dkm_idx i = 0; i < M; i++)
+        for (dkm_idx j = 0; j < i; j++)
+            gap[count++] = sqrt(dot_on(rows_element, i, rows_element, i, first) +
+                                dot_on(rows_element, j, rows_element, j, first) -
+                                2 * dot_on(rows_element, i, rows_element, j, first));
+    qsort(gap, (size_t)count, sizeof *gap, by_size);
+    return gap[count / 2];
+}
+
+/* The text after the last '=' becomes a number. */
+static void resolves_to(dkm_ctx *ctx, const dkm_data *X, const char *text, double want)
+{
+    dkm_kernel *k = NULL;
+    double got = 0;
+
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, text, &k));
+    CHECK(!dkm_kernel_is_resolved(k) && dkm_kernel_is_data_dependent(k));
+    CHECK_OK(ctx, dkm_kernel_resolve(k, X));
+    CHECK(dkm_kernel_is_resolved(k) && !dkm_kernel_is_data_dependent(k));
+    got = strtod(strrchr(dkm_kernel_text(k), '=') + 1, NULL);
+    CHECK_CLOSE(got, want, 1e-12 * want);
+    dkm_kernel_destroy(&k);
+}
+
+static void the_median_becomes_a_number(dkm_ctx *ctx)
+{
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, rows_element);
+    dkm_data *S = objects_lists(ctx, DKM_SPARSE, M, D, rows_element);
+    dkm_data *one = objects_values(ctx, DKM_DENSE, 1, D, rows_element);
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL;
+
+    resolves_to(ctx, X, "rbf(sigma=median)", median_gap(0));
+    resolves_to(ctx, S, "rbf(sigma=median)", median_gap(0));
+    resolves_to(ctx, X, "rbf(linear, sigma=median)", median_gap(0));
+    resolves_to(ctx, X, "on(1:, rbf(sigma=median))", median_gap(1));
+    resolves_to(ctx, X, "rbf(on(1:, linear), sigma=median)", median_gap(1));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=median)", &k));
+    CHECK(dkm_kernel_prepare(k, X, &P) == DKM_ERR_ARG && P == NULL);
+    CHECK(dkm_kernel_resolve(k, one) == DKM_ERR_NUMERIC);
+    dkm_kernel_destroy(&k);
+    dkm_data_destroy(&X);
+    dkm_data_destroy(&S);
+    dkm_data_destroy(&one);
+}
+
+static void refuses(dkm_ctx *ctx, const dkm_data *X, const char *text, dkm_status want,
+                    const char *words)
+{
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL;
+
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, text, &k));
+    CHECK(dkm_kernel_prepare(k, X, &P) == want && P == NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), words) != NULL);
+    dkm_kernel_destroy(&k);
+}
+
+static void columns_and_widths_must_fit_the_rows(dkm_ctx *ctx)
+{
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, rows_element);
+    dkm_data *S = objects_lists(ctx, DKM_SPARSE, M, D, rows_element);
+
+    refuses(ctx, X, "rbf(sigma=1;2)", DKM_ERR_ARG, "a list of 2 numbers for rows of 3 columns");
+    refuses(ctx, S, "laplace(sigma=1;2)", DKM_ERR_ARG, "a list of 2 numbers for rows of 3 columns");
+    refuses(ctx, X, "on(3, linear)", DKM_ERR_ARG, "from 0 to 2");
+    refuses(ctx, X, "on(1;0, linear)", DKM_ERR_ARG, "each column once and in order");
+    refuses(ctx, X, "on(2:1, linear)", DKM_ERR_ARG, "on(2:1, ...)");
+    refuses(ctx, X, "on(0:9, linear)", DKM_ERR_ARG, "on(0:9, ...)");
+    refuses(ctx, X, "on(1:, on(2, linear))", DKM_ERR_ARG, "from 0 to 1");
+    dkm_data_destroy(&X);
+    dkm_data_destroy(&S);
 }
 
 static double label(dkm_idx i, dkm_idx k)
@@ -281,6 +412,8 @@ static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(kernels_combine),
+    CASE(the_median_becomes_a_number),
+    CASE(columns_and_widths_must_fit_the_rows),
     CASE(labels_and_sets_agree_with_the_definitions),
     CASE(big_sets_need_normalize),
     CASE(any_failed_allocation_is_survived),

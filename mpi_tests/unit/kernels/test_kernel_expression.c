@@ -35,6 +35,14 @@ static void every_parameter_is_written_out(dkm_ctx *ctx)
               "rbf(normalize(ssk(r=3, lambda=0.01)), sigma=1)");
     canonical(ctx, "sum(spectrum,mismatch( p=4 ),scale(class))",
               "sum(spectrum(p=3), mismatch(p=4, k=1), scale(class, by=2))");
+    canonical(ctx, "rbf(sigma=1;2;0.50)", "rbf(sigma=1;2;0.5)");
+    canonical(ctx, "rbf(sigma=0.1;0.30000000000000004)", "rbf(sigma=0.1;0.30000000000000004)");
+    canonical(ctx, "rbf(sigma=median)", "rbf(sigma=median)");
+    canonical(ctx, "rbf(normalize(spectrum), sigma=median)",
+              "rbf(normalize(spectrum(p=3)), sigma=median)");
+    canonical(ctx, "on( 0:3;7 ,rbf)", "on(0:3;7, rbf(sigma=1))");
+    canonical(ctx, "sum(on(-1, linear), on(:5, poly))",
+              "sum(on(-1, linear), on(:5, poly(degree=3, c=1)))");
     canonical(ctx, "rbf(rbf(rbf(sigma=3),sigma=2))", "rbf(rbf(rbf(sigma=3), sigma=2), sigma=1)");
 }
 
@@ -78,6 +86,16 @@ static void mistakes_are_told_with_a_caret(dkm_ctx *ctx)
     refused(ctx, "product(sum(linear), rownorm)", "rownorm takes 1 kernel inside it, not 0", 21);
     refused(ctx, "sum(mismatch(p=3, k=3))", "k must be less than p", 4);
     refused(ctx, "ssk(lambda=1.5)", "lambda must be greater than 0 and at most 1", 11);
+    refused(ctx, "rbf(sigma=1;0)", "sigma must be greater than 0", 12);
+    refused(ctx, "rbf(sigma=1;)", "is not a number", 12);
+    refused(ctx, "rbf(sigma=mean)", "'mean' is not a number", 10);
+    refused(ctx, "rbf(linear, sigma=1;2)", "'1;2' is not a number", 18);
+    refused(ctx, "poly(degree=1;2)", "'1;2' is not a number", 12);
+    refused(ctx, "rbf(2)", "a name is wanted here", 4);
+    refused(ctx, "rbf(q.h5)", "rbf takes no file", 4);
+    refused(ctx, "on(linear)", "on takes columns: on(0:3;7, ...)", 0);
+    refused(ctx, "on(0, 1, linear)", "on takes one list of columns", 6);
+    refused(ctx, "mismatch(q=1)", "mismatch has no parameter 'q', only p and k", 9);
     refused(ctx, "rbf(sigma=2) # x", "should end here", 13);
 }
 
@@ -101,7 +119,7 @@ static void a_long_text_is_shown_around_the_caret(dkm_ctx *ctx)
 static dkm_status parse_once(dkm_ctx *ctx)
 {
     dkm_kernel *k = NULL;
-    dkm_status status = dkm_kernel_parse(ctx, "rbf(poly(degree=2), sigma=3)", &k);
+    dkm_status status = dkm_kernel_parse(ctx, "rbf(on(0:2, rbf(sigma=1;2)), sigma=3)", &k);
 
     dkm_kernel_destroy(&k);
     return status;

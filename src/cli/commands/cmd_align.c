@@ -26,7 +26,7 @@ static void close_alignment(alignment *s)
     gram_problem_close(&s->objects);
 }
 
-/* The kernel of setting k. */
+/* The kernel of setting k, its words resolved once there are objects. */
 static dkm_status parse_trial(alignment *s, int64_t k, dkm_kernel **kernel)
 {
     dkm_status status = DKM_OK;
@@ -35,7 +35,11 @@ static dkm_status parse_trial(alignment *s, int64_t k, dkm_kernel **kernel)
     *kernel = NULL;
     DKM_TRY(param_grid_text(s->r, &s->param_grid, k, "kx", &text));
     DKM_TRY(dkm_kernel_parse(s->r->ctx, text, kernel));
+    if (s->objects.X)
+        DKM_TRY(dkm_kernel_resolve(*kernel, s->objects.X));
 out:
+    if (status != DKM_OK)
+        dkm_kernel_destroy(kernel);
     free(text);
     return status;
 }

@@ -144,6 +144,8 @@ static dkm_status extend_fit(run *r)
     if (args_text(r->args, "landmarks"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "kx"), &f.kernel));
     DKM_TRY(read_objects(&f));
+    if (f.kernel)
+        DKM_TRY(dkm_kernel_resolve(f.kernel, f.X));
     DKM_TRY(cmd_extend_fit_make_matrix(&f));
     if (f.X)
         DKM_TRY(run_error_context(r, args_text(r->args, "x"), make_features(&f)));

@@ -52,6 +52,7 @@ static dkm_status cmd_gram_open_gram(gram *g)
     DKM_TRY(status);
     if (args_text(a, "z"))
         DKM_TRY(dkm_source_open(ctx, args_text(a, "z"), DKM_INPUTS, args_text(a, "x-type"), &g->Z));
+    DKM_TRY(dkm_kernel_resolve(g->kernel, g->X));
     DKM_TRY(dkm_kernel_prepare(g->kernel, g->X, &g->prepared));
     g->m = dkm_data_rows(g->X);
     g->nb = layout.block ? layout.block : dkm_grid_block(g->grid, g->m);

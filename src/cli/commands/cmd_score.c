@@ -172,6 +172,8 @@ static dkm_status score(run *r)
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
     DKM_TRY(xy_read(r, truths, ranks ? lists : predictions, &truth, &pred));
     DKM_TRY(cmd_score_check_labels(r, truth, pred));
+    if (ky)
+        DKM_TRY(dkm_kernel_resolve(ky, truth));
     DKM_AGREE(r->ctx, cmd_score_allocate(r, &all));
     DKM_TRY(score_all(r, &all, "", truth, pred, ky));
     DKM_TRY(score_baselines(r, &all, truth, ky));

@@ -79,6 +79,7 @@ static dkm_status read_loss(validation *v)
                 "--loss kernel measures all settings with one kernel of the outputs: give it by "
                 "--loss-kernel");
     DKM_TRY(dkm_kernel_parse(v->r->ctx, text, &v->loss_kernel));
+    DKM_TRY(dkm_kernel_resolve(v->loss_kernel, v->Y));
 out:
     return status;
 }

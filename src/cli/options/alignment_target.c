@@ -77,6 +77,7 @@ static dkm_status compute_matrix(alignment_target *t, const gram_problem *s)
     dkm_kernel *kernel = NULL;
 
     DKM_TRY(dkm_kernel_parse(s->r->ctx, args_text(s->r->args, "kz"), &kernel));
+    DKM_TRY(dkm_kernel_resolve(kernel, s->X));
     DKM_TRY(gram_problem_gram(s, kernel, &t->T));
 out:
     dkm_kernel_destroy(&kernel);

@@ -61,21 +61,22 @@ static dkm_local scale_tile(const dkm_node *node, const dkm_tile_task *job, cons
 {
     dkm_local local = dkm_node_tile(node->inner[0], job, C);
 
-    dkm_map_scale(C, node->param[0]);
+    dkm_map_scale(C, dkm_node_param(node, 0));
     return local;
 }
 
 static void scale_self(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
-        dkm_panel_diag(panel, node)[i] = node->param[0] * dkm_panel_diag(panel, node->inner[0])[i];
+        dkm_panel_diag(panel, node)[i] =
+            dkm_node_param(node, 0) * dkm_panel_diag(panel, node->inner[0])[i];
 }
 
 static dkm_local power_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
 {
     dkm_local local = dkm_node_tile(node->inner[0], job, C);
 
-    dkm_map_power(C, 0.0, (dkm_idx)node->param[0]);
+    dkm_map_power(C, 0.0, (dkm_idx)dkm_node_param(node, 0));
     return local;
 }
 
@@ -83,7 +84,7 @@ static void power_self(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_diag(panel, node)[i] =
-            pow(dkm_panel_diag(panel, node->inner[0])[i], node->param[0]);
+            pow(dkm_panel_diag(panel, node->inner[0])[i], dkm_node_param(node, 0));
 }
 
 static dkm_local exp_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
@@ -165,17 +166,17 @@ static void scale_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_
 {
     dkm_node_derivatives(node->inner[0], pairs, out);
     for (dkm_idx i = 0; i < pairs->n; i++)
-        chain(out, i, node->param[0] * out->k[i], node->param[0]);
+        chain(out, i, dkm_node_param(node, 0) * out->k[i], dkm_node_param(node, 0));
 }
 
 static double scale_inverse(const dkm_node *node, double k)
 {
-    return k / node->param[0];
+    return k / dkm_node_param(node, 0);
 }
 
 static void power_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
 {
-    double degree = node->param[0];
+    double degree = dkm_node_param(node, 0);
 
     dkm_node_derivatives(node->inner[0], pairs, out);
     for (dkm_idx i = 0; i < pairs->n; i++) {
@@ -186,7 +187,7 @@ static void power_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_
 
 static double power_inverse(const dkm_node *node, double k)
 {
-    return dkm_odd_root(k, node->param[0]);
+    return dkm_odd_root(k, dkm_node_param(node, 0));
 }
 
 static void exp_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
@@ -219,24 +220,26 @@ const dkm_kernel_class dkm_kernel_class_product = {.name = "product",
                                                    .tile = product_tile,
                                                    .slopes = product_slopes};
 
-const dkm_kernel_class dkm_kernel_class_scale = {.name = "scale",
-                                                 .origin = DKM_ORIGIN_AS_OUTSIDE,
-                                                 .min_inner = 1,
-                                                 .max_inner = 1,
-                                                 .params = {{"by", DKM_POSITIVE, 2}},
-                                                 .self = scale_self,
-                                                 .tile = scale_tile,
-                                                 .slopes = scale_slopes,
-                                                 .inverse = scale_inverse};
+const dkm_kernel_class dkm_kernel_class_scale = {
+    .name = "scale",
+    .origin = DKM_ORIGIN_AS_OUTSIDE,
+    .min_inner = 1,
+    .max_inner = 1,
+    .params = DKM_PARAMS({.name = "by", .range = DKM_POSITIVE, .default_value = 2}),
+    .self = scale_self,
+    .tile = scale_tile,
+    .slopes = scale_slopes,
+    .inverse = scale_inverse};
 
-const dkm_kernel_class dkm_kernel_class_power = {.name = "power",
-                                                 .min_inner = 1,
-                                                 .max_inner = 1,
-                                                 .params = {{"degree", DKM_COUNT, 2}},
-                                                 .self = power_self,
-                                                 .tile = power_tile,
-                                                 .slopes = power_slopes,
-                                                 .inverse = power_inverse};
+const dkm_kernel_class dkm_kernel_class_power = {
+    .name = "power",
+    .min_inner = 1,
+    .max_inner = 1,
+    .params = DKM_PARAMS({.name = "degree", .range = DKM_COUNT, .default_value = 2}),
+    .self = power_self,
+    .tile = power_tile,
+    .slopes = power_slopes,
+    .inverse = power_inverse};
 
 const dkm_kernel_class dkm_kernel_class_exp = {.name = "exp",
                                                .min_inner = 1,

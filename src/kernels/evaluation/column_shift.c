@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernels/evaluation/row_transform.h"
 
 #define FAR    4.0    /* squares of distances from the origin, by those from the mean */
 #define BITS   30     /* of a term: sums of 2^33 of them fit in 64 bits */
@@ -160,28 +161,14 @@ out:
     return status;
 }
 
-dkm_local dkm_shift_rows(const dkm_objs *X, const double *shift, dkm_objs *out)
-{
-    dkm_local local = DKM_LOCAL_OK;
-
-    DKM_STEP(dkm_objs_init(out, X->ctx, X->type, X->n, X->d, 0));
-    for (dkm_idx i = 0; i < X->n; i++) {
-        const double *restrict x = X->values + i * dkm_objs_step(X);
-        double *restrict y = out->values + i * X->d;
-        for (dkm_idx k = 0; k < X->d; k++)
-            y[k] = x[k] - shift[k];
-    }
-out:
-    return local;
-}
-
 dkm_status dkm_shift_data(const dkm_data *X, const double *shift, dkm_data **shifted)
 {
     dkm_status status = DKM_OK;
+    dkm_row_transform by = {.d = X->mine.d, .origin = shift};
     dkm_objs rows = {0};
 
     *shifted = NULL;
-    DKM_AGREE(X->ctx, dkm_shift_rows(&X->mine, shift, &rows));
+    DKM_AGREE(X->ctx, dkm_row_transform_apply(&by, &X->mine, &rows));
     DKM_TRY(dkm_data_wrap(X->ctx, X->m, &rows, shifted));
 out:
     dkm_objs_clear(&rows);

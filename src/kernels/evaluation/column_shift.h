@@ -20,10 +20,7 @@
  */
 DKM_NODISCARD dkm_status dkm_shift_find(const dkm_data *X, double **shift);
 
-/** New rows x - c. Local; dkm_objs_clear() frees @p out, also after a failure. */
-DKM_NODISCARD dkm_local dkm_shift_rows(const dkm_objs *X, const double *shift, dkm_objs *out);
-
-/** The same of all rows. Collective.
+/** New rows x - c. Collective.
  *  @param[out] shifted  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_shift_data(const dkm_data *X, const double *shift, dkm_data **shifted);
 

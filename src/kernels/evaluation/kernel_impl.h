@@ -11,11 +11,11 @@
 
 #include <dkmap/kernel.h>
 
+#include <math.h>
+
 #include "data/objects.h"
 #include "kernels/evaluation/kernel_plugin.h"
 #include "kernels/evaluation/tile_maps.h"
-
-#define DKM_PARAMS 2
 
 typedef struct dkm_kernel_class dkm_kernel_class;
 typedef struct dkm_node dkm_node;
@@ -30,11 +30,31 @@ typedef enum dkm_param_range {
     DKM_COUNT_OR_ZERO /**< 0, 1, 2, ... up to 1000 */
 } dkm_param_range;
 
+/** A parameter of a kernel: `name=value`. */
 typedef struct dkm_param {
     const char *name;
-    dkm_param_range range;
-    double default_value; /**< when the expression does not say */
+    dkm_param_range range;    /**< of every number */
+    double default_value;     /**< when the expression does not say */
+    int is_list;              /**< takes any number of numbers, separated by ';' */
+    const char *const *words; /**< words that it takes instead of numbers, ended by NULL; or NULL */
 } dkm_param;
+
+/** The parameters of a class: `.params = DKM_PARAMS({.name = "sigma", ...}, ...)`. */
+#define DKM_PARAMS(...) ((const dkm_param[]){__VA_ARGS__, {0}})
+
+/** The value of a parameter: numbers, or a word. */
+typedef struct dkm_param_value {
+    dkm_idx count; /**< of numbers; 0 for a word */
+    double *numbers;
+    const char *word; /**< one of the parameter's words; NULL for numbers */
+} dkm_param_value;
+
+/** What a kernel takes before the kernels inside it, as in `extend(q.h5)`. */
+typedef enum dkm_kernel_argument {
+    DKM_ARGUMENT_NONE,
+    DKM_ARGUMENT_FILE,   /**< the name of a file, with a '.' or '/' in it */
+    DKM_ARGUMENT_COLUMNS /**< indices and ranges of columns, separated by ';': 0:3;7 */
+} dkm_kernel_argument;
 
 /** What tiles ask of k(x, x) of the kernels inside. */
 typedef enum dkm_diag_need {
@@ -53,12 +73,12 @@ typedef enum dkm_origin {
 
 struct dkm_node {
     const dkm_kernel_class *kind;
-    double param[DKM_PARAMS];
+    dkm_param_value *param; /**< one per parameter of the class; see dkm_node_param() */
     dkm_idx inner_count;
     dkm_node **inner;
-    dkm_idx index; /**< place in the kernel's list of nodes */
-    dkm_idx size;  /**< nodes of this tree: itself and those that follow it in the list */
-    char *file;    /**< of a kind that takes one, else NULL */
+    dkm_idx index;  /**< place in the kernel's list of nodes */
+    dkm_idx size;   /**< nodes of this tree: itself and those that follow it in the list */
+    char *argument; /**< of a class that takes one, as it was written; else NULL */
     dkm_kernel_plugin loaded;
     int free_origin; /**< nothing changes when rows are shifted */
     dkm_idx slot;    /**< where what it needs of the objects is kept; -1 when it needs nothing */
@@ -132,15 +152,23 @@ struct dkm_kernel_class {
     int min_inner, max_inner; /**< kernels inside it; both 0 for a leaf, most -1 for any number */
     unsigned types;           /**< DKM_TYPE_BIT()s of the objects a leaf is for */
     dkm_diag_need needs_diag;
-    int is_data_dependent;                      /**< values depend on all training objects */
-    int takes_file;                             /**< names the file that it comes from */
+    int is_data_dependent; /**< values depend on all training objects */
+    dkm_kernel_argument argument;
     const struct dkm_kernel_callback *callback; /**< of a kernel that the program registered */
     dkm_origin origin;
     int precompute_params; /**< how many parameters the precomputation depends on, from the first */
-    dkm_param params[DKM_PARAMS];
+    const dkm_param *params; /**< DKM_PARAMS(); NULL for none */
+    int divides_columns; /**< the first parameter may be a list: its numbers divide the columns of
+                              rows before anything looks at them (row_transform.h) */
 
     /** What is wrong with the parameters taken together, or NULL. Local. */
     const char *(*refuse)(const dkm_node *node);
+
+    /** The number that the word of parameter @p k stands for, given the training objects.
+     *  Collective; the words of inner nodes are resolved. NULL: words are never resolved.
+     *  @param[out] number  within the range of the parameter */
+    dkm_status (*resolve)(const dkm_kernel *kernel, const dkm_node *node, int k, const dkm_data *X,
+                          double *number);
 
     /** Work out what a node needs of some objects. Local. A precomputation that leaves the arrays
      * of @p out as they are (a shallow copy of @p X) borrows them; it owns the extras it adds. */
@@ -178,6 +206,12 @@ struct dkm_kernel_class {
 /** Every kind of kernel, ended by NULL. */
 extern const dkm_kernel_class *const dkm_kernel_registry[];
 
+/** The value of a parameter that is one number, or the first of several; NaN for a word. Local. */
+static inline double dkm_node_param(const dkm_node *node, int k)
+{
+    return node->param[k].count > 0 ? node->param[k].numbers[0] : NAN;
+}
+
 /** Evaluate a node. Local. */
 static inline dkm_local dkm_node_tile(const dkm_node *node, const dkm_tile_task *job,
                                       const dkm_tile *C)
@@ -185,12 +219,20 @@ static inline dkm_local dkm_node_tile(const dkm_node *node, const dkm_tile_task 
     return node->kind->tile(node, job, C);
 }
 
+/** Whether it is exp(-||x - x'||^2 / (2 sigma^2)) of rows with one width for all columns. Local. */
+int dkm_kernel_is_rbf(const dkm_kernel *kernel);
+
 /** Whether distances between images lose fewer digits after dkm_kernel_use_distances(). Local. */
 int dkm_kernel_has_better_distances(const dkm_kernel *kernel);
 
 /** Let @p kernel be used for distances between images alone: its values may then be those of rows
  *  with another origin. Local; nothing is prepared for it yet, or any more. */
 void dkm_kernel_use_distances(dkm_kernel *kernel);
+
+/** A copy of the part of a kernel whose root is @p root, as a kernel of its own. Logically
+ *  collective on @p ctx. @param[out] copy  new, owned by the caller; NULL on failure */
+DKM_NODISCARD dkm_status dkm_kernel_clone_tree(dkm_ctx *ctx, const dkm_kernel *kernel,
+                                               const dkm_node *root, dkm_kernel **copy);
 
 /** How many scratch tiles evaluating a node takes. Local. */
 dkm_idx dkm_node_scratch(const dkm_node *node);

@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "kernels/evaluation/column_shift.h"
 #include "kernels/evaluation/panel.h"
+#include "kernels/evaluation/row_transform.h"
 
 #define WORTH_TELLING 1e-6 /* error of kernel values in double precision */
 
@@ -53,6 +54,16 @@ static dkm_local check_types(const dkm_kernel *kernel, dkm_type type)
                     "%s is a kernel for %s objects, and these are %s: choose another kernel or say "
                     "what type they are",
                     kind->name, types, dkm_type_name(type));
+}
+
+static dkm_local check_resolved(const dkm_kernel *kernel)
+{
+    if (dkm_kernel_is_resolved(kernel))
+        return DKM_LOCAL_OK;
+    return dkm_fail(kernel->ctx, DKM_ERR_ARG,
+                    "%s has a word that the training objects must replace by a number: call "
+                    "dkm_kernel_resolve() first, or give the number",
+                    kernel->text);
 }
 
 int dkm_kernel_needs_training_set(const dkm_kernel *kernel)
@@ -175,19 +186,27 @@ out:
 static dkm_local precompute(const dkm_node *node, const dkm_prepared *P, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_objs shifted = {0};
+    const dkm_objs *X = &P->X->mine, *training = P->training ? &P->training->X->mine : X;
+    dkm_row_transform transform = {0};
+    dkm_objs rows = {0};
 
-    if (!P->shift || !node->free_origin)
-        return node->kind->precompute(node, &P->X->mine, objs);
-    DKM_STEP(dkm_shift_rows(&P->X->mine, P->shift, &shifted));
-    DKM_STEP(node->kind->precompute(node, &shifted, objs)); /* it takes the rows over */
-    shifted = (dkm_objs){0};
-out:
-    if (local.code != DKM_OK) {
+    if (X->type == DKM_DENSE || X->type == DKM_SPARSE)
+        DKM_STEP(dkm_row_transform_of(P->kernel, node, training->d, P->shift, &transform));
+    if (dkm_row_transform_is_identity(&transform)) {
+        local = node->kind->precompute(node, X, objs);
+        goto out;
+    }
+    DKM_STEP(dkm_row_transform_apply(&transform, X, &rows));
+    local = node->kind->precompute(node, &rows, objs); /* it takes the rows over */
+    if (local.code == DKM_OK) {
+        rows = (dkm_objs){0};
+    } else {
         DKM_FREE(objs->extra);
         *objs = (dkm_objs){0};
     }
-    dkm_objs_clear(&shifted);
+out:
+    dkm_row_transform_clear(&transform);
+    dkm_objs_clear(&rows);
     return local;
 }
 
@@ -310,6 +329,7 @@ static dkm_local make_prepared(const dkm_kernel *kernel, const dkm_data *X,
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(check_types(kernel, X->mine.type));
+    DKM_STEP(check_resolved(kernel));
     DKM_STEP(dkm_calloc(kernel->ctx, 1, prepared));
     **prepared = (dkm_prepared){.ctx = kernel->ctx, .kernel = kernel, .X = X, .training = training};
     (*prepared)->shift = training ? training->shift : NULL;

@@ -92,14 +92,17 @@ static int at_setting(const reader *r)
     return peek(&ahead) == '=';
 }
 
-/* Is the next argument a file? It begins like no number and has a letter that no name has. */
-static int at_file(const reader *r)
+/* Is the next argument a file or columns? A file begins like no number and has a character that no
+ * name has. */
+static int at_word(const reader *r)
 {
     reader ahead = *r;
     char first = peek(&ahead);
     const char *word = ahead.e->text + ahead.at;
     size_t length = strcspn(word, ",()= \t\r\n");
 
+    if (length > 0 && strspn(word, DKM_COLUMN_CHARACTERS) == length)
+        return 1;
     return !isdigit((unsigned char)first) && first != '-' && first != '+' &&
            (memchr(word, '.', length) || memchr(word, '/', length));
 }
@@ -111,7 +114,7 @@ static dkm_local read_argument(reader *r, dkm_idx term)
     dkm_local local = DKM_LOCAL_OK;
     dkm_expression_value *s = &r->e->setting[r->e->settings];
 
-    if (at_file(r)) {
+    if (at_word(r)) {
         *s = (dkm_expression_value){.term = term};
         r->e->settings++;
         return read_value(r, &s->value);
@@ -195,7 +198,7 @@ dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span, double *
     char *end = NULL;
 
     *number = strtod(e->text + span.at, &end);
-    if (end != e->text + span.at + span.length || !isfinite(*number))
+    if (span.length == 0 || end != e->text + span.at + span.length || !isfinite(*number))
         return dkm_expression_fail(e, span.at, "'%.*s' is not a number", (int)span.length,
                                    e->text + span.at);
     return DKM_LOCAL_OK;

@@ -1,17 +1,21 @@
 /** @file expression.h  The grammar of kernel expressions, before any meaning.
  *
  *      expression := name [ '(' argument { ',' argument } ')' ]
- *      argument   := name '=' value | file | expression
+ *      argument   := name '=' value | word | expression
  *
  *  Blanks may stand anywhere between these. A value is what stands up to the next comma,
- *  parenthesis or blank; so is a file, which has a '.' or '/' in it and is kept as a setting
- * without a name. Reading gives a flat list of terms, each before the terms inside it, so walking
- * the list backwards meets inner terms first.
+ *  parenthesis or blank. So is a word: the name of a file, which has a '.' or '/' in it, or indices
+ *  and ranges of columns such as 0:3;7. It is stored as a setting without a name. Reading gives a
+ *  flat list of terms, each before the terms inside it, so walking the list backwards meets inner
+ *  terms first.
  */
 #ifndef DKMAP_KERNELS_EXPRESSION_EXPRESSION_H
 #define DKMAP_KERNELS_EXPRESSION_EXPRESSION_H
 
 #include <dkmap/context.h>
+
+/** What indices and ranges of columns are written with. */
+#define DKM_COLUMN_CHARACTERS "0123456789:;-"
 
 /** A stretch of the text. */
 typedef struct dkm_span {

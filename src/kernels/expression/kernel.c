@@ -1,19 +1,28 @@
 /* From the terms of an expression to a tree of nodes, and back to canonical text. */
 #include <dkmap/kernel.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernels/evaluation/row_transform.h"
 #include "kernels/expression/expression.h"
 #include "kernels/expression/node.h"
+#include "kernels/expression/params.h"
+
+static int same_widths(const dkm_node *a, const dkm_node *b)
+{
+    const dkm_param_value *x = dkm_node_widths(a), *y = dkm_node_widths(b);
+
+    return x && y ? dkm_params_equal(a, b, 1) : x == y;
+}
 
 /* Do two nodes need the same of the objects? */
-static int same_digest(const dkm_node *a, const dkm_node *b)
+static int same_precomputation(const dkm_kernel *k, const dkm_node *a, const dkm_node *b)
 {
     return a->kind->precompute && a->kind->precompute == b->kind->precompute &&
            a->kind->callback == b->kind->callback && a->free_origin == b->free_origin &&
-           memcmp(a->param, b->param, (size_t)a->kind->precompute_params * sizeof *a->param) == 0;
+           dkm_node_columns(k, a) == dkm_node_columns(k, b) && same_widths(a, b) &&
+           dkm_params_equal(a, b, a->kind->precompute_params);
 }
 
 static int kernel_is_free(const dkm_node *node, int outside)
@@ -40,7 +49,7 @@ static void assign_slots(dkm_kernel *k)
         dkm_node *node = &k->node[i];
         node->slot = -1;
         for (dkm_idx j = k->nodes - 1; j > i && node->slot < 0; j--)
-            if (same_digest(node, &k->node[j]))
+            if (same_precomputation(k, node, &k->node[j]))
                 node->slot = k->node[j].slot;
         if (node->slot < 0 && (node->kind->precompute || node->kind->train))
             node->slot = k->slots++;
@@ -73,51 +82,71 @@ out:
     return local;
 }
 
-static void kernel_append(char *text, dkm_idx room, const char *a, const char *b)
-{
-    dkm_idx used = (dkm_idx)strlen(text);
+/* Text that is being written, or only measured while there is no block for it. */
+typedef struct writer {
+    char *text;
+    dkm_idx length;
+} writer;
 
-    snprintf(text + used, (size_t)(room - used), "%s%s", a, b);
+static void write_text(writer *w, const char *text)
+{
+    dkm_idx length = (dkm_idx)strlen(text);
+
+    if (w->text)
+        memcpy(w->text + w->length, text, (size_t)length);
+    w->length += length;
 }
 
-static void print_node(const dkm_node *node, char *text, dkm_idx room)
+static void write_value(writer *w, const dkm_param_value *value)
 {
-    const dkm_param *p = node->kind->params;
-    const char *before = "(";
     char number[DKM_NUMBER_ROOM];
 
-    kernel_append(text, room, node->kind->name, "");
-    if (node->file) {
-        kernel_append(text, room, before, node->file);
+    if (value->word)
+        write_text(w, value->word);
+    for (dkm_idx k = 0; k < value->count; k++) {
+        dkm_expression_print(value->numbers[k], number);
+        write_text(w, k > 0 ? ";" : "");
+        write_text(w, number);
+    }
+}
+
+static void write_node(writer *w, const dkm_node *node)
+{
+    int params = dkm_kernel_class_params(node->kind);
+    const char *before = "(";
+
+    write_text(w, node->kind->name);
+    if (node->argument) {
+        write_text(w, before);
+        write_text(w, node->argument);
         before = ", ";
     }
     for (dkm_idx i = 0; i < node->inner_count; i++, before = ", ") {
-        kernel_append(text, room, before, "");
-        print_node(node->inner[i], text, room);
+        write_text(w, before);
+        write_node(w, node->inner[i]);
     }
-    for (int k = 0; k < DKM_PARAMS && p[k].name; k++, before = ", ") {
-        dkm_expression_print(node->param[k], number);
-        kernel_append(text, room, before, p[k].name);
-        kernel_append(text, room, "=", number);
+    for (int k = 0; k < params; k++, before = ", ") {
+        write_text(w, before);
+        write_text(w, node->kind->params[k].name);
+        write_text(w, "=");
+        write_value(w, &node->param[k]);
     }
     if (before[0] == ',')
-        kernel_append(text, room, ")", "");
+        write_text(w, ")");
 }
 
 static dkm_local print_kernel(dkm_kernel *k)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx room = 1;
+    writer w = {0};
+    char *text = NULL;
 
-    for (dkm_idx i = 0; i < k->nodes; i++) {
-        const dkm_kernel_class *kind = k->node[i].kind;
-        room += (dkm_idx)strlen(kind->name) + 4;
-        room += k->node[i].file ? (dkm_idx)strlen(k->node[i].file) + 2 : 0;
-        for (int p = 0; p < DKM_PARAMS && kind->params[p].name; p++)
-            room += (dkm_idx)strlen(kind->params[p].name) + 3 + DKM_NUMBER_ROOM;
-    }
-    DKM_STEP(dkm_calloc(k->ctx, room, &k->text));
-    print_node(k->node, k->text, room);
+    write_node(&w, k->node);
+    DKM_STEP(dkm_calloc(k->ctx, w.length + 1, &text));
+    w = (writer){.text = text};
+    write_node(&w, k->node);
+    DKM_FREE(k->text);
+    k->text = text;
 out:
     return local;
 }
@@ -142,6 +171,18 @@ out:
     return local;
 }
 
+/* Load what the nodes take from files. Collective. */
+static dkm_status load_files(dkm_kernel *k)
+{
+    dkm_status status = DKM_OK;
+
+    for (dkm_idx i = 0; i < k->nodes; i++)
+        if (k->node[i].kind->argument == DKM_ARGUMENT_FILE)
+            DKM_TRY(dkm_kernel_load(k->ctx, k->node[i].argument, &k->node[i].loaded));
+out:
+    return status;
+}
+
 dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel)
 {
     dkm_status status = DKM_OK;
@@ -149,9 +190,7 @@ dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel)
 
     *kernel = NULL;
     DKM_AGREE(ctx, make_kernel(ctx, text, &k));
-    for (dkm_idx i = 0; i < k->nodes; i++)
-        if (k->node[i].file)
-            DKM_TRY(dkm_kernel_load(ctx, k->node[i].file, &k->node[i].loaded));
+    DKM_TRY(load_files(k));
     *kernel = k;
     k = NULL;
 out:
@@ -159,54 +198,54 @@ out:
     return status;
 }
 
-/* Nodes with their places in the copy; files are copied, and loaded later. */
-static dkm_local copy_nodes(dkm_ctx *ctx, const dkm_kernel *from, dkm_kernel *to)
+/* Copy the tree of @p root. Its nodes follow one another, and so do their lists of inner nodes. */
+static dkm_local copy_nodes(const dkm_node *root, dkm_kernel *to)
 {
     dkm_local local = DKM_LOCAL_OK;
+    dkm_node **inners = root->inner;
 
-    DKM_STEP(dkm_calloc(ctx, from->nodes, &to->node));
-    DKM_STEP(dkm_calloc(ctx, from->nodes, &to->inners));
-    for (dkm_idx i = 0; i < from->nodes; i++) {
-        const dkm_node *node = &from->node[i];
+    DKM_STEP(dkm_calloc(to->ctx, to->nodes, &to->node));
+    DKM_STEP(dkm_calloc(to->ctx, to->nodes, &to->inners));
+    for (dkm_idx i = 0; i < to->nodes; i++) {
+        const dkm_node *node = &root[i];
         dkm_node *copy = &to->node[i];
         *copy = *node;
+        copy->index = i;
         copy->loaded = (dkm_kernel_plugin){0};
-        copy->file = NULL;
-        copy->inner = node->inner ? to->inners + (node->inner - from->inners) : NULL;
-        if (from->inners[i])
-            to->inners[i] = to->node + (from->inners[i] - from->node);
-        if (node->file)
-            DKM_STEP(dkm_strdup(ctx, node->file, &copy->file));
+        copy->inner = to->inners + (node->inner - inners);
+        for (dkm_idx j = 0; j < node->inner_count; j++)
+            copy->inner[j] = to->node + (node->inner[j] - root);
+        DKM_STEP(dkm_params_copy(to->ctx, node, copy));
     }
 out:
     return local;
 }
 
-static dkm_local copy_kernel(dkm_ctx *ctx, const dkm_kernel *from, dkm_kernel **copy)
+static dkm_local copy_tree(dkm_ctx *ctx, const dkm_kernel *from, const dkm_node *root,
+                           dkm_kernel **copy)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_kernel *k;
 
     DKM_STEP(dkm_calloc(ctx, 1, copy));
     k = *copy;
-    *k = (dkm_kernel){
-        .ctx = ctx, .nodes = from->nodes, .slots = from->slots, .distances = from->distances};
-    DKM_STEP(dkm_strdup(ctx, from->text, &k->text));
-    DKM_STEP(copy_nodes(ctx, from, k));
+    *k = (dkm_kernel){.ctx = ctx, .nodes = root->size, .distances = from->distances};
+    DKM_STEP(copy_nodes(root, k));
+    assign_slots(k);
+    DKM_STEP(print_kernel(k));
 out:
     return local;
 }
 
-dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel, dkm_kernel **copy)
+dkm_status dkm_kernel_clone_tree(dkm_ctx *ctx, const dkm_kernel *kernel, const dkm_node *root,
+                                 dkm_kernel **copy)
 {
     dkm_status status = DKM_OK;
     dkm_kernel *k = NULL;
 
     *copy = NULL;
-    DKM_AGREE(ctx, copy_kernel(ctx, kernel, &k));
-    for (dkm_idx i = 0; i < k->nodes; i++)
-        if (k->node[i].file)
-            DKM_TRY(dkm_kernel_load(ctx, k->node[i].file, &k->node[i].loaded));
+    DKM_AGREE(ctx, copy_tree(ctx, kernel, root, &k));
+    DKM_TRY(load_files(k));
     *copy = k;
     k = NULL;
 out:
@@ -214,9 +253,65 @@ out:
     return status;
 }
 
+dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel, dkm_kernel **copy)
+{
+    return dkm_kernel_clone_tree(ctx, kernel, kernel->node, copy);
+}
+
+/* The first parameter of a node whose word is yet to be resolved; -1 for none. */
+static int find_unresolved(const dkm_node *node)
+{
+    int count = node->kind->resolve ? dkm_kernel_class_params(node->kind) : 0;
+
+    for (int k = 0; k < count; k++)
+        if (node->param[k].word)
+            return k;
+    return -1;
+}
+
+int dkm_kernel_is_resolved(const dkm_kernel *kernel)
+{
+    for (dkm_idx i = 0; i < kernel->nodes; i++)
+        if (find_unresolved(&kernel->node[i]) >= 0)
+            return 0;
+    return 1;
+}
+
+static dkm_local finish_resolving(dkm_kernel *kernel)
+{
+    assign_slots(kernel);
+    return print_kernel(kernel);
+}
+
+dkm_status dkm_kernel_resolve(dkm_kernel *kernel, const dkm_data *X)
+{
+    dkm_status status = DKM_OK;
+    double number;
+    int k;
+
+    if (dkm_kernel_is_resolved(kernel))
+        return DKM_OK;
+    for (dkm_idx i = kernel->nodes - 1; i >= 0; i--) {
+        dkm_node *node = &kernel->node[i];
+        while ((k = find_unresolved(node)) >= 0) {
+            DKM_TRY(node->kind->resolve(kernel, node, k, X, &number));
+            DKM_AGREE(kernel->ctx, dkm_params_resolve(kernel->ctx, node, k, number));
+        }
+    }
+    DKM_AGREE(kernel->ctx, finish_resolving(kernel));
+out:
+    return status;
+}
+
 int dkm_kernel_is_linear(const dkm_kernel *kernel)
 {
     return kernel->nodes == 1 && strcmp(kernel->node[0].kind->name, "linear") == 0;
+}
+
+int dkm_kernel_is_rbf(const dkm_kernel *kernel)
+{
+    return kernel->nodes == 1 && strcmp(kernel->node[0].kind->name, "rbf") == 0 &&
+           !dkm_node_widths(kernel->node);
 }
 
 int dkm_kernel_has_better_distances(const dkm_kernel *kernel)
@@ -240,7 +335,7 @@ int dkm_kernel_is_data_dependent(const dkm_kernel *kernel)
     for (dkm_idx k = 0; k < kernel->nodes; k++)
         if (kernel->node[k].kind->is_data_dependent)
             return 1;
-    return 0;
+    return !dkm_kernel_is_resolved(kernel);
 }
 
 void dkm_kernel_destroy(dkm_kernel **kernel)
@@ -251,7 +346,7 @@ void dkm_kernel_destroy(dkm_kernel **kernel)
         return;
     for (dkm_idx i = 0; k->node && i < k->nodes; i++) {
         dkm_kernel_plugin_clear(&k->node[i].loaded);
-        DKM_FREE(k->node[i].file);
+        dkm_params_clear(&k->node[i]);
     }
     DKM_FREE(k->text);
     DKM_FREE(k->node);

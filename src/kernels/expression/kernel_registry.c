@@ -23,6 +23,7 @@
     X(distance)                                                                                    \
     X(extend)                                                                                      \
     X(diffusion)                                                                                   \
+    X(on)                                                                                          \
     X(sum)                                                                                         \
     X(product)                                                                                     \
     X(scale)                                                                                       \

@@ -5,10 +5,9 @@
 #include "kernels/evaluation/kernel_impl.h"
 #include "kernels/expression/expression.h"
 
-/** Set kind, parameters and file of @p node from a term and its settings.
+/** Set class, parameters and argument of @p node from a term and its settings.
  *
- *  Local. Parameters that are not given have their standard values. node->file is owned by the
- *  node, also after a failure.
+ *  Local. Parameters and argument are owned by the node, also after a failure (params.h).
  *
  *  @return ok; DKM_ERR_ARG with a caret under the wrong place; DKM_ERR_MEMORY
  */

@@ -239,7 +239,7 @@ static dkm_status diffusion_train(const dkm_node *node, dkm_prepared *P)
 
     DKM_AGREE(P->ctx, check_graph(P));
     DKM_TRY(fetch_graph(&h, P->X));
-    DKM_AGREE(P->ctx, diffusion_make_matrix(&h, node->param[0], P, &rows));
+    DKM_AGREE(P->ctx, diffusion_make_matrix(&h, dkm_node_param(node, 0), P, &rows));
     tell_isolated(&h);
     DKM_TRY(dkm_feature_cache_fill(P, node->slot, &rows));
     DKM_TRY(dkm_feature_cache_keep_extras(P, node->slot));
@@ -249,10 +249,11 @@ out:
     return status;
 }
 
-const dkm_kernel_class dkm_kernel_class_diffusion = {.name = "diffusion",
-                                                     .types = DKM_TYPE_BIT(DKM_GRAPH),
-                                                     .params = {{"tau", DKM_POSITIVE, 1}},
-                                                     .is_data_dependent = 1,
-                                                     .train = diffusion_train,
-                                                     .self = dkm_precomputed_diag,
-                                                     .tile = dkm_precomputed_tile};
+const dkm_kernel_class dkm_kernel_class_diffusion = {
+    .name = "diffusion",
+    .types = DKM_TYPE_BIT(DKM_GRAPH),
+    .params = DKM_PARAMS({.name = "tau", .range = DKM_POSITIVE, .default_value = 1}),
+    .is_data_dependent = 1,
+    .train = diffusion_train,
+    .self = dkm_precomputed_diag,
+    .tile = dkm_precomputed_tile};

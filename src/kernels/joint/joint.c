@@ -137,6 +137,15 @@ out:
     return local;
 }
 
+/* Joint kernels take parameters, each with its name, and no other values. */
+static dkm_local check_named(const dkm_expression *e)
+{
+    for (dkm_idx s = 0; s < e->settings; s++)
+        if (e->setting[s].name.length == 0)
+            return dkm_expression_fail(e, e->setting[s].value.at, "a name is wanted here");
+    return DKM_LOCAL_OK;
+}
+
 static dkm_local read_factor(const dkm_expression *e, dkm_idx term, double *by)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -223,6 +232,7 @@ static dkm_local make_joint(dkm_ctx *ctx, const char *text, dkm_joint **joint)
     dkm_expression e = {0};
 
     DKM_STEP(dkm_expression_read(ctx, "joint kernel", text, &e));
+    DKM_STEP(check_named(&e));
     DKM_STEP(dkm_calloc(ctx, 1, joint));
     (*joint)->ctx = ctx;
     DKM_STEP(dkm_calloc(ctx, e.terms, &(*joint)->term));

@@ -44,7 +44,7 @@ out:
 
 const dkm_kernel_class dkm_kernel_class_extend = {.name = "extend",
                                                   .types = ALL_TYPES,
-                                                  .takes_file = 1,
+                                                  .argument = DKM_ARGUMENT_FILE,
                                                   .train = train,
                                                   .self = dkm_panel_diag_from_extra,
                                                   .tile = dkm_vectors_dot};

@@ -122,7 +122,7 @@ out:
 static dkm_status mismatch_train(const dkm_node *node, dkm_prepared *prepared)
 {
     dkm_status status = DKM_OK;
-    book b = {.p = (dkm_idx)node->param[P], .k = (dkm_idx)node->param[K]};
+    book b = {.p = (dkm_idx)dkm_node_param(node, P), .k = (dkm_idx)dkm_node_param(node, K)};
     dkm_objs objs = {0};
 
     find_alphabet(prepared->training ? prepared->training->X : prepared->X, &b);
@@ -136,14 +136,15 @@ out:
 
 static const char *mismatch_refuse(const dkm_node *node)
 {
-    return node->param[K] < node->param[P] ? NULL : "k must be less than p";
+    return dkm_node_param(node, K) < dkm_node_param(node, P) ? NULL : "k must be less than p";
 }
 
 const dkm_kernel_class dkm_kernel_class_mismatch = {
     .name = "mismatch",
     .types = DKM_TYPE_BIT(DKM_STRINGS),
     .is_data_dependent = 1,
-    .params = {{"p", DKM_COUNT, 5}, {"k", DKM_COUNT_OR_ZERO, 1}},
+    .params = DKM_PARAMS({.name = "p", .range = DKM_COUNT, .default_value = 5},
+                         {.name = "k", .range = DKM_COUNT_OR_ZERO, .default_value = 1}),
     .refuse = mismatch_refuse,
     .train = mismatch_train,
     .self = dkm_panel_diag_from_extra,

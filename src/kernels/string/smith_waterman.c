@@ -31,8 +31,8 @@ static dkm_local open_query(query *q, const dkm_node *node, const dkm_objs *X, d
 
     *q = (query){.X = X,
                  .length = X->start[i + 1] - X->start[i],
-                 .open = (int)node->param[OPEN],
-                 .extend = (int)node->param[EXTEND]};
+                 .open = (int)dkm_node_param(node, OPEN),
+                 .extend = (int)dkm_node_param(node, EXTEND)};
     /* the striped search, the faster one, misses alignments where both costs are the same */
     q->find = q->open > q->extend ? parasail_sw_striped_profile_sat : parasail_sw_scan_profile_sat;
     if (q->length == 0)
@@ -114,7 +114,9 @@ out:
 
 static const char *smith_waterman_align_refuse(const dkm_node *node)
 {
-    return node->param[OPEN] < node->param[EXTEND] ? "open must be at least extend" : NULL;
+    return dkm_node_param(node, OPEN) < dkm_node_param(node, EXTEND)
+               ? "open must be at least extend"
+               : NULL;
 }
 
 static dkm_local align_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
@@ -146,7 +148,8 @@ static const char *smith_waterman_align_refuse(const dkm_node *node)
 const dkm_kernel_class dkm_kernel_class_align = {
     .name = "align",
     .types = DKM_TYPE_BIT(DKM_STRINGS),
-    .params = {{"open", DKM_COUNT_OR_ZERO, 10}, {"extend", DKM_COUNT_OR_ZERO, 1}},
+    .params = DKM_PARAMS({.name = "open", .range = DKM_COUNT_OR_ZERO, .default_value = 10},
+                         {.name = "extend", .range = DKM_COUNT_OR_ZERO, .default_value = 1}),
     .precompute_params = 2,
     .refuse = smith_waterman_align_refuse,
     .precompute = WITH_PARASAIL(align_digest),

@@ -36,7 +36,7 @@ static dkm_idx spectrum_longest(const dkm_objs *X)
 static dkm_local spectrum_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx p = (dkm_idx)node->param[0];
+    dkm_idx p = (dkm_idx)dkm_node_param(node, 0);
     dkm_counts c = {0};
 
     DKM_STEP(dkm_counts_open(&c, X->ctx, X->n, spectrum_longest(X), out));
@@ -70,7 +70,7 @@ static dkm_local split_pair(const dkm_objs *X, dkm_idx i, const char **y)
 static dkm_local strings_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx p = (dkm_idx)node->param[0];
+    dkm_idx p = (dkm_idx)dkm_node_param(node, 0);
     dkm_counts c = {0};
     const char *y = NULL;
 
@@ -90,18 +90,20 @@ out:
     return local;
 }
 
-const dkm_kernel_class dkm_kernel_class_strings = {.name = "strings",
-                                                   .types = DKM_TYPE_BIT(DKM_STRINGS),
-                                                   .params = {{"p", DKM_COUNT, 3}},
-                                                   .precompute_params = 1,
-                                                   .precompute = strings_digest,
-                                                   .self = dkm_panel_diag_from_extra,
-                                                   .tile = dkm_counts_tile};
+const dkm_kernel_class dkm_kernel_class_strings = {
+    .name = "strings",
+    .types = DKM_TYPE_BIT(DKM_STRINGS),
+    .params = DKM_PARAMS({.name = "p", .range = DKM_COUNT, .default_value = 3}),
+    .precompute_params = 1,
+    .precompute = strings_digest,
+    .self = dkm_panel_diag_from_extra,
+    .tile = dkm_counts_tile};
 
-const dkm_kernel_class dkm_kernel_class_spectrum = {.name = "spectrum",
-                                                    .types = DKM_TYPE_BIT(DKM_STRINGS),
-                                                    .params = {{"p", DKM_COUNT, 3}},
-                                                    .precompute_params = 1,
-                                                    .precompute = spectrum_digest,
-                                                    .self = dkm_panel_diag_from_extra,
-                                                    .tile = dkm_counts_tile};
+const dkm_kernel_class dkm_kernel_class_spectrum = {
+    .name = "spectrum",
+    .types = DKM_TYPE_BIT(DKM_STRINGS),
+    .params = DKM_PARAMS({.name = "p", .range = DKM_COUNT, .default_value = 3}),
+    .precompute_params = 1,
+    .precompute = spectrum_digest,
+    .self = dkm_panel_diag_from_extra,
+    .tile = dkm_counts_tile};

@@ -59,7 +59,8 @@ static dkm_local rank_by_length(const dkm_objs *X, dkm_idx first, dkm_idx count,
 static dkm_local open_ssk(dkm_ssk *k, const dkm_node *node, dkm_ctx *ctx, dkm_idx s_most,
                           dkm_idx t_most)
 {
-    return dkm_ssk_open(k, ctx, (dkm_idx)node->param[R], node->param[LAMBDA], s_most, t_most);
+    return dkm_ssk_open(k, ctx, (dkm_idx)dkm_node_param(node, R), dkm_node_param(node, LAMBDA),
+                        s_most, t_most);
 }
 
 /* Put a group of strings side by side. @return the length of the longest, which is the last */
@@ -151,7 +152,7 @@ static dkm_idx ssk_first_row(const dkm_tile_task *job, const dkm_tile *C, const 
 /* lambda^(2 r): what the characters of two matching subsequences count by themselves. */
 static double letter_weight(const dkm_node *node)
 {
-    return pow(node->param[LAMBDA], 2.0 * node->param[R]);
+    return pow(dkm_node_param(node, LAMBDA), 2.0 * dkm_node_param(node, R));
 }
 
 /* The factors of a value without lambda^(2 r). */
@@ -227,7 +228,8 @@ static void ssk_self(const dkm_node *node, dkm_panel *panel)
 const dkm_kernel_class dkm_kernel_class_ssk = {
     .name = "ssk",
     .types = DKM_TYPE_BIT(DKM_STRINGS),
-    .params = {{"r", DKM_COUNT, 3}, {"lambda", DKM_SHARE, 0.01}},
+    .params = DKM_PARAMS({.name = "r", .range = DKM_COUNT, .default_value = 3},
+                         {.name = "lambda", .range = DKM_SHARE, .default_value = 0.01}),
     .precompute_params = 2,
     .precompute = ssk_digest,
     .self = ssk_self,
@@ -237,7 +239,8 @@ const dkm_kernel_class dkm_kernel_class_ssk = {
 const dkm_kernel_class dkm_kernel_class_ssk_gaps = {
     .name = "ssk_gaps",
     .types = DKM_TYPE_BIT(DKM_STRINGS),
-    .params = {{"r", DKM_COUNT, 3}, {"lambda", DKM_SHARE, 0.01}},
+    .params = DKM_PARAMS({.name = "r", .range = DKM_COUNT, .default_value = 3},
+                         {.name = "lambda", .range = DKM_SHARE, .default_value = 0.01}),
     .precompute_params = 2,
     .precompute = ssk_digest,
     .self = dkm_panel_diag_from_extra,

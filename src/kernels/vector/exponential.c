@@ -5,7 +5,7 @@
 
 static double exponential_rate(const dkm_node *node)
 {
-    return 1.0 / (node->param[0] * node->param[0]);
+    return 1.0 / (dkm_node_param(node, 0) * dkm_node_param(node, 0));
 }
 
 static void expdot_self(const dkm_node *node, dkm_panel *panel)
@@ -48,12 +48,13 @@ static double expdot_inverse(const dkm_node *node, double k)
     return k > 0 ? log(k) / exponential_rate(node) : NAN;
 }
 
-const dkm_kernel_class dkm_kernel_class_expdot = {.name = "expdot",
-                                                  .types = DKM_VECTOR_TYPES,
-                                                  .params = {{"sigma", DKM_POSITIVE, 1}},
-                                                  .precompute = dkm_vectors_precompute,
-                                                  .self = expdot_self,
-                                                  .tile = expdot_tile,
-                                                  .normalized_tile = expdot_unit_tile,
-                                                  .slopes = expdot_slopes,
-                                                  .inverse = expdot_inverse};
+const dkm_kernel_class dkm_kernel_class_expdot = {
+    .name = "expdot",
+    .types = DKM_VECTOR_TYPES,
+    .params = DKM_PARAMS({.name = "sigma", .range = DKM_POSITIVE, .default_value = 1}),
+    .precompute = dkm_vectors_precompute,
+    .self = expdot_self,
+    .tile = expdot_tile,
+    .normalized_tile = expdot_unit_tile,
+    .slopes = expdot_slopes,
+    .inverse = expdot_inverse};

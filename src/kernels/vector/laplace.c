@@ -1,8 +1,10 @@
-/* laplace: k(x, x') = exp(-||x - x'||_1 / sigma). */
+/* laplace: k(x, x') = exp(-||x - x'||_1 / sigma), or exp(-sum_k |x_k - x'_k| / sigma_k) with a width
+ * per column: columns are divided by their widths beforehand. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "kernels/evaluation/row_transform.h"
 #include "kernels/evaluation/sparse_dot.h"
 #include "kernels/vector/vectors.h"
 
@@ -21,6 +23,11 @@
 #define NAME(x) x##_f32
 #define ABS(x)  fabsf(x)
 #include "kernels/vector/laplace.inc"
+
+static double laplace_rate(const dkm_node *node)
+{
+    return dkm_node_widths(node) ? 1.0 : 1.0 / dkm_node_param(node, 0);
+}
 
 static double size(const double *x, dkm_idx n)
 {
@@ -87,7 +94,7 @@ static dkm_local laplace_tile(const dkm_node *node, const dkm_tile_task *job, co
                           ? dense_distances(node, job, C)
                           : sparse_distances(node, job, C);
 
-    dkm_map_exp(C, -1.0 / node->param[0]);
+    dkm_map_exp(C, -laplace_rate(node));
     return local;
 }
 
@@ -97,14 +104,17 @@ static double laplace_loss(const dkm_node *node, const dkm_panel *panel)
 
     for (dkm_idx i = 0; i < panel->n; i++)
         most = fmax(most, dkm_panel_objs(panel, node)->extra[i]);
-    return most / node->param[0];
+    return most * laplace_rate(node);
 }
 
-const dkm_kernel_class dkm_kernel_class_laplace = {.name = "laplace",
-                                                   .origin = DKM_ORIGIN_FREE,
-                                                   .types = DKM_VECTOR_TYPES,
-                                                   .params = {{"sigma", DKM_POSITIVE, 1}},
-                                                   .precompute = laplace_digest,
-                                                   .self = dkm_self_one,
-                                                   .loss = laplace_loss,
-                                                   .tile = laplace_tile};
+const dkm_kernel_class dkm_kernel_class_laplace = {
+    .name = "laplace",
+    .origin = DKM_ORIGIN_FREE,
+    .types = DKM_VECTOR_TYPES,
+    .params =
+        DKM_PARAMS({.name = "sigma", .range = DKM_POSITIVE, .default_value = 1, .is_list = 1}),
+    .divides_columns = 1,
+    .precompute = laplace_digest,
+    .self = dkm_self_one,
+    .loss = laplace_loss,
+    .tile = laplace_tile};

@@ -1,13 +1,18 @@
 /* rbf: k(x, x') = exp(-||x - x'||^2 / (2 sigma^2)), on vectors or in the space of another kernel,
- * where ||x - x'||^2 = k(x, x) + k(x', x') - 2 k(x, x'). */
+ * where ||x - x'||^2 = k(x, x) + k(x', x') - 2 k(x, x'). With a width per column it is
+ * exp(-sum_k (x_k - x'_k)^2 / (2 sigma_k^2)): columns are divided by their widths beforehand. */
 #include <math.h>
 
 #include "kernels/evaluation/derivatives.h"
+#include "kernels/evaluation/median_distance.h"
+#include "kernels/evaluation/row_transform.h"
 #include "kernels/vector/vectors.h"
 
 static double rbf_rate(const dkm_node *node)
 {
-    return 0.5 / (node->param[0] * node->param[0]);
+    double sigma = dkm_node_widths(node) ? 1.0 : dkm_node_param(node, 0);
+
+    return 0.5 / (sigma * sigma);
 }
 
 static dkm_local rbf_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
@@ -77,23 +82,39 @@ static void rbf_of_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm
     }
 }
 
-const dkm_kernel_class dkm_kernel_class_rbf = {.name = "rbf",
-                                               .origin = DKM_ORIGIN_FREE,
-                                               .types = DKM_VECTOR_TYPES,
-                                               .params = {{"sigma", DKM_POSITIVE, 1}},
-                                               .precompute = dkm_vectors_precompute,
-                                               .self = dkm_self_one,
-                                               .loss = rbf_loss,
-                                               .tile = rbf_tile,
-                                               .slopes = rbf_slopes};
+static const char *const words[] = {"median", NULL};
 
-const dkm_kernel_class dkm_kernel_class_rbf_of = {.name = "rbf",
-                                                  .origin = DKM_ORIGIN_FREE,
-                                                  .min_inner = 1,
-                                                  .max_inner = 1,
-                                                  .needs_diag = DKM_ANY_DIAG,
-                                                  .params = {{"sigma", DKM_POSITIVE, 1}},
-                                                  .self = dkm_self_one,
-                                                  .loss = rbf_of_loss,
-                                                  .tile = rbf_of_tile,
-                                                  .slopes = rbf_of_slopes};
+static dkm_status rbf_resolve(const dkm_kernel *kernel, const dkm_node *node, int k,
+                              const dkm_data *X, double *number)
+{
+    (void)k;
+    return dkm_median_distance(kernel, node, X, number);
+}
+
+const dkm_kernel_class dkm_kernel_class_rbf = {
+    .name = "rbf",
+    .origin = DKM_ORIGIN_FREE,
+    .types = DKM_VECTOR_TYPES,
+    .params = DKM_PARAMS(
+        {.name = "sigma", .range = DKM_POSITIVE, .default_value = 1, .is_list = 1, .words = words}),
+    .divides_columns = 1,
+    .resolve = rbf_resolve,
+    .precompute = dkm_vectors_precompute,
+    .self = dkm_self_one,
+    .loss = rbf_loss,
+    .tile = rbf_tile,
+    .slopes = rbf_slopes};
+
+const dkm_kernel_class dkm_kernel_class_rbf_of = {
+    .name = "rbf",
+    .origin = DKM_ORIGIN_FREE,
+    .min_inner = 1,
+    .max_inner = 1,
+    .needs_diag = DKM_ANY_DIAG,
+    .params =
+        DKM_PARAMS({.name = "sigma", .range = DKM_POSITIVE, .default_value = 1, .words = words}),
+    .resolve = rbf_resolve,
+    .self = dkm_self_one,
+    .loss = rbf_of_loss,
+    .tile = rbf_of_tile,
+    .slopes = rbf_of_slopes};

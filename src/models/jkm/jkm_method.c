@@ -88,8 +88,8 @@ static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
     dkm_joint *joint = NULL;
 
     jkm_read(s, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", &ky));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", *Y, &ky));
     DKM_TRY(dkm_settings_joint(ctx, s, "joint", &joint));
     DKM_TRY(take_data(ctx, s, "candidates", type, &settings.candidates));
     DKM_TRY(take_data(ctx, s, "candidate-lists", "label-sets", &settings.lists));

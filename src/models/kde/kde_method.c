@@ -95,8 +95,8 @@ static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
     dkm_data *unpaired = NULL;
 
     DKM_AGREE(ctx, kde_read(ctx, s, &settings));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", &ky));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", *Y, &ky));
     DKM_TRY(dkm_settings_data(ctx, s, "unpaired-y", type, &settings.extra, &unpaired));
     DKM_AGREE(ctx, check_unpaired(ctx, s, *Y, settings.extra));
     DKM_TRY(dkm_kde_fit(ctx, X, Y, kx, ky, &settings, model, &info));

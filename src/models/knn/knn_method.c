@@ -21,8 +21,8 @@ static dkm_status knn_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
     dkm_idx m = dkm_data_rows(*X);
     dkm_kernel *kx = NULL, *ky = NULL;
 
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", &ky));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", *Y, &ky));
     DKM_TRY(dkm_knn_fit(ctx, X, Y, kx, ky, &settings, model));
     knn_report(report, kx, ky, m, settings.k);
 out:

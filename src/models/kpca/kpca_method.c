@@ -40,7 +40,7 @@ static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dk
 
     (void)Y;
     DKM_AGREE(ctx, kpca_read(ctx, s, &settings));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
     DKM_TRY(dkm_kpca_fit(ctx, X, kx, &settings, model, &info));
     kpca_report(report, kx, &info);
 out:

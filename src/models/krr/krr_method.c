@@ -154,7 +154,7 @@ static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
     dkm_kernel *kx = NULL;
 
     krr_read(s, gammas, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
     DKM_TRY(dkm_krr_fit(ctx, X, *Y, kx, &settings, model, &info));
     krr_report(report, kx, &settings, &info);
 out:
@@ -173,7 +173,7 @@ static dkm_status krr_fit_stream(dkm_ctx *ctx, const dkm_settings *s, dkm_source
     dkm_kernel *kx = NULL;
 
     krr_read(s, gammas, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", NULL, &kx));
     DKM_TRY(dkm_krr_fit_stream(ctx, X, Y, kx, &settings, model, &info));
     krr_report(report, kx, &settings, &info);
 out:

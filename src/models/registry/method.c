@@ -87,7 +87,7 @@ dkm_status dkm_estimate(dkm_ctx *ctx, const dkm_settings *settings, const dkm_wo
     DKM_REQUIRE(ctx, method->estimate != NULL, DKM_ERR_UNSUPPORTED,
                 "what a fit of %s takes is not known", method->name);
     DKM_AGREE(ctx, dkm_settings_check_values(ctx, settings));
-    DKM_TRY(dkm_settings_kernel(ctx, settings, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, settings, "kx", NULL, &kx));
     method->estimate(settings, kx, work, rates, cost);
 out:
     dkm_kernel_destroy(&kx);

@@ -402,15 +402,23 @@ dkm_layout dkm_settings_layout(const dkm_settings *s)
 }
 
 dkm_status dkm_settings_kernel(dkm_ctx *ctx, const dkm_settings *s, const char *name,
-                               dkm_kernel **kernel)
+                               const dkm_data *training, dkm_kernel **kernel)
 {
+    dkm_status status = DKM_OK;
     const dkm_setting_entry *e = entry_of(s, name);
     const char *text = dkm_settings_text(s, name);
 
     *kernel = NULL;
     if (e->kernel)
-        return dkm_kernel_clone(ctx, e->kernel, kernel);
-    return text ? dkm_kernel_parse(ctx, text, kernel) : DKM_OK;
+        DKM_TRY(dkm_kernel_clone(ctx, e->kernel, kernel));
+    else if (text)
+        DKM_TRY(dkm_kernel_parse(ctx, text, kernel));
+    if (*kernel && training)
+        DKM_TRY(dkm_kernel_resolve(*kernel, training));
+out:
+    if (status != DKM_OK)
+        dkm_kernel_destroy(kernel);
+    return status;
 }
 
 dkm_status dkm_settings_joint(dkm_ctx *ctx, const dkm_settings *s, const char *name,
@@ -467,7 +475,7 @@ static dkm_status check_expression(dkm_ctx *ctx, const dkm_settings *s, const dk
     dkm_joint *joint = NULL;
 
     if (row->kind == DKM_SETTING_KERNEL)
-        DKM_TRY(dkm_settings_kernel(ctx, s, row->name, &kernel));
+        DKM_TRY(dkm_settings_kernel(ctx, s, row->name, NULL, &kernel));
     if (row->kind == DKM_SETTING_JOINT)
         DKM_TRY(dkm_settings_joint(ctx, s, row->name, &joint));
 out:

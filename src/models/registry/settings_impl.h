@@ -47,10 +47,13 @@ const dkm_value *dkm_settings_value(const dkm_settings *settings, const char *na
 /** Grid and block size. Local. */
 dkm_layout dkm_settings_layout(const dkm_settings *settings);
 
-/** The kernel of a setting, on @p ctx. Logically collective.
- *  @param[out] kernel  new, owned by the caller; NULL on failure and where none is set */
+/** The kernel of a setting, on @p ctx. Logically collective, and collective where @p training is
+ *  given.
+ *  @param[in]  training  objects that resolve its words (dkm_kernel_resolve()); NULL: these stay
+ *  @param[out] kernel    new, owned by the caller; NULL on failure and where none is set */
 DKM_NODISCARD dkm_status dkm_settings_kernel(dkm_ctx *ctx, const dkm_settings *settings,
-                                             const char *name, dkm_kernel **kernel);
+                                             const char *name, const dkm_data *training,
+                                             dkm_kernel **kernel);
 
 /** The joint kernel of a setting, on @p ctx. Logically collective. */
 DKM_NODISCARD dkm_status dkm_settings_joint(dkm_ctx *ctx, const dkm_settings *settings,

@@ -25,7 +25,7 @@ static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
         dkm_settings_choice(s, "hinge") == 0 ? DKM_LOSS_HINGE : DKM_LOSS_SQUARED_HINGE;
     settings.margin.C = dkm_settings_real(s, "C");
     settings.margin.tolerance = dkm_settings_real(s, "tolerance");
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
     DKM_TRY(dkm_svm_fit(ctx, X, *Y, kx, &settings, model, &info));
     svm_report(report, kx, settings.margin.C, &info);
 out:

@@ -101,9 +101,9 @@ static dkm_status read_kernels(dkm_cv_search *s)
         const dkm_settings *point = s->points.kernel[k];
         DKM_TRY(dkm_settings_check(s->ctx, point));
         if (has_setting(s->method, "kx"))
-            DKM_TRY(dkm_settings_kernel(s->ctx, point, "kx", &s->kx[k]));
+            DKM_TRY(dkm_settings_kernel(s->ctx, point, "kx", NULL, &s->kx[k]));
         if (has_setting(s->method, "ky"))
-            DKM_TRY(dkm_settings_kernel(s->ctx, point, "ky", &s->ky[k]));
+            DKM_TRY(dkm_settings_kernel(s->ctx, point, "ky", NULL, &s->ky[k]));
     }
 out:
     return status;
