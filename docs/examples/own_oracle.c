@@ -44,7 +44,7 @@ static dkm_status learn(dkm_ctx *ctx)
     dkm_array inputs = dkm_array_row_major(x, n, COLS), outputs = dkm_array_row_major(y, n, ROOMS);
     dkm_jkm_settings settings = dkm_jkm_settings_default();
     dkm_jkm_info info;
-    dkm_data *X = NULL, *Y = NULL, *Z = NULL, *F = NULL;
+    dkm_data *X = NULL, *Y = NULL, *F = NULL;
     dkm_kernel *kx = NULL, *ky = NULL;
     dkm_joint *joint = NULL;
     dkm_model *model = NULL;
@@ -57,7 +57,6 @@ static dkm_status learn(dkm_ctx *ctx)
         truth(x + COLS * i, y + ROOMS * i);
     }
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &X));
-    DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &inputs, &Z));
     DKM_TRY(dkm_data_from_array(ctx, DKM_DENSE, &outputs, &Y));
 
     settings.C = 100;
@@ -65,8 +64,8 @@ static dkm_status learn(dkm_ctx *ctx)
     DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=0.5)", &kx));
     DKM_TRY(dkm_kernel_parse(ctx, "linear", &ky));
     DKM_TRY(dkm_joint_parse(ctx, "tensor", &joint));
-    DKM_TRY(dkm_jkm_fit(ctx, &X, &Y, kx, ky, joint, &settings, &model, &info));
-    DKM_TRY(dkm_model_predict(model, Z, &F));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, ky, joint, &settings, &model, &info));
+    DKM_TRY(dkm_model_predict(model, X, &F));
     DKM_TRY(dkm_rows_get(F, 0, EXAMPLES, &rows));
     for (int i = 0; i < EXAMPLES; i++)
         for (int k = 0; k < ROOMS; k++)
@@ -84,7 +83,6 @@ out:
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);
     dkm_data_destroy(&F);
-    dkm_data_destroy(&Z);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return status;

@@ -46,10 +46,10 @@ typedef struct dkm_cv_fits {
     int gram; /**< inputs come as rows of their kernel matrix, of type DKM_GRAM: fit with the kernel
                    `gram` whatever kernel is tried; else they come as they are, and of a matrix
                    of theirs the columns of the training part */
-    /** Learn from some examples, which may be taken over. Collective on @p ctx, which has a part of
+    /** Learn from some examples. Collective on @p ctx, which has a part of
      *  the ranks: everything must be made from it. */
-    dkm_status (*fit)(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                      dkm_data **Y, dkm_model **model);
+    dkm_status (*fit)(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, const dkm_data *X,
+                      const dkm_data *Y, dkm_model **model);
 } dkm_cv_fits;
 
 typedef struct dkm_cv_problem {

@@ -67,15 +67,15 @@ DKM_NODISCARD dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model
  *  A point that the map is fitted to is made of the others; one that comes later of the points
  *  nearest to it, itself included where it is one of them.
  *
- *  @param[in]  X      dense rows, taken over (nulled): the map keeps them
+ *  @param[in]  X      dense rows, of which the map holds a share
  *  @param[in]  ridge  added to the diagonal of a point's local matrix, a part of its trace
  *  @param[out] F      new: the weights of the points themselves, m x m; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
-DKM_NODISCARD dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge,
+DKM_NODISCARD dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbours, double ridge,
                                           dkm_features **map, dkm_data **F);
 
-/** How many numbers per object gets. Local. */
+/** How many numbers an object gets. Local. */
 dkm_idx dkm_features_count(const dkm_features *map);
 
 /** Features of some objects: as many dense rows. Collective.

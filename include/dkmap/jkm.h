@@ -74,9 +74,9 @@ typedef struct dkm_jkm_settings {
     dkm_jkm_outputs outputs;
     dkm_jkm_slacks slacks;
     dkm_jkm_rescale rescale;
-    dkm_data *candidates; /**< NULL, or outputs to tell the right one from; taken over */
-    dkm_data *lists;      /**< NULL, or for each example the candidates that count, as label sets of
-                             their rows; taken over */
+    const dkm_data *candidates; /**< NULL, or outputs to tell the right one from */
+    const dkm_data *lists; /**< NULL, or for each example the candidates that count, as label sets
+                              of their rows */
     dkm_jkm_oracle oracle; /**< used where `find` is set; dense outputs under a linear kernel */
     dkm_layout layout;
 } dkm_jkm_settings;
@@ -100,18 +100,17 @@ dkm_jkm_settings dkm_jkm_settings_default(void);
 
 /** Fit. Collective.
  *
- *  @param[in]     X, Y      as many objects each; both are taken over (nulled)
- *  @param[in]     kx, ky    kernels of inputs and outputs that the joint kernel stands on; a ky of
- *                           NULL is linear, with labels as one column a class
- *  @param[in,out] settings  its candidates and lists are taken over, also on failure
- *  @param[out]    model     new, owned by the caller; NULL on failure
- *  @param[out]    info      may be NULL
+ *  @param[in]  X, Y    as many objects each
+ *  @param[in]  kx, ky  kernels of inputs and outputs that the joint kernel stands on; a ky of NULL
+ *                      is linear, with labels as one column per class
+ *  @param[out] model   new, owned by the caller; NULL on failure
+ *  @param[out] info    may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no
  *          machine meets all constraints (the message says how far it went, and which C to try) */
-DKM_NODISCARD dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                                     const dkm_kernel *ky, const dkm_joint *joint,
-                                     dkm_jkm_settings *settings, dkm_model **model,
-                                     dkm_jkm_info *info);
+DKM_NODISCARD dkm_status dkm_jkm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                     const dkm_kernel *kx, const dkm_kernel *ky,
+                                     const dkm_joint *joint, const dkm_jkm_settings *settings,
+                                     dkm_model **model, dkm_jkm_info *info);
 
 DKM_API_END
 

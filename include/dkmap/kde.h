@@ -51,15 +51,16 @@ dkm_kde_settings dkm_kde_settings_default(void);
 
 /** Fit. Collective.
  *
- *  @param[in]  X, Y     as many objects each; both are taken over (nulled): the model keeps them
+ *  @param[in]  X, Y     as many objects each
  *  @param[in]  kx, ky   kernels of inputs and outputs, copied into the model
  *  @param[out] model    new, owned by the caller; NULL on failure
  *  @param[out] info     may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                                     const dkm_kernel *ky, const dkm_kde_settings *settings,
-                                     dkm_model **model, dkm_kde_info *info);
+DKM_NODISCARD dkm_status dkm_kde_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                     const dkm_kernel *kx, const dkm_kernel *ky,
+                                     const dkm_kde_settings *settings, dkm_model **model,
+                                     dkm_kde_info *info);
 
 DKM_API_END
 

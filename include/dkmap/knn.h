@@ -19,7 +19,7 @@ typedef struct dkm_knn_settings {
 
 /** Fit: keep the examples. Collective.
  *
- *  @param[in]  X, Y    as many objects each; both are taken over (nulled)
+ *  @param[in]  X, Y    as many objects each
  *  @param[in]  kx      kernel of the inputs, copied into the model
  *  @param[in]  ky      kernel of the outputs, copied into the model, or NULL
  *  @param[out] model   new, owned by the caller; NULL on failure. With @p ky it can list the
@@ -27,9 +27,9 @@ typedef struct dkm_knn_settings {
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED when several neighbors are asked for and
  *          outputs are neither dense nor labels nor have a kernel; DKM_ERR_MEMORY
  */
-DKM_NODISCARD dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                                     const dkm_kernel *ky, const dkm_knn_settings *settings,
-                                     dkm_model **model);
+DKM_NODISCARD dkm_status dkm_knn_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                                     const dkm_kernel *kx, const dkm_kernel *ky,
+                                     const dkm_knn_settings *settings, dkm_model **model);
 
 DKM_API_END
 

@@ -60,8 +60,7 @@ dkm_krr_settings dkm_krr_settings_default(void);
  *  Labels as outputs are turned into one column a class (1 for the class, 0 for the others);
  *  predictions are then labels again, the class of the largest column.
  *
- *  @param[in]  X, Y    as many rows each; dense outputs or labels. X is taken over (nulled)
- *                      because a model in dual form keeps the training inputs
+ *  @param[in]  X, Y    as many rows each; dense outputs or labels
  *  @param[in]  kernel  copied into the model
  *  @param[out] model   new, owned by the caller; NULL on failure. Its method is "krr" in dual form
  *                      and "krr-primal" in primal form
@@ -70,13 +69,12 @@ dkm_krr_settings dkm_krr_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no jitter
  *          made the matrix positive definite
  */
-DKM_NODISCARD dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y,
+DKM_NODISCARD dkm_status dkm_krr_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                      const dkm_kernel *kernel, const dkm_krr_settings *settings,
                                      dkm_model **model, dkm_krr_info *info);
 
-/** Fit by the solver DKM_PATH_PCG to inputs that are not kept: the file is read anew for every
- * pass. Collective; as dkm_krr_fit() else.
- *  @param[in] X  stays the caller's */
+/** Fit by the solver DKM_PATH_PCG to inputs that are not held in memory: the file is read anew for
+ *  every pass. Collective; as dkm_krr_fit() else. */
 DKM_NODISCARD dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
                                             const dkm_kernel *kernel,
                                             const dkm_krr_settings *settings, dkm_model **model,

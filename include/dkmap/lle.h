@@ -40,14 +40,15 @@ dkm_lle_settings dkm_lle_settings_default(void);
 
 /** Fit. Collective.
  *
- *  @param[in]  X      dense rows, taken over (nulled): the model keeps them
+ *  @param[in]  X      dense rows
  *  @param[out] model  new, owned by the caller; NULL on failure. Predicting with it places points
  *  @param[out] Y      may be NULL; else new: the embedding of the points, m x components
  *  @param[out] info   may be NULL where no kernel matrix is wanted
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD dkm_status dkm_lle_fit(dkm_ctx *ctx, dkm_data **X, const dkm_lle_settings *settings,
-                                     dkm_model **model, dkm_data **Y, dkm_lle_info *info);
+DKM_NODISCARD dkm_status dkm_lle_fit(dkm_ctx *ctx, const dkm_data *X,
+                                     const dkm_lle_settings *settings, dkm_model **model,
+                                     dkm_data **Y, dkm_lle_info *info);
 
 DKM_API_END
 

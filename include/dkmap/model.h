@@ -1,4 +1,9 @@
 /** @file model.h  A fitted model of any method: what `predict` needs, and what a model file holds.
+ *
+ *  Every fit borrows what it is given: examples, kernels, settings and what settings point to stay
+ *  the caller's, who may destroy them as soon as the fit returns. A model that needs objects later
+ *  holds a share of them, so that nothing is copied, and a copy of kernels. Objects must not be
+ *  changed while a model shares them.
  */
 #ifndef DKMAP_MODEL_H
 #define DKMAP_MODEL_H

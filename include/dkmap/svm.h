@@ -26,7 +26,7 @@ dkm_svm_settings dkm_svm_settings_default(void);
 
 /** Fit. Collective.
  *
- *  @param[in]  X       inputs; taken over (nulled)
+ *  @param[in]  X       inputs
  *  @param[in]  Y       labels of at least two classes
  *  @param[in]  kernel  of the inputs, copied into the model
  *  @param[out] model   new, owned by the caller; NULL on failure
@@ -34,7 +34,7 @@ dkm_svm_settings dkm_svm_settings_default(void);
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for outputs that are not labels;
  *          DKM_ERR_MEMORY
  */
-DKM_NODISCARD dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y,
+DKM_NODISCARD dkm_status dkm_svm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                      const dkm_kernel *kernel, const dkm_svm_settings *settings,
                                      dkm_model **model, dkm_svm_info *info);
 

@@ -90,19 +90,19 @@ void cv_sample_close(cv_sample *s)
     dkm_data_destroy(&s->X);
 }
 
-dkm_status cv_fit_krr(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                      dkm_data **Y, dkm_model **model)
+dkm_status cv_fit_krr(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                      const dkm_data *X, const dkm_data *Y, dkm_model **model)
 {
     dkm_krr_settings settings = dkm_krr_settings_default();
 
     settings.count = 1;
     settings.gammas = &cv_gammas[setting];
     settings.center = s->ridge.center;
-    return dkm_krr_fit(ctx, X, *Y, s->kx[kernel], &settings, model, NULL);
+    return dkm_krr_fit(ctx, X, Y, s->kx[kernel], &settings, model, NULL);
 }
 
-dkm_status cv_fit_kde(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                      dkm_data **Y, dkm_model **model)
+dkm_status cv_fit_kde(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                      const dkm_data *X, const dkm_data *Y, dkm_model **model)
 {
     dkm_kde_settings settings = dkm_kde_settings_default();
 
@@ -133,7 +133,7 @@ static double reference_fold(cv_sample *s, cv_fitter fit, dkm_idx point, const d
     CHECK_OK(ctx, dkm_data_select(s->Y, n, train, &Y));
     CHECK_OK(ctx, dkm_data_select(s->X, t, test, &new));
     CHECK_OK(ctx, dkm_data_select(s->Y, t, test, &truth));
-    CHECK_OK(ctx, fit(s, ctx, point / settings, point % settings, &X, &Y, &model));
+    CHECK_OK(ctx, fit(s, ctx, point / settings, point % settings, X, Y, &model));
     CHECK_OK(ctx, dkm_model_predict(model, new, &pred));
     CHECK_OK(ctx,
              dkm_score_predictions(truth, pred, s->problem.loss, s->problem.loss_kernel, &score));

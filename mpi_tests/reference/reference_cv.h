@@ -26,11 +26,11 @@ void cv_sample_close(cv_sample *s);
 
 /** Fit a setting with the model of the method itself. Collective. */
 typedef dkm_status (*cv_fitter)(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
-                                dkm_data **X, dkm_data **Y, dkm_model **model);
-dkm_status cv_fit_krr(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                      dkm_data **Y, dkm_model **model);
-dkm_status cv_fit_kde(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                      dkm_data **Y, dkm_model **model);
+                                const dkm_data *X, const dkm_data *Y, dkm_model **model);
+dkm_status cv_fit_krr(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                      const dkm_data *X, const dkm_data *Y, dkm_model **model);
+dkm_status cv_fit_kde(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                      const dkm_data *X, const dkm_data *Y, dkm_model **model);
 
 /** Check the table, the choice of each outer fold and its loss against refits, with all ranks
  *  together and in groups: every number on few ranks, one that does not divide them on many. */

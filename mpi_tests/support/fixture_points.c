@@ -14,7 +14,7 @@ double points_new(dkm_idx i, dkm_idx k)
     return dkm_random_normal(12, 1, (uint64_t)i, (uint64_t)k) + 0.4;
 }
 
-dkm_status points_fit_objects(dkm_ctx *ctx, dkm_data **X, const char *expression,
+dkm_status points_fit_objects(dkm_ctx *ctx, const dkm_data *X, const char *expression,
                               dkm_idx components, dkm_model **model)
 {
     dkm_status status = DKM_OK;
@@ -35,7 +35,7 @@ dkm_model *points_fit(dkm_ctx *ctx, const char *expression, dkm_idx components)
     dkm_data *X = objects_values(ctx, DKM_DENSE, POINTS, POINTS_D, points_element);
     dkm_model *model = NULL;
 
-    CHECK_OK(ctx, points_fit_objects(ctx, &X, expression, components, &model));
+    CHECK_OK(ctx, points_fit_objects(ctx, X, expression, components, &model));
     dkm_data_destroy(&X);
     return model;
 }

@@ -15,7 +15,7 @@ double points_element(dkm_idx i, dkm_idx k);
 double points_new(dkm_idx i, dkm_idx k);
 
 /** Components of some objects, which are taken over. */
-dkm_status points_fit_objects(dkm_ctx *ctx, dkm_data **X, const char *expression,
+dkm_status points_fit_objects(dkm_ctx *ctx, const dkm_data *X, const char *expression,
                               dkm_idx components, dkm_model **model);
 /** Components of the training points. */
 dkm_model *points_fit(dkm_ctx *ctx, const char *expression, dkm_idx components);

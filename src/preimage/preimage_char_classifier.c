@@ -181,7 +181,7 @@ dkm_status dkm_char_classifier_learn(dkm_char_classifier *c, const dkm_preimage 
     DKM_TRY(find_starts(&l, dkm_data_local_first(X), dkm_data_local_rows(X), lengths));
     DKM_TRY(fetch(&l, Z, X, fitted->X));
     DKM_TRY(preimage_char_classifier_make_rows(c, &l, &rows, &labels));
-    DKM_TRY(dkm_krr_fit(fitted->ctx, &rows, labels, pre->settings.kz, &how, &c->model, NULL));
+    DKM_TRY(dkm_krr_fit(fitted->ctx, rows, labels, pre->settings.kz, &how, &c->model, NULL));
 out:
     DKM_FREE(lengths);
     dkm_data_destroy(&labels);

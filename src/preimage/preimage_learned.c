@@ -49,7 +49,7 @@ static dkm_status preimage_learned_prepare(const dkm_preimage *pre, void *state)
     how.ridge.gamma = pre->settings.gamma_z;
     how.layout = (dkm_layout){dkm_grid_rows(fitted->grid), dkm_grid_cols(fitted->grid), fitted->nb};
     DKM_TRY(training_coordinates(pre->e, &Z));
-    DKM_TRY(dkm_krr_fit(fitted->ctx, &Z, fitted->X, pre->settings.kz, &how, &s->model, NULL));
+    DKM_TRY(dkm_krr_fit(fitted->ctx, Z, fitted->X, pre->settings.kz, &how, &s->model, NULL));
 out:
     dkm_data_destroy(&Z);
     return status;

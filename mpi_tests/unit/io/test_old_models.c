@@ -46,7 +46,7 @@ static void make_file(dkm_ctx *ctx, const char *path, const char *kernel, const 
     settings.gammas = &gamma;
     settings.count = 1;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, kernel, &k));
-    CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, k, &settings, &model, &info));
+    CHECK_OK(ctx, dkm_krr_fit(ctx, X, Y, k, &settings, &model, &info));
     CHECK_OK(ctx, dkm_model_save(model, path, "test"));
     if (dkm_ctx_rank(ctx) == 0) {
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);

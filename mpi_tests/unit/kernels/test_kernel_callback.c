@@ -135,7 +135,7 @@ static dkm_model *fit(dkm_ctx *ctx, const char *expression, dkm_precision precis
     settings.ridge.gamma = 1e-2;
     settings.ridge.precision = precision == DKM_F64 ? DKM_RIDGE_DOUBLE : DKM_RIDGE_MIXED;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, expression, &kernel));
-    CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &settings, &model, NULL));
+    CHECK_OK(ctx, dkm_krr_fit(ctx, X, Y, kernel, &settings, &model, NULL));
     dkm_kernel_destroy(&kernel);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);

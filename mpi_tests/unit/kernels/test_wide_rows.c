@@ -42,7 +42,9 @@ static dkm_model *fit_wide(dkm_ctx *ctx)
     s.eigen.components = P;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=0.3)", &kx));
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &ky));
-    CHECK_OK(ctx, dkm_kde_fit(ctx, &X, &Y, kx, ky, &s, &model, NULL));
+    CHECK_OK(ctx, dkm_kde_fit(ctx, X, Y, kx, ky, &s, &model, NULL));
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);
     return model;

@@ -255,8 +255,8 @@ static void weights_are_those_of_neighbours(dkm_ctx *ctx)
         dkm_data_values(X)[i] = (double)(dkm_data_local_first(X) + i);
     for (dkm_idx i = 0; i < dkm_data_local_rows(Z); i++)
         dkm_data_values(Z)[i] = dkm_data_local_first(Z) + i == 0 ? 3.5 : 6.0;
-    CHECK_OK(ctx, dkm_features_lle(&X, 2, 1e-12, &map, &F));
-    CHECK(!X && dkm_features_count(map) == LINE);
+    CHECK_OK(ctx, dkm_features_lle(X, 2, 1e-12, &map, &F));
+    CHECK(dkm_features_count(map) == LINE);
     CHECK_OK(ctx, dkm_features_apply(map, Z, &G));
     objects_gather(F, f);
     objects_gather(G, g);
@@ -270,8 +270,9 @@ static void weights_are_those_of_neighbours(dkm_ctx *ctx)
     dkm_data_destroy(&G);
     dkm_data_destroy(&F);
     dkm_features_destroy(&map);
-    CHECK(dkm_features_lle(&Z, 2, 1e-3, &map, &F) == DKM_ERR_ARG && !map && !F);
+    CHECK(dkm_features_lle(Z, 2, 1e-3, &map, &F) == DKM_ERR_ARG && !map && !F);
     dkm_data_destroy(&Z);
+    dkm_data_destroy(&X);
 }
 
 static dkm_status by_landmarks(dkm_ctx *ctx)
@@ -317,7 +318,7 @@ static dkm_status by_weights(dkm_ctx *ctx)
     dkm_data *X = NULL, *F = NULL;
 
     DKM_TRY(points(ctx, 0, 6, D, &X));
-    DKM_TRY(dkm_features_lle(&X, 2, 1e-3, &map, &F));
+    DKM_TRY(dkm_features_lle(X, 2, 1e-3, &map, &F));
 out:
     dkm_data_destroy(&F);
     dkm_features_destroy(&map);

@@ -69,7 +69,7 @@ static dkm_status fit(dkm_ctx *ctx, const problem *p, dkm_model **model, dkm_jkm
     DKM_TRY(dkm_joint_parse(ctx, p->joint, &joint));
     DKM_TRY(make_rows(ctx, 0, p->m, p->d, &X));
     DKM_TRY(make_outputs(ctx, p, &Y));
-    DKM_TRY(dkm_jkm_fit(ctx, &X, &Y, kx, NULL, joint, &settings, model, info));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, &settings, model, info));
 out:
     dkm_data_destroy(&X);
     dkm_data_destroy(&Y);

@@ -140,7 +140,7 @@ static dkm_status fit_with(dkm_ctx *ctx, const char *kernel, dkm_idx m, dkm_idx 
     DKM_TRY(irises(ctx, m, d, &X));
     DKM_TRY(irises(ctx, m, d, &new));
     DKM_TRY(targets(ctx, m, labels, y, &Y));
-    DKM_TRY(dkm_jkm_fit(ctx, &X, &Y, kx, NULL, joint, settings, &model, NULL));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, settings, &model, NULL));
     if (top > 0)
         DKM_TRY(dkm_model_configure(model, &list));
     DKM_TRY(dkm_model_predict(model, new, P));
@@ -250,7 +250,7 @@ static void check_lists(dkm_ctx *ctx, int threshold, double C, double scale, con
 {
     static double y[FEW];
     dkm_jkm_settings s = dkm_jkm_settings_default();
-    dkm_data *P = NULL;
+    dkm_data *lists = objects_lists(ctx, DKM_LABEL_SETS, FEW, 3, in_list), *P = NULL;
 
     for (int i = 0; i < FEW; i++)
         y[i] = right(i);
@@ -259,7 +259,7 @@ static void check_lists(dkm_ctx *ctx, int threshold, double C, double scale, con
     s.threshold = threshold;
     s.tolerance = 1e-11;
     s.slacks = DKM_JKM_SLACKS_EACH;
-    s.lists = objects_lists(ctx, DKM_LABEL_SETS, FEW, 3, in_list);
+    s.lists = lists;
     CHECK_OK(ctx, fit_with(ctx, RBF, FEW, D, 1, y, &s, 3, &P));
     for (dkm_idx i = 0; P && i < dkm_data_local_rows(P); i++) {
         int g = (int)(dkm_data_local_first(P) + i);
@@ -275,6 +275,7 @@ static void check_lists(dkm_ctx *ctx, int threshold, double C, double scale, con
         }
     }
     dkm_data_destroy(&P);
+    dkm_data_destroy(&lists);
 }
 
 static void lists_leave_the_constraints_they_name(dkm_ctx *ctx)

@@ -86,7 +86,7 @@ static dkm_status open_form(dkm_ctx *ctx, dkm_joint_map *form)
 
     DKM_TRY(dkm_joint_parse(ctx, "sum(strings(p=3), scale(strings(p=2), by=0.5))", &joint));
     DKM_AGREE(ctx, dkm_joint_resolve(joint, "linear", "linear", &kernels));
-    DKM_TRY(dkm_joint_map_open(form, &X, joint, &kernels, LONGEST, R, &layout));
+    DKM_TRY(dkm_joint_map_open(form, X, joint, &kernels, LONGEST, R, &layout));
 out:
     dkm_joint_kernels_clear(&kernels);
     dkm_joint_destroy(&joint);
@@ -158,7 +158,7 @@ static dkm_status fit(dkm_ctx *ctx, dkm_data **P, dkm_jkm_info *info)
     DKM_TRY(copy(inputs, &X));
     DKM_TRY(copy(inputs, &new));
     DKM_TRY(copy(outputs, &Y));
-    DKM_TRY(dkm_jkm_fit(ctx, &X, &Y, kx, NULL, joint, &s, &model, info));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, &s, &model, info));
     DKM_TRY(dkm_model_predict(model, new, P));
 out:
     dkm_model_destroy(&model);

@@ -49,7 +49,7 @@ static dkm_status fit(dkm_ctx *ctx, int labels, dkm_idx k, const char *expressio
     DKM_TRY(dkm_kernel_parse(ctx, expression, &kernel));
     DKM_TRY(make_inputs(ctx, 0, M, &X));
     DKM_TRY(make_outputs(ctx, labels, &Y));
-    DKM_TRY(dkm_knn_fit(ctx, &X, &Y, kernel, NULL, &s, model));
+    DKM_TRY(dkm_knn_fit(ctx, X, Y, kernel, NULL, &s, model));
 out:
     dkm_data_destroy(&X);
     dkm_data_destroy(&Y);
@@ -132,7 +132,7 @@ static dkm_status fit_with_kernel(dkm_ctx *ctx, dkm_idx k, const char *ky, int s
         text[0] = (char)('a' + (dkm_data_local_first(Y) + i) % 4);
         text[1] = (char)('a' + (dkm_data_local_first(Y) + i) % 3);
     }
-    DKM_TRY(dkm_knn_fit(ctx, &X, &Y, kx, kernel, &s, model));
+    DKM_TRY(dkm_knn_fit(ctx, X, Y, kx, kernel, &s, model));
 out:
     dkm_data_destroy(&X);
     dkm_data_destroy(&Y);

@@ -35,7 +35,7 @@ static dkm_status fit(dkm_ctx *ctx, const char *expression, dkm_idx components, 
     s.eigen.components = components;
     DKM_TRY(dkm_kernel_parse(ctx, expression, &kernel));
     DKM_TRY(points(ctx, 0, M, &X));
-    DKM_TRY(dkm_kpca_fit(ctx, &X, kernel, &s, model, info));
+    DKM_TRY(dkm_kpca_fit(ctx, X, kernel, &s, model, info));
 out:
     dkm_data_destroy(&X);
     dkm_kernel_destroy(&kernel);

@@ -64,7 +64,7 @@ static dkm_status fit(dkm_ctx *ctx, const setup *s, dkm_model **model, dkm_krr_i
     DKM_TRY(dkm_kernel_parse(ctx, s->kernel, &kernel));
     DKM_TRY(make_rows(ctx, 0, M, D, &X));
     DKM_TRY(s->labels ? make_labels(ctx, &Y) : make_rows(ctx, 500, M, OUTPUTS, &Y));
-    DKM_TRY(dkm_krr_fit(ctx, &X, Y, kernel, &s->settings, model, info));
+    DKM_TRY(dkm_krr_fit(ctx, X, Y, kernel, &s->settings, model, info));
 out:
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);

@@ -42,7 +42,7 @@ static dkm_status fit(dkm_ctx *ctx, dkm_idx m, dkm_idx k, int gram, dkm_model **
     settings.gram = gram;
     *model = NULL;
     DKM_TRY(points(ctx, 0, m, &X));
-    DKM_TRY(dkm_lle_fit(ctx, &X, &settings, model, Y, info));
+    DKM_TRY(dkm_lle_fit(ctx, X, &settings, model, Y, info));
 out:
     dkm_data_destroy(&X);
     return status;

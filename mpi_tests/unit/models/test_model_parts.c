@@ -42,7 +42,7 @@ static dkm_model *fit_krr(dkm_ctx *ctx)
     settings.ridge.gamma = 0.25;
     settings.center = 1;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=0.9)", &kernel));
-    CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &settings, &model, NULL));
+    CHECK_OK(ctx, dkm_krr_fit(ctx, X, Y, kernel, &settings, &model, NULL));
     dkm_kernel_destroy(&kernel);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
@@ -143,7 +143,7 @@ static void eigenvalues_are_those_of_the_matrix(dkm_ctx *ctx)
 
     settings.eigen.components = D;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &kernel));
-    CHECK_OK(ctx, dkm_kpca_fit(ctx, &X, kernel, &settings, &model, NULL));
+    CHECK_OK(ctx, dkm_kpca_fit(ctx, X, kernel, &settings, &model, NULL));
     count = part_of(ctx, model, "eigenvalues", values);
     CHECK(count == D);
     for (dkm_idx k = 0; k < count; k++)

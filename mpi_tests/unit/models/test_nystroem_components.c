@@ -33,7 +33,7 @@ static dkm_status encode(dkm_ctx *ctx, dkm_idx landmarks, dkm_data **Z, dkm_kpca
     DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
     DKM_TRY(make_rows(ctx, 0, M, &X));
     DKM_TRY(make_rows(ctx, 100, NEW, &new));
-    DKM_TRY(dkm_kpca_fit(ctx, &X, kernel, &settings, &model, info));
+    DKM_TRY(dkm_kpca_fit(ctx, X, kernel, &settings, &model, info));
     DKM_TRY(dkm_model_predict(model, new, Z));
 out:
     dkm_model_destroy(&model);
@@ -77,7 +77,7 @@ static dkm_status fit_kde(dkm_ctx *ctx, dkm_idx landmarks, dkm_data **P)
     DKM_TRY(make_rows(ctx, 0, M, &X));
     DKM_TRY(make_rows(ctx, 0, M, &Y));
     DKM_TRY(make_rows(ctx, 100, NEW, &new));
-    DKM_TRY(dkm_kde_fit(ctx, &X, &Y, kx, ky, &settings, &model, NULL));
+    DKM_TRY(dkm_kde_fit(ctx, X, Y, kx, ky, &settings, &model, NULL));
     DKM_TRY(dkm_model_predict(model, new, P));
 out:
     dkm_model_destroy(&model);

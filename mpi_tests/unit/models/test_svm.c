@@ -53,7 +53,7 @@ static dkm_status fit(dkm_ctx *ctx, const char *expression, int alike, dkm_model
     DKM_TRY(dkm_kernel_parse(ctx, expression, &kernel));
     DKM_TRY(make_inputs(ctx, 0, M, &X));
     DKM_TRY(make_labels(ctx, alike, &Y));
-    DKM_TRY(dkm_svm_fit(ctx, &X, Y, kernel, &s, model, info));
+    DKM_TRY(dkm_svm_fit(ctx, X, Y, kernel, &s, model, info));
 out:
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);

@@ -71,7 +71,7 @@ static dkm_model *fit(dkm_ctx *ctx, object_text text, const char *output_kernel,
     s.eigen.components = M;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, input_kernel, &kx));
     CHECK_OK(ctx, dkm_kernel_parse(ctx, output_kernel, &ky));
-    CHECK_OK(ctx, dkm_kde_fit(ctx, &X, &Y, kx, ky, &s, &model, NULL));
+    CHECK_OK(ctx, dkm_kde_fit(ctx, X, Y, kx, ky, &s, &model, NULL));
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);
     dkm_data_destroy(&Y);
@@ -142,7 +142,7 @@ static dkm_idx training_coordinates(dkm_ctx *ctx, const char *kernel, double *z)
 
     s.eigen.components = M;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, kernel, &k));
-    CHECK_OK(ctx, dkm_kpca_fit(ctx, &Y, k, &s, &model, NULL));
+    CHECK_OK(ctx, dkm_kpca_fit(ctx, Y, k, &s, &model, NULL));
     CHECK_OK(ctx, dkm_model_predict(model, again, &Z));
     p = dkm_data_cols(Z);
     gather(ctx, Z, z);

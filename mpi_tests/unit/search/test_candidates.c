@@ -151,7 +151,8 @@ static void faint_points_find_what_they_lean_to(dkm_ctx *ctx)
     char path[SCRATCH_LENGTH];
     dkm_idx order[CLASSES];
 
-    CHECK_OK(ctx, points_fit_objects(ctx, &X, "rbf(sigma=0.45)", CLASSES - 1, &model));
+    CHECK_OK(ctx, points_fit_objects(ctx, X, "rbf(sigma=0.45)", CLASSES - 1, &model));
+    dkm_data_destroy(&X);
     scratch_path(ctx, "classes.npy", path);
     CHECK_OK(ctx, dkm_data_write(C, path));
     Q = faint(ctx, model, order);
@@ -204,9 +205,10 @@ static dkm_model *fit_joint(dkm_ctx *ctx)
     settings.epsilon = 0.5;
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &kx));
     CHECK_OK(ctx, dkm_joint_parse(ctx, "linear", &joint));
-    CHECK_OK(ctx, dkm_jkm_fit(ctx, &X, &Y, kx, NULL, joint, &settings, &model, NULL));
+    CHECK_OK(ctx, dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, &settings, &model, NULL));
     dkm_joint_destroy(&joint);
     dkm_kernel_destroy(&kx);
+    dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return model;
 }
@@ -244,12 +246,14 @@ static void neighbours_refuse_a_file(dkm_ctx *ctx)
     char path[SCRATCH_LENGTH];
 
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &linear));
-    CHECK_OK(ctx, dkm_knn_fit(ctx, &X, &Y, linear, linear, &settings, &model));
+    CHECK_OK(ctx, dkm_knn_fit(ctx, X, Y, linear, linear, &settings, &model));
     write_candidates(ctx, FEW, path);
     open_candidates(ctx, path, 1, &pre);
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_UNSUPPORTED);
     dkm_model_destroy(&model);
     dkm_kernel_destroy(&linear);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
     scratch_remove(ctx, path);
 }
 

@@ -147,8 +147,8 @@ typedef struct caller {
     int gram;
 } caller;
 
-static dkm_status fit_knn(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                          dkm_data **Y, dkm_model **model)
+static dkm_status fit_knn(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                          const dkm_data *X, const dkm_data *Y, dkm_model **model)
 {
     dkm_knn_settings settings = {.k = setting + 1};
 
@@ -156,7 +156,7 @@ static dkm_status fit_knn(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx se
 }
 
 static dkm_status callers_fit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
-                              dkm_data **X, dkm_data **Y, dkm_model **model)
+                              const dkm_data *X, const dkm_data *Y, dkm_model **model)
 {
     caller *c = user;
     const char *text = c->gram ? "gram" : dkm_kernel_text(c->s->kx[kernel]);
@@ -221,7 +221,7 @@ static void what_cannot_be_is_refused(dkm_ctx *ctx)
 
 /* One group fails, and all ranks hear why. */
 static dkm_status fail_in_one_cell(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
-                                   dkm_data **X, dkm_data **Y, dkm_model **model)
+                                   const dkm_data *X, const dkm_data *Y, dkm_model **model)
 {
     if (kernel == CV_KERNELS - 1 && setting == 2)
         return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_NUMERIC, "a cell that fails"));

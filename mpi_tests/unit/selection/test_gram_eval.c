@@ -59,7 +59,7 @@ static double right_in_fold(dkm_ctx *ctx, const dkm_idx *fold, dkm_idx at, doubl
     CHECK_OK(ctx, dkm_data_select(Y, trains, train, &y));
     CHECK_OK(ctx, dkm_data_select(X, tests, test, &z));
     CHECK_OK(ctx, dkm_data_select(Y, tests, test, &truth));
-    CHECK_OK(ctx, dkm_svm_fit(ctx, &x, y, linear, &settings, &model, NULL));
+    CHECK_OK(ctx, dkm_svm_fit(ctx, x, y, linear, &settings, &model, NULL));
     CHECK_OK(ctx, dkm_model_predict(model, z, &pred));
     for (dkm_idx i = 0; pred && i < dkm_data_local_rows(pred); i++)
         right += dkm_data_values(pred)[i] == dkm_data_values(truth)[i];

@@ -159,7 +159,7 @@ static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma, dkm_storage keep,
     CHECK_OK(ctx, make_inputs(ctx, &X));
     CHECK_OK(ctx, make_outputs(ctx, 2, &Y));
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
-    CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &krr, &model, &info));
+    CHECK_OK(ctx, dkm_krr_fit(ctx, X, Y, kernel, &krr, &model, &info));
     CHECK(info.nystroem.converged && info.nystroem.all_centers);
     CHECK(info.nystroem.matrix_kept == (keep != DKM_RECOMPUTE));
     /* all M rows are looked at: what rounding the values to single precision leaves, and no less */
@@ -214,7 +214,7 @@ static void coarse_residuals_are_honest(dkm_ctx *ctx)
         CHECK_OK(ctx, make_inputs(ctx, &X));
         CHECK_OK(ctx, make_outputs(ctx, MOST, &Y));
         CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
-        CHECK_OK(ctx, dkm_krr_fit(ctx, &X, Y, kernel, &krr, &model, &info));
+        CHECK_OK(ctx, dkm_krr_fit(ctx, X, Y, kernel, &krr, &model, &info));
         CHECK(info.nystroem.converged && info.nystroem.residual <= 0.01);
         CHECK(info.nystroem.residual > 1e-6);
         CHECK_CLOSE(info.nystroem.checked, info.nystroem.residual, 1e-4);

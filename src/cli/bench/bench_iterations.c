@@ -52,7 +52,7 @@ dkm_status bench_rounds(run *r, dkm_idx m, dkm_idx classes, bench_joint *seconds
     DKM_TRY(dkm_data_create_labels(r->ctx, m, &Y));
     bench_iterations_fill(X, Y, classes);
     dkm_phase_clear(r->ctx);
-    DKM_TRY(dkm_jkm_fit(r->ctx, &X, &Y, kernel, NULL, joint, &s, &model, &info));
+    DKM_TRY(dkm_jkm_fit(r->ctx, X, Y, kernel, NULL, joint, &s, &model, &info));
     *seconds = times(r->ctx, info.rounds);
 out:
     dkm_phase_clear(r->ctx);

@@ -140,7 +140,7 @@ static dkm_status time_fit(bench *b, bench_turn *t)
     DKM_TRY(open_problem(b, text, &settings, &Y));
     DKM_TRY(dkm_joint_parse(b->ctx, text, &joint));
     begun = bench_start(b);
-    DKM_TRY(dkm_jkm_fit(b->ctx, &b->X, &Y, b->kernel, NULL, joint, &settings, &model, &info));
+    DKM_TRY(dkm_jkm_fit(b->ctx, b->X, Y, b->kernel, NULL, joint, &settings, &model, &info));
     t->seconds = bench_stop(b, begun);
     t->residual = settings.C > 0 ? info.gap : info.violation;
     bench_jkm_note(b, &info, t);

@@ -65,7 +65,7 @@ static dkm_status open_model(candidates_bench *c)
                                               settings.eigen.components));
     DKM_TRY(dkm_kernel_parse(c->b.ctx, "linear", &c->b.kernel));
     DKM_TRY(first_rows(&c->b, c->train, &X));
-    DKM_TRY(dkm_kpca_fit(c->b.ctx, &X, c->b.kernel, &settings, &c->model, NULL));
+    DKM_TRY(dkm_kpca_fit(c->b.ctx, X, c->b.kernel, &settings, &c->model, NULL));
     DKM_TRY(first_rows(&c->b, args_whole(a, "points"), &points));
     DKM_TRY(dkm_model_predict(c->model, points, &c->Z));
     c->components = dkm_data_cols(c->Z);

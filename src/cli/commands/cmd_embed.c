@@ -49,7 +49,7 @@ static dkm_status embed_lle(run *r)
     DKM_TRY(check_path(r, "embedding"));
     DKM_TRY(dkm_data_read(r->ctx, args_text(a, "x"), DKM_INPUTS, args_text(a, "x-type"), &X));
     DKM_TRY(run_error_context(r, args_text(a, "x"),
-                              dkm_lle_fit(r->ctx, &X, &settings, &model, &Y, &info)));
+                              dkm_lle_fit(r->ctx, X, &settings, &model, &Y, &info)));
     if (settings.gram)
         DKM_TRY(dkm_data_write(info.gram, args_text(a, "gram")));
     if (args_text(a, "embedding"))

@@ -1,5 +1,6 @@
 #include "models/common/fitted_kernel.h"
 
+#include "data/objects.h"
 #include "kernels/gram/column_block.h"
 
 #define STRETCH_BYTES                                                                              \
@@ -19,13 +20,12 @@ out:
     return status;
 }
 
-dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx, dkm_data **X,
+dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx, const dkm_data *X,
                                   const char *kernel, const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
 
-    *fitted = (dkm_fitted_kernel){.ctx = ctx, .X = *X};
-    *X = NULL;
+    *fitted = (dkm_fitted_kernel){.ctx = ctx, .X = dkm_data_share(X)};
     DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &fitted->grid));
     fitted->nb =
         layout->block ? layout->block : dkm_grid_block(fitted->grid, dkm_data_rows(fitted->X));
@@ -35,13 +35,12 @@ out:
 }
 
 dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *fitted,
-                                               const dkm_fitted_kernel *other, dkm_data **X,
+                                               const dkm_fitted_kernel *other, const dkm_data *X,
                                                const char *kernel)
 {
     *fitted = (dkm_fitted_kernel){
         .ctx = other->ctx, .grid = other->grid, .shares_grid = 1, .nb = other->nb};
-    fitted->X = *X;
-    *X = NULL;
+    fitted->X = dkm_data_share(X);
     return fitted_kernel_prepare(fitted, kernel);
 }
 
@@ -145,9 +144,9 @@ dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted, const dkm_f
     DKM_AGREE(ctx, dkm_archive_text(archive, names.kernel, &kernel));
     DKM_AGREE(ctx, dkm_archive_take_data(archive, names.objects, &X));
     if (other)
-        DKM_TRY(dkm_fitted_kernel_open_sharing_grid(fitted, other, &X, kernel));
+        DKM_TRY(dkm_fitted_kernel_open_sharing_grid(fitted, other, X, kernel));
     else
-        DKM_TRY(dkm_fitted_kernel_open(fitted, ctx, &X, kernel, layout));
+        DKM_TRY(dkm_fitted_kernel_open(fitted, ctx, X, kernel, layout));
 out:
     dkm_data_destroy(&X);
     return status;

@@ -50,12 +50,12 @@ static dkm_layout layout_of(const dkm_dmat *K)
     return (dkm_layout){dkm_grid_rows(grid), dkm_grid_cols(grid), dkm_dmat_row_block(K)};
 }
 
-dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
+dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, const dkm_data *F,
                           const dkm_extrapolate_settings *settings, dkm_model **model,
                           dkm_extrapolate_info *info)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(*F);
+    dkm_ctx *ctx = dkm_data_ctx(F);
     dkm_layout layout = layout_of(K);
     dkm_extrapolate_info found;
     dkm_extend *s = NULL;
@@ -63,9 +63,8 @@ dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, dkm_data **F,
     *model = NULL;
     DKM_TRY(extend_create(ctx, &layout, dkm_dmat_rows(K), &s));
     s->map = *map;
-    s->F = *F;
+    s->F = dkm_data_share(F);
     *map = NULL;
-    *F = NULL;
     s->n = dkm_data_cols(s->F);
     DKM_TRY(dkm_extrapolate(K, s->F, settings, &s->root, &found));
     s->t = found.dimensions;

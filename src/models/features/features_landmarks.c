@@ -196,7 +196,7 @@ dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel, d
         DKM_AGREE(ctx, keep_places(s, X, places));
     } else {
         DKM_TRY(dkm_data_select(X, n, places, &chosen));
-        DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, &chosen, dkm_kernel_text(kernel), layout));
+        DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, chosen, dkm_kernel_text(kernel), layout));
     }
     status = dkm_features_wrap(ctx, &dkm_features_kind_landmarks, n, s, map);
     s = NULL; /* taken over, whatever came of it */

@@ -77,21 +77,19 @@ static dkm_status features_lle_to_archive(void *state, dkm_archive *archive)
     return dkm_agree(s->ctx, features_lle_name_entries(s, archive));
 }
 
-/* Takes the points over. */
-static dkm_status features_lle_open_state(dkm_ctx *ctx, dkm_data **X, dkm_idx k, double ridge,
+static dkm_status features_lle_open_state(dkm_ctx *ctx, const dkm_data *X, dkm_idx k, double ridge,
                                           lle **state)
 {
     dkm_status status = DKM_OK;
     lle *s = NULL;
 
     *state = NULL;
-    DKM_AGREE(ctx, dkm_lle_check(ctx, *X, k, 1));
+    DKM_AGREE(ctx, dkm_lle_check(ctx, X, k, 1));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->ctx = ctx;
     s->k = k;
     s->ridge = ridge;
-    s->X = *X;
-    *X = NULL;
+    s->X = dkm_data_share(X);
     DKM_TRY(dkm_anchors_open(&s->anchors, s->X));
     *state = s;
     s = NULL;
@@ -129,7 +127,7 @@ static dkm_status features_lle_from_archive(dkm_ctx *ctx, dkm_archive *archive,
         local = dkm_fail(ctx, DKM_ERR_FORMAT, "%lld features of %lld points", (long long)n,
                          (long long)dkm_data_rows(X));
     DKM_AGREE(ctx, local);
-    DKM_TRY(features_lle_open_state(ctx, &X, k, ridge, &s));
+    DKM_TRY(features_lle_open_state(ctx, X, k, ridge, &s));
     *state = s;
 out:
     dkm_data_destroy(&X);
@@ -142,12 +140,12 @@ const dkm_features_kind dkm_features_kind_lle = {.name = "lle",
                                                  .from_archive = features_lle_from_archive,
                                                  .destroy = features_lle_destroy};
 
-dkm_status dkm_features_lle(dkm_data **X, dkm_idx neighbours, double ridge, dkm_features **map,
+dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbours, double ridge, dkm_features **map,
                             dkm_data **F)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(*X);
-    dkm_idx m = dkm_data_rows(*X);
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_idx m = dkm_data_rows(X);
     lle *s = NULL;
 
     *map = NULL;

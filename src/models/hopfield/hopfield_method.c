@@ -3,8 +3,8 @@
 
 #include "models/registry/method_impl.h"
 
-static dkm_status hopfield_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
-                               dkm_model **model, dkm_report *report)
+static dkm_status hopfield_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
+                               const dkm_data *Y, dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
     dkm_hopfield_settings settings = dkm_hopfield_settings_default();
@@ -12,7 +12,7 @@ static dkm_status hopfield_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X
 
     settings.layout = dkm_settings_layout(s);
     settings.steps = dkm_settings_int(s, "max-iter");
-    DKM_TRY(dkm_hopfield_fit(ctx, *X, *Y, &settings, model, &info));
+    DKM_TRY(dkm_hopfield_fit(ctx, X, Y, &settings, model, &info));
     dkm_report_add_int(report, "m", info.m);
     dkm_report_add_int(report, "dimensions", info.dimensions);
 out:

@@ -109,7 +109,7 @@ static dkm_status jkm_keep_support(dkm_jkm *s, const dkm_joint *joint,
     DKM_TRY(dkm_data_select(all, count, rows, &s->U));
     DKM_TRY(dkm_data_select(s->map.fitted.X, count, rows, &X));
     dkm_joint_map_close(&s->map);
-    status = dkm_joint_map_open(&small, &X, joint, kernels, s->space.places, r, layout);
+    status = dkm_joint_map_open(&small, X, joint, kernels, s->space.places, r, layout);
     s->map = small;
 out:
     DKM_FREE(rows);
@@ -134,14 +134,14 @@ static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
     return DKM_LOCAL_OK;
 }
 
-static dkm_status jkm_learn(dkm_jkm *s, dkm_data **X, dkm_data **Y, const dkm_joint *joint,
-                            dkm_jkm_settings *settings, dkm_jkm_info *info)
+static dkm_status jkm_learn(dkm_jkm *s, const dkm_data *X, const dkm_data *Y,
+                            const dkm_joint *joint, dkm_jkm_settings *settings, dkm_jkm_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_joint_kernels kernels = {0};
     dkm_separation_oracle oracle = {0};
     dkm_cutting_plane loop = {0};
-    dkm_idx m = dkm_data_rows(*X);
+    dkm_idx m = dkm_data_rows(X);
     int span;
 
     DKM_AGREE(s->ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
@@ -178,11 +178,12 @@ out:
     return status;
 }
 
-dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                       const dkm_kernel *ky, const dkm_joint *joint, dkm_jkm_settings *settings,
-                       dkm_model **model, dkm_jkm_info *info)
+dkm_status dkm_jkm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const dkm_kernel *kx,
+                       const dkm_kernel *ky, const dkm_joint *joint,
+                       const dkm_jkm_settings *settings, dkm_model **model, dkm_jkm_info *info)
 {
     dkm_status status = DKM_OK;
+    dkm_jkm_settings chosen = *settings; /* with what is chosen for the data */
     dkm_jkm_info found = {0};
     dkm_type type;
     dkm_idx cols;
@@ -190,13 +191,13 @@ dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
 
     *model = NULL;
     dkm_phase_begin(ctx, "jkm");
-    DKM_AGREE(ctx, jkm_check_fit(ctx, *X, *Y, settings));
+    DKM_AGREE(ctx, jkm_check_fit(ctx, X, Y, settings));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->ctx = s->space.ctx = ctx;
     s->C = settings->C;
     DKM_AGREE(ctx, dkm_jkm_store_texts(s, joint->text, dkm_kernel_text(kx),
                                        ky ? dkm_kernel_text(ky) : "linear"));
-    DKM_TRY(jkm_learn(s, X, Y, joint, settings, &found));
+    DKM_TRY(jkm_learn(s, X, Y, joint, &chosen, &found));
     dkm_jkm_describe(s, &type, &cols);
     status = dkm_model_wrap(ctx, &dkm_class_jkm, s, type, cols, model);
     s = NULL; /* taken over, whatever came of it */
@@ -204,10 +205,6 @@ dkm_status dkm_jkm_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
         *info = found;
 out:
     dkm_phase_end(ctx);
-    dkm_data_destroy(&settings->candidates);
-    dkm_data_destroy(&settings->lists);
-    dkm_data_destroy(X);
-    dkm_data_destroy(Y);
     if (s)
         dkm_jkm_destroy(s);
     return status;

@@ -3,7 +3,6 @@
 
 #include <dkmap/jkm.h>
 
-#include "data/objects.h"
 #include "models/common/method_parts.h"
 
 /* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
@@ -63,21 +62,7 @@ static void jkm_read(const dkm_settings *s, dkm_jkm_settings *j)
         j->C = dkm_settings_real(s, "C");
 }
 
-/* Objects of a setting that a fit takes over: its own copy, or a share of what was set. */
-static dkm_status take_data(dkm_ctx *ctx, const dkm_settings *s, const char *name, const char *type,
-                            dkm_data **data)
-{
-    dkm_status status = DKM_OK;
-    const dkm_data *found = NULL;
-
-    DKM_TRY(dkm_settings_data(ctx, s, name, type, &found, data));
-    if (found && !*data)
-        *data = dkm_data_share(found);
-out:
-    return status;
-}
-
-static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
@@ -86,18 +71,19 @@ static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
     dkm_jkm_info info = {0};
     dkm_kernel *kx = NULL, *ky = NULL;
     dkm_joint *joint = NULL;
+    dkm_data *candidates = NULL, *lists = NULL; /* read from files */
 
     jkm_read(s, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", *Y, &ky));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_settings_joint(ctx, s, "joint", &joint));
-    DKM_TRY(take_data(ctx, s, "candidates", type, &settings.candidates));
-    DKM_TRY(take_data(ctx, s, "candidate-lists", "label-sets", &settings.lists));
+    DKM_TRY(dkm_settings_data(ctx, s, "candidates", type, &settings.candidates, &candidates));
+    DKM_TRY(dkm_settings_data(ctx, s, "candidate-lists", "label-sets", &settings.lists, &lists));
     DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, ky, joint, &settings, model, &info));
     jkm_report(report, s, kx, &info);
 out:
-    dkm_data_destroy(&settings.candidates);
-    dkm_data_destroy(&settings.lists);
+    dkm_data_destroy(&lists);
+    dkm_data_destroy(&candidates);
     dkm_joint_destroy(&joint);
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/objects.h"
 #include "linalg/linalg.h"
 #include "models/registry/model_impl.h"
 
@@ -87,9 +88,9 @@ static dkm_status open_landmarks(dkm_kde *s, dkm_input_stream *X, dkm_input_stre
                                        places));
     DKM_TRY(dkm_input_stream_select(X, n, places, &C));
     DKM_TRY(dkm_input_stream_select(Y, n, places, &D));
-    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, X->ctx, &C, dkm_kernel_text(kx), &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, X->ctx, C, dkm_kernel_text(kx), &settings->layout));
     DKM_TRY(
-        dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, &D, dkm_kernel_text(ky)));
+        dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, D, dkm_kernel_text(ky)));
     DKM_TRY(dkm_input_stream_bind(X, s->fitted.prepared));
 out:
     dkm_data_destroy(&D);
@@ -148,56 +149,53 @@ out:
 }
 
 /* Outputs without inputs follow those that have them. */
-static dkm_status kde_add_extra(dkm_data **Y, const dkm_data *extra, dkm_idx *count)
+static dkm_status kde_add_extra(const dkm_data *Y, const dkm_data *extra, dkm_idx *count,
+                                dkm_data **all)
 {
-    dkm_status status = DKM_OK;
-    dkm_data *all = NULL;
-
-    if (!extra)
-        return DKM_OK;
-    DKM_TRY(dkm_data_join(*Y, extra, &all));
-    dkm_data_destroy(Y);
-    *Y = all;
-    *count = dkm_data_rows(extra);
-out:
-    return status;
+    *count = extra ? dkm_data_rows(extra) : 0;
+    if (extra)
+        return dkm_data_join(Y, extra, all);
+    *all = dkm_data_share(Y);
+    return DKM_OK;
 }
 
 /* All examples are kept: the exact fit. */
-static dkm_status kde_fit_exactly(dkm_kde *s, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
-                                  const dkm_kernel *ky, const dkm_kde_settings *settings,
-                                  dkm_kde_info *found)
+static dkm_status kde_fit_exactly(dkm_kde *s, const dkm_data *X, const dkm_data *Y,
+                                  const dkm_kernel *kx, const dkm_kernel *ky,
+                                  const dkm_kde_settings *settings, dkm_kde_info *found)
 {
     dkm_status status = DKM_OK;
     dkm_eigen_settings eigen = settings->eigen;
-    dkm_ctx *ctx = dkm_data_ctx(*X);
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_data *all = NULL;
 
     eigen.center = 1;
-    DKM_TRY(dkm_error_context(ctx, "y", kde_add_extra(Y, settings->extra, &found->extra)));
+    DKM_TRY(dkm_error_context(ctx, "y", kde_add_extra(Y, settings->extra, &found->extra, &all)));
     DKM_TRY(dkm_error_context(
         ctx, "x",
         dkm_fitted_kernel_open(&s->fitted, ctx, X, dkm_kernel_text(kx), &settings->layout)));
     DKM_TRY(dkm_error_context(
         ctx, "y",
-        dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, Y, dkm_kernel_text(ky))));
+        dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, all, dkm_kernel_text(ky))));
     DKM_TRY(dkm_error_context(ctx, "y", dkm_embedding_fit(&s->out, &eigen, &found->eigen)));
     DKM_TRY(dkm_kde_regress(s, settings, found));
 out:
+    dkm_data_destroy(&all);
     return status;
 }
 
-dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+dkm_status dkm_kde_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const dkm_kernel *kx,
                        const dkm_kernel *ky, const dkm_kde_settings *settings, dkm_model **model,
                        dkm_kde_info *info)
 {
     dkm_status status = DKM_OK;
-    dkm_kde_info found = {.m = dkm_data_rows(*X)};
+    dkm_kde_info found = {.m = dkm_data_rows(X)};
     dkm_kde *s = NULL;
 
     *model = NULL;
-    DKM_AGREE(ctx, kde_check_fit(ctx, *X, *Y, settings));
+    DKM_AGREE(ctx, kde_check_fit(ctx, X, Y, settings));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
-    DKM_TRY(settings->landmarks ? kde_fit_landmarks(s, *X, *Y, kx, ky, settings, &found)
+    DKM_TRY(settings->landmarks ? kde_fit_landmarks(s, X, Y, kx, ky, settings, &found)
                                 : kde_fit_exactly(s, X, Y, kx, ky, settings, &found));
     dkm_kde_shrink(s, settings->shrink);
     found.P = dkm_grid_rows(s->fitted.grid);
@@ -210,8 +208,6 @@ dkm_status dkm_kde_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
 out:
     if (s)
         kde_destroy(s);
-    dkm_data_destroy(X);
-    dkm_data_destroy(Y);
     return status;
 }
 

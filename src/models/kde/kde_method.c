@@ -84,21 +84,21 @@ static dkm_local check_unpaired(dkm_ctx *ctx, const dkm_settings *s, const dkm_d
                     (long long)dkm_data_cols(Y));
 }
 
-static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
-    const char *type = dkm_type_name(dkm_data_type(*Y));
+    const char *type = dkm_type_name(dkm_data_type(Y));
     dkm_kde_settings settings;
     dkm_kde_info info = {0};
     dkm_kernel *kx = NULL, *ky = NULL;
     dkm_data *unpaired = NULL;
 
     DKM_AGREE(ctx, kde_read(ctx, s, &settings));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", *Y, &ky));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_settings_data(ctx, s, "unpaired-y", type, &settings.extra, &unpaired));
-    DKM_AGREE(ctx, check_unpaired(ctx, s, *Y, settings.extra));
+    DKM_AGREE(ctx, check_unpaired(ctx, s, Y, settings.extra));
     DKM_TRY(dkm_kde_fit(ctx, X, Y, kx, ky, &settings, model, &info));
     kde_report(report, kx, ky, &settings, &info);
 out:

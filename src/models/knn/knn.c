@@ -35,14 +35,14 @@ static dkm_local knn_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
     return DKM_LOCAL_OK;
 }
 
-dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kernel *kx,
+dkm_status dkm_knn_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const dkm_kernel *kx,
                        const dkm_kernel *ky, const dkm_knn_settings *settings, dkm_model **model)
 {
     dkm_status status = DKM_OK;
     dkm_knn *s = NULL;
 
     *model = NULL;
-    DKM_AGREE(ctx, knn_check_fit(ctx, *X, *Y, settings->k, ky != NULL));
+    DKM_AGREE(ctx, knn_check_fit(ctx, X, Y, settings->k, ky != NULL));
     DKM_CHECK_UNIFORM(ctx, settings->k);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->k = settings->k;
@@ -56,8 +56,7 @@ dkm_status dkm_knn_fit(dkm_ctx *ctx, dkm_data **X, dkm_data **Y, const dkm_kerne
                                                                       Y, dkm_kernel_text(ky))));
         DKM_TRY(dkm_neighbors_ready(&s->out));
     } else {
-        s->Y = *Y;
-        *Y = NULL;
+        s->Y = dkm_data_share(Y);
     }
     status = dkm_model_wrap(ctx, &dkm_class_knn, s, dkm_data_type(dkm_knn_outputs(s)),
                             dkm_data_cols(dkm_knn_outputs(s)), model);

@@ -13,16 +13,16 @@ static void knn_report(dkm_report *report, const dkm_kernel *kx, const dkm_kerne
     dkm_report_add_int(report, "k", k);
 }
 
-static dkm_status knn_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+static dkm_status knn_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
     dkm_knn_settings settings = {.k = dkm_settings_int(s, "k"), .layout = dkm_settings_layout(s)};
-    dkm_idx m = dkm_data_rows(*X);
+    dkm_idx m = dkm_data_rows(X);
     dkm_kernel *kx = NULL, *ky = NULL;
 
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", *Y, &ky));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_knn_fit(ctx, X, Y, kx, ky, &settings, model));
     knn_report(report, kx, ky, m, settings.k);
 out:

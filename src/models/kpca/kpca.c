@@ -58,8 +58,7 @@ static dkm_status kpca_fit_landmarks(dkm_embedding *e, const dkm_data *X, const 
     DKM_TRY(dkm_input_stream_landmarks(&feed, kernel, settings->nystroem.choice, LEVERAGE_RIDGE, &n,
                                        places));
     DKM_TRY(dkm_input_stream_select(&feed, n, places, &C));
-    DKM_TRY(
-        dkm_fitted_kernel_open(&e->fitted, ctx, &C, dkm_kernel_text(kernel), &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_open(&e->fitted, ctx, C, dkm_kernel_text(kernel), &settings->layout));
     DKM_TRY(
         dkm_embedding_fit_landmarks(e, &feed, &settings->nystroem, &settings->eigen, NULL, info));
 out:
@@ -69,21 +68,21 @@ out:
     return status;
 }
 
-dkm_status dkm_kpca_fit(dkm_ctx *ctx, dkm_data **X, const dkm_kernel *kernel,
+dkm_status dkm_kpca_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_kernel *kernel,
                         const dkm_kpca_settings *settings, dkm_model **model, dkm_kpca_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_eigen_settings eigen = settings->eigen;
     dkm_eigen_info found;
     kpca *s = NULL;
-    dkm_idx m = dkm_data_rows(*X);
+    dkm_idx m = dkm_data_rows(X);
 
     *model = NULL;
     eigen.center = 1;
-    DKM_AGREE(ctx, kpca_check_inputs(ctx, *X));
+    DKM_AGREE(ctx, kpca_check_inputs(ctx, X));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     if (settings->nystroem.landmarks > 0) {
-        DKM_TRY(kpca_fit_landmarks(&s->e, *X, kernel, settings, &found));
+        DKM_TRY(kpca_fit_landmarks(&s->e, X, kernel, settings, &found));
     } else {
         DKM_TRY(dkm_fitted_kernel_open(&s->e.fitted, ctx, X, dkm_kernel_text(kernel),
                                        &settings->layout));
@@ -99,7 +98,6 @@ dkm_status dkm_kpca_fit(dkm_ctx *ctx, dkm_data **X, const dkm_kernel *kernel,
 out:
     if (s)
         kpca_destroy(s);
-    dkm_data_destroy(X);
     return status;
 }
 

@@ -30,8 +30,8 @@ static dkm_local kpca_check(dkm_ctx *ctx, const dkm_settings *s)
     return kpca_read(ctx, s, &settings);
 }
 
-static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
-                           dkm_model **model, dkm_report *report)
+static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
+                           const dkm_data *Y, dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
     dkm_kpca_settings settings;
@@ -40,7 +40,7 @@ static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dk
 
     (void)Y;
     DKM_AGREE(ctx, kpca_read(ctx, s, &settings));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
     DKM_TRY(dkm_kpca_fit(ctx, X, kx, &settings, model, &info));
     kpca_report(report, kx, &info);
 out:

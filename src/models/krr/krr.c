@@ -96,26 +96,20 @@ static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_k
 }
 
 /* Fit by the solver that the settings name, or that the form allows. */
-static dkm_status fit_by(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
-                         const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info)
+static dkm_status fit_by(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                         const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                         dkm_model **model, dkm_krr_info *info)
 {
-    dkm_status status;
-
-    if (settings->reduce > 0) {
-        status = dkm_krr_subset_fit(ctx, *X, Y, kernel, settings, model, info);
-        dkm_data_destroy(X);
-        return status;
-    }
+    if (settings->reduce > 0)
+        return dkm_krr_subset_fit(ctx, X, Y, kernel, settings, model, info);
     if (settings->solver == DKM_PATH_PCG)
         return dkm_krr_nystroem_fit(ctx, X, NULL, Y, kernel, settings, model, info);
-    if (!takes_primal(*X, kernel, settings))
-        return dkm_krr_dual_fit(ctx, X, Y, kernel, settings, model, info);
-    status = dkm_krr_primal_fit(ctx, *X, Y, settings, model, info);
-    dkm_data_destroy(X);
-    return status;
+    if (takes_primal(X, kernel, settings))
+        return dkm_krr_primal_fit(ctx, X, Y, settings, model, info);
+    return dkm_krr_dual_fit(ctx, X, Y, kernel, settings, model, info);
 }
 
-dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
+dkm_status dkm_krr_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const dkm_kernel *kernel,
                        const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info)
 {
     dkm_status status = DKM_OK;
@@ -125,12 +119,12 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
     *model = NULL;
     if (info)
         *info = (dkm_krr_info){0};
-    DKM_AGREE(ctx, krr_check_fit(ctx, dkm_data_rows(*X), Y, settings));
-    DKM_AGREE(ctx, settings->reduce > 0 ? check_reduction(ctx, dkm_data_type(*X), settings)
+    DKM_AGREE(ctx, krr_check_fit(ctx, dkm_data_rows(X), Y, settings));
+    DKM_AGREE(ctx, settings->reduce > 0 ? check_reduction(ctx, dkm_data_type(X), settings)
                                         : DKM_LOCAL_OK);
     if (dkm_krr_autotune_needed(settings) && settings->reduce == 0 &&
-        !takes_primal(*X, kernel, settings))
-        DKM_TRY(dkm_krr_autotune(*X, dkm_data_cols(Y), kernel, &taken, reason));
+        !takes_primal(X, kernel, settings))
+        DKM_TRY(dkm_krr_autotune(X, dkm_data_cols(Y), kernel, &taken, reason));
     DKM_TRY(fit_by(ctx, X, Y, kernel, &taken, model, info));
     if (info)
         memcpy(info->reason, reason, sizeof reason);

@@ -50,8 +50,9 @@ static dkm_status krr_dual_solve(krr *s, const dkm_krr_settings *settings, const
                             &info->ridge);
 }
 
-dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
-                            const dkm_krr_settings *settings, dkm_model **model, dkm_krr_info *info)
+dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                            const dkm_kernel *kernel, const dkm_krr_settings *settings,
+                            dkm_model **model, dkm_krr_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_path_info path = {0};

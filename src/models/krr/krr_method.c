@@ -144,7 +144,7 @@ static dkm_local krr_check(dkm_ctx *ctx, const dkm_settings *s)
     return DKM_LOCAL_OK;
 }
 
-static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
@@ -154,8 +154,8 @@ static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
     dkm_kernel *kx = NULL;
 
     krr_read(s, gammas, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
-    DKM_TRY(dkm_krr_fit(ctx, X, *Y, kx, &settings, model, &info));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_krr_fit(ctx, X, Y, kx, &settings, model, &info));
     krr_report(report, kx, &settings, &info);
 out:
     dkm_krr_info_free(&info);

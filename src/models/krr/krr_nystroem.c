@@ -42,13 +42,13 @@ out:
     return status;
 }
 
-/* The fitted kernel is on the landmarks, or on all inputs, which are taken over. */
-static dkm_status krr_nystroem_open_base(fitting *f, dkm_data **X, const dkm_kernel *kernel)
+/* The fitted kernel is on the landmarks, or on all inputs. */
+static dkm_status krr_nystroem_open_base(fitting *f, const dkm_data *X, const dkm_kernel *kernel)
 {
     dkm_status status = DKM_OK;
     int all = f->settings->nystroem.all_centers;
 
-    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, all ? X : &f->C, dkm_kernel_text(kernel),
+    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, all ? X : f->C, dkm_kernel_text(kernel),
                                    &f->settings->layout));
     if (all)
         DKM_TRY(dkm_kernel_prepare(f->s->fitted.kernel, f->C, &f->landmarks));
@@ -140,15 +140,16 @@ static void krr_nystroem_report(fitting *f, dkm_krr_info *info)
     info->nystroem = f->info;
 }
 
-dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source, const dkm_data *Y,
-                                const dkm_kernel *kernel, const dkm_krr_settings *settings,
-                                dkm_model **model, dkm_krr_info *info)
+dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, const dkm_data *X, dkm_source *source,
+                                const dkm_data *Y, const dkm_kernel *kernel,
+                                const dkm_krr_settings *settings, dkm_model **model,
+                                dkm_krr_info *info)
 {
     dkm_status status = DKM_OK;
     fitting f = {.ctx = ctx, .settings = settings};
 
     *model = NULL;
-    f.feed = dkm_input_stream_open(X ? *X : NULL, source, ctx);
+    f.feed = dkm_input_stream_open(X, source, ctx);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &f.s));
     DKM_TRY(dkm_krr_outputs_rows(&f.s->outputs, Y, settings->center, &f.T));
     f.s->outputs.gamma = dkm_krr_outputs_path(&f.s->outputs, settings).gammas[0];
@@ -165,7 +166,5 @@ out:
     dkm_prepared_destroy(&f.landmarks);
     dkm_data_destroy(&f.C);
     dkm_krr_dual_destroy(&f.s);
-    if (X)
-        dkm_data_destroy(X);
     return status;
 }

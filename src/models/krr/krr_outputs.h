@@ -50,7 +50,7 @@ DKM_NODISCARD dkm_local dkm_krr_outputs_from_archive(dkm_krr_outputs *outputs,
                                                      const dkm_archive *archive);
 
 /** Fit in either form. Collective; as dkm_krr_fit(), which has checked the arguments. */
-DKM_NODISCARD dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y,
+DKM_NODISCARD dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                           const dkm_kernel *kernel,
                                           const dkm_krr_settings *settings, dkm_model **model,
                                           dkm_krr_info *info);
@@ -64,8 +64,8 @@ DKM_NODISCARD dkm_status dkm_krr_subset_fit(dkm_ctx *ctx, const dkm_data *X, con
                                             const dkm_krr_settings *settings, dkm_model **model,
                                             dkm_krr_info *info);
 
-/** The same with landmarks, on inputs that are kept (@p X, taken over) or read anew. */
-DKM_NODISCARD dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, dkm_data **X, dkm_source *source,
+/** The same with landmarks, on inputs in memory (@p X) or read anew for every pass (@p source). */
+DKM_NODISCARD dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, const dkm_data *X, dkm_source *source,
                                               const dkm_data *Y, const dkm_kernel *kernel,
                                               const dkm_krr_settings *settings, dkm_model **model,
                                               dkm_krr_info *info);

@@ -36,7 +36,7 @@ static dkm_status krr_subset_open_base(reduction *f, const dkm_data *X, const dk
     DKM_TRY(dkm_features_indices(X, kernel, f->settings->nystroem.choice, &f->settings->layout,
                                  &f->n, &places));
     DKM_TRY(dkm_data_select(X, f->n, places, &C));
-    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, &C, dkm_kernel_text(kernel),
+    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, C, dkm_kernel_text(kernel),
                                    &f->settings->layout));
 out:
     dkm_phase_end(f->ctx);

@@ -33,7 +33,7 @@ dkm_local dkm_lle_check(dkm_ctx *ctx, const dkm_data *X, dkm_idx k, dkm_idx p)
     return DKM_LOCAL_OK;
 }
 
-dkm_status dkm_lle_open(dkm_ctx *ctx, dkm_data **X, const dkm_layout *layout, dkm_lle **state)
+dkm_status dkm_lle_open(dkm_ctx *ctx, const dkm_data *X, const dkm_layout *layout, dkm_lle **state)
 {
     dkm_status status = DKM_OK;
     dkm_lle *s = NULL;
@@ -41,8 +41,7 @@ dkm_status dkm_lle_open(dkm_ctx *ctx, dkm_data **X, const dkm_layout *layout, dk
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->fitted.ctx = ctx;
-    s->fitted.X = *X;
-    *X = NULL;
+    s->fitted.X = dkm_data_share(X);
     DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &s->fitted.grid));
     s->fitted.nb =
         layout->block ? layout->block : dkm_grid_block(s->fitted.grid, dkm_data_rows(s->fitted.X));
@@ -147,7 +146,7 @@ static dkm_status lle_from_archive(dkm_ctx *ctx, dkm_archive *archive, const dkm
 
     *state = NULL;
     DKM_AGREE(ctx, dkm_archive_take_rows(archive, "inputs", &X));
-    DKM_TRY(dkm_lle_open(ctx, &X, layout, &s));
+    DKM_TRY(dkm_lle_open(ctx, X, layout, &s));
     DKM_AGREE(ctx, lle_read_entries(s, archive));
     *state = s;
     s = NULL;

@@ -259,17 +259,17 @@ static void lle_fit_close_fit(fit *f)
     DKM_FREE(f->values);
 }
 
-dkm_status dkm_lle_fit(dkm_ctx *ctx, dkm_data **X, const dkm_lle_settings *settings,
+dkm_status dkm_lle_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_lle_settings *settings,
                        dkm_model **model, dkm_data **Y, dkm_lle_info *info)
 {
     dkm_status status = DKM_OK;
-    fit f = {.ctx = ctx, .m = dkm_data_rows(*X)};
+    fit f = {.ctx = ctx, .m = dkm_data_rows(X)};
     dkm_lle *s = NULL;
 
     *model = NULL;
     if (Y)
         *Y = NULL;
-    DKM_AGREE(ctx, dkm_lle_check(ctx, *X, settings->neighbours, settings->components));
+    DKM_AGREE(ctx, dkm_lle_check(ctx, X, settings->neighbours, settings->components));
     DKM_TRY(dkm_lle_open(ctx, X, &settings->layout, &s));
     s->k = settings->neighbours;
     s->p = settings->components;

@@ -18,7 +18,7 @@ typedef struct dkm_lle {
 } dkm_lle;
 
 /** A model of points, which are taken over (nulled); no coordinates yet. Collective. */
-DKM_NODISCARD dkm_status dkm_lle_open(dkm_ctx *ctx, dkm_data **X, const dkm_layout *layout,
+DKM_NODISCARD dkm_status dkm_lle_open(dkm_ctx *ctx, const dkm_data *X, const dkm_layout *layout,
                                       dkm_lle **state);
 /** Free it. Collective. */
 void dkm_lle_close(void *state);

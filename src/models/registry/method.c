@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "data/objects.h"
 #include "models/registry/method_impl.h"
 
 const dkm_method *dkm_method_at(int k)
@@ -95,7 +94,8 @@ out:
 }
 
 dkm_status dkm_method_fit(dkm_ctx *ctx, const dkm_method *method, const dkm_settings *settings,
-                          dkm_data **X, dkm_data **Y, dkm_model **model, dkm_report *report)
+                          const dkm_data *X, const dkm_data *Y, dkm_model **model,
+                          dkm_report *report)
 {
     dkm_status status = DKM_OK;
 
@@ -146,7 +146,6 @@ static dkm_status fit_examples(dkm_ctx *ctx, const dkm_method *method, const exa
                                const dkm_settings *settings, dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
-    dkm_data *X = NULL, *Y = NULL;
 
     DKM_AGREE(ctx, check_examples(ctx, method, e, settings));
     if (e->source) {
@@ -154,13 +153,9 @@ static dkm_status fit_examples(dkm_ctx *ctx, const dkm_method *method, const exa
         DKM_TRY(method->fit_stream(ctx, settings, e->source, e->Y, model, report));
         DKM_AGREE(ctx, dkm_report_check(report));
     } else {
-        X = dkm_data_share(e->X);
-        Y = e->Y ? dkm_data_share(e->Y) : NULL;
-        DKM_TRY(dkm_method_fit(ctx, method, settings, &X, &Y, model, report));
+        DKM_TRY(dkm_method_fit(ctx, method, settings, e->X, e->Y, model, report));
     }
 out:
-    dkm_data_destroy(&Y);
-    dkm_data_destroy(&X);
     return status;
 }
 

@@ -30,11 +30,11 @@ struct dkm_method {
      *  there is nothing to check. */
     dkm_local (*check)(dkm_ctx *ctx, const dkm_settings *settings);
 
-    /** Learn from examples, which may be taken over, and report how it went. Collective.
+    /** Learn from examples and report how it went. Collective.
      *  @param[in]  settings  checked
      *  @param[out] model     new, owned by the caller; NULL on failure */
-    dkm_status (*fit)(dkm_ctx *ctx, const dkm_settings *settings, dkm_data **X, dkm_data **Y,
-                      dkm_model **model, dkm_report *report);
+    dkm_status (*fit)(dkm_ctx *ctx, const dkm_settings *settings, const dkm_data *X,
+                      const dkm_data *Y, dkm_model **model, dkm_report *report);
 
     /** The same for inputs that are read as often as need be; NULL where the method must keep them.
      *  Collective. */
@@ -60,10 +60,10 @@ const dkm_method *dkm_registry_at(int k);
 /** The class of models that files call @p name; NULL if there is none. Local. */
 const dkm_model_class *dkm_registry_class(const char *name);
 
-/** Fit as dkm_fit() does, but with examples that may be taken over. Collective.
+/** Fit as dkm_fit() does, with settings and examples of the method. Collective.
  *  @param[in] report  may be NULL */
 DKM_NODISCARD dkm_status dkm_method_fit(dkm_ctx *ctx, const dkm_method *method,
-                                        const dkm_settings *settings, dkm_data **X, dkm_data **Y,
-                                        dkm_model **model, dkm_report *report);
+                                        const dkm_settings *settings, const dkm_data *X,
+                                        const dkm_data *Y, dkm_model **model, dkm_report *report);
 
 #endif

@@ -103,7 +103,7 @@ static dkm_status svm_keep_support(dkm_krr_dual *s, dkm_idx count, const dkm_idx
 
     DKM_TRY(dkm_data_select(s->fitted.X, count, places, &X));
     DKM_TRY(dkm_data_select(*B, count, places, &rows));
-    DKM_TRY(dkm_fitted_kernel_open(&small, s->fitted.ctx, &X, dkm_kernel_text(s->fitted.kernel),
+    DKM_TRY(dkm_fitted_kernel_open(&small, s->fitted.ctx, X, dkm_kernel_text(s->fitted.kernel),
                                    layout));
     dkm_fitted_kernel_close(&s->fitted);
     s->fitted = small;
@@ -140,7 +140,7 @@ out:
     return status;
 }
 
-dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_kernel *kernel,
+dkm_status dkm_svm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const dkm_kernel *kernel,
                        const dkm_svm_settings *settings, dkm_model **model, dkm_svm_info *info)
 {
     dkm_status status = DKM_OK;
@@ -149,7 +149,7 @@ dkm_status dkm_svm_fit(dkm_ctx *ctx, dkm_data **X, const dkm_data *Y, const dkm_
     double *B = NULL;
 
     *model = NULL;
-    DKM_AGREE(ctx, svm_check_fit(ctx, *X, Y, settings));
+    DKM_AGREE(ctx, svm_check_fit(ctx, X, Y, settings));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->outputs.gamma = 1.0 / settings->margin.C;
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, dkm_kernel_text(kernel), &settings->layout));

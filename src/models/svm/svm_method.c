@@ -12,7 +12,7 @@ static void svm_report(dkm_report *report, const dkm_kernel *kx, double C, const
     dkm_report_add_int(report, "support_vectors", info->support);
 }
 
-static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm_data **Y,
+static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
@@ -25,8 +25,8 @@ static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, dkm_data **X, dkm
         dkm_settings_choice(s, "hinge") == 0 ? DKM_LOSS_HINGE : DKM_LOSS_SQUARED_HINGE;
     settings.margin.C = dkm_settings_real(s, "C");
     settings.margin.tolerance = dkm_settings_real(s, "tolerance");
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", *X, &kx));
-    DKM_TRY(dkm_svm_fit(ctx, X, *Y, kx, &settings, model, &info));
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_svm_fit(ctx, X, Y, kx, &settings, model, &info));
     svm_report(report, kx, settings.margin.C, &info);
 out:
     dkm_kernel_destroy(&kx);

@@ -32,7 +32,7 @@ static dkm_status try_setting(dkm_cv_cell *cell, dkm_idx setting, const dkm_data
 
     DKM_TRY(inputs_of(cell, &cell->train, &X));
     DKM_TRY(dkm_data_select(cell->group->Y, cell->train.count, cell->train.rows, &Y));
-    DKM_TRY(fits->fit(fits->user, ctx, cell->place.kernel, setting, &X, &Y, &model));
+    DKM_TRY(fits->fit(fits->user, ctx, cell->place.kernel, setting, X, Y, &model));
     DKM_TRY(dkm_model_predict(model, test, &pred));
     DKM_TRY(dkm_cv_score_predictions(cell, setting, pred));
 out:

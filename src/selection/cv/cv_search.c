@@ -49,8 +49,8 @@ static void log_warnings(dkm_cv_search *s, dkm_ctx *ctx, const dkm_report *repor
 }
 
 /* Fit one point to some examples. */
-static dkm_status refit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, dkm_data **X,
-                        dkm_data **Y, dkm_model **model)
+static dkm_status refit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                        const dkm_data *X, const dkm_data *Y, dkm_model **model)
 {
     dkm_cv_search *s = user;
     dkm_status status = DKM_OK;

@@ -64,19 +64,18 @@ out:
     return local;
 }
 
-dkm_status dkm_joint_map_open(dkm_joint_map *map, dkm_data **X, const dkm_joint *joint,
+dkm_status dkm_joint_map_open(dkm_joint_map *map, const dkm_data *X, const dkm_joint *joint,
                               const dkm_joint_kernels *kernels, dkm_idx places, dkm_idx r,
                               const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(*X);
-    int dense = dkm_data_type(*X) == DKM_DENSE;
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    int dense = dkm_data_type(X) == DKM_DENSE;
+    const char *none = dkm_data_type(X) == DKM_STRINGS ? "spectrum(p=1)" : "linear";
 
-    const char *none = dkm_data_type(*X) == DKM_STRINGS ? "spectrum(p=1)" : "linear";
-
-    *map = (dkm_joint_map){.m = dkm_data_rows(*X), .r = r, .places = places};
+    *map = (dkm_joint_map){.m = dkm_data_rows(X), .r = r, .places = places};
     if (kernels->kx)
-        map->kernel = strcmp(kernels->kx, "linear") == 0 && dense && dkm_data_cols(*X) < map->m
+        map->kernel = strcmp(kernels->kx, "linear") == 0 && dense && dkm_data_cols(X) < map->m
                           ? DKM_JOINT_MAP_PRIMAL
                           : DKM_JOINT_MAP_GRAM;
     DKM_TRY(dkm_fitted_kernel_open(&map->fitted, ctx, X, kernels->kx ? kernels->kx : none, layout));

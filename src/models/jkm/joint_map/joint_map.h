@@ -65,7 +65,7 @@ typedef struct dkm_joint_map_rows {
  *  @param[in] places   0, or by how many places of strings coordinates are sorted
  *  @param[in] r        coordinates of an output
  *  @return DKM_OK; DKM_ERR_ARG when the shape of patches, or the width of inputs, is not r */
-DKM_NODISCARD dkm_status dkm_joint_map_open(dkm_joint_map *map, dkm_data **X,
+DKM_NODISCARD dkm_status dkm_joint_map_open(dkm_joint_map *map, const dkm_data *X,
                                             const dkm_joint *joint,
                                             const dkm_joint_kernels *kernels, dkm_idx places,
                                             dkm_idx r, const dkm_layout *layout);

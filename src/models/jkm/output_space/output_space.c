@@ -126,18 +126,14 @@ out:
     return status;
 }
 
-static dkm_status take_candidates(dkm_output_space *s, dkm_data **Y, const char *ky,
-                                  dkm_jkm_settings *settings)
+static dkm_status take_candidates(dkm_output_space *s, const dkm_data *Y, const char *ky,
+                                  const dkm_jkm_settings *settings)
 {
     dkm_status status = DKM_OK;
-    dkm_idx n = dkm_data_local_rows(*Y);
+    dkm_idx n = dkm_data_local_rows(Y);
 
-    DKM_TRY(dkm_output_space_find_truth(s, *Y, settings->candidates));
-    s->objects = settings->candidates ? settings->candidates : *Y;
-    if (settings->candidates)
-        settings->candidates = NULL;
-    else
-        *Y = NULL;
+    DKM_TRY(dkm_output_space_find_truth(s, Y, settings->candidates));
+    s->objects = dkm_data_share(settings->candidates ? settings->candidates : Y);
     s->count = dkm_data_rows(s->objects);
     DKM_TRY(dkm_output_space_embed(s, output_space_is_rows(s->type, ky) ? NULL : ky,
                                    &settings->layout));
@@ -166,34 +162,31 @@ static dkm_local output_space_check_lists(const dkm_output_space *s, dkm_idx m)
     return DKM_LOCAL_OK;
 }
 
-dkm_status dkm_output_space_open(dkm_output_space *space, dkm_data **Y, const char *ky, int span,
-                                 dkm_jkm_settings *settings)
+dkm_status dkm_output_space_open(dkm_output_space *space, const dkm_data *Y, const char *ky,
+                                 int span, dkm_jkm_settings *settings)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(*Y);
-    dkm_idx m = dkm_data_rows(*Y);
+    dkm_ctx *ctx = dkm_data_ctx(Y);
+    dkm_idx m = dkm_data_rows(Y);
 
-    *space = (dkm_output_space){.ctx = ctx, .type = dkm_data_type(*Y), .cols = dkm_data_cols(*Y)};
-    space->lists = settings->lists;
-    settings->lists = NULL;
+    *space = (dkm_output_space){.ctx = ctx, .type = dkm_data_type(Y), .cols = dkm_data_cols(Y)};
+    space->lists = settings->lists ? dkm_data_share(settings->lists) : NULL;
     DKM_AGREE(ctx, decide(space, ky, settings));
     if (settings->epsilon < 0)
         settings->epsilon = space->kind == DKM_JKM_CANDIDATES ? 0 : 0.1;
     if (space->kind != DKM_JKM_CANDIDATES) {
-        DKM_AGREE(ctx, output_space_take_rows(space, *Y));
+        DKM_AGREE(ctx, output_space_take_rows(space, Y));
         if (span && space->cols > m && m <= SPAN_MOST)
             DKM_TRY(dkm_output_space_reduce_to_span(space, m));
     } else if (space->type == DKM_LABELS && !settings->candidates) {
         space->unit = strcmp(ky, "class") == 0 ? sqrt(0.5) : 1.0;
-        DKM_TRY(take_classes(space, *Y));
+        DKM_TRY(take_classes(space, Y));
     } else {
         DKM_TRY(take_candidates(space, Y, ky, settings));
     }
     if (space->lists)
         DKM_AGREE(ctx, output_space_check_lists(space, m));
 out:
-    dkm_data_destroy(&settings->candidates);
-    dkm_data_destroy(Y);
     return status;
 }
 

@@ -36,14 +36,14 @@ typedef struct dkm_output_space {
     dkm_data *lists;          /**< training: the candidates that count for each example, or NULL */
 } dkm_output_space;
 
-/** Set up for training outputs, which are taken over with the candidates and lists of @p settings
- *  (nulled, also on failure). Collective; dkm_output_space_close() frees, also after a failure.
+/** Set up for training outputs, with the candidates and lists of @p settings: it holds shares of
+ *  what it keeps. A negative epsilon of the settings is chosen. Collective; dkm_output_space_close() frees, also after a failure.
  *
  *  @param[in] ky    kernel of the outputs, in canonical form
  *  @param[in] span  outputs on the sphere, or free, may be turned into a basis of their span
  *  @return DKM_OK; DKM_ERR_ARG naming the row for an output of zero length on the sphere, or one
  *          that is not among the candidates; DKM_ERR_UNSUPPORTED */
-DKM_NODISCARD dkm_status dkm_output_space_open(dkm_output_space *space, dkm_data **Y,
+DKM_NODISCARD dkm_status dkm_output_space_open(dkm_output_space *space, const dkm_data *Y,
                                                const char *ky, int span,
                                                dkm_jkm_settings *settings);
 void dkm_output_space_close(dkm_output_space *space);
