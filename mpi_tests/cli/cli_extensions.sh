@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The examples of CONTRIBUTING.md, added to a copy of the sources by its steps: they build without a
-# warning, the layers hold, and the command has a new kernel, format, loss and pre-image method.
+# warning, the layers hold, and the command has a new kernel, format, loss, pre-image method and method.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
 mkdir copy
@@ -18,6 +18,7 @@ same() {
     below "$(value rmse)" 1e-12 "$3"
 }
 normal 30 2 1 >x.csv
+awk 'BEGIN { for (i = 0; i < 30; i++) { print 7 + i % 2 >"seven30.csv"; print 3.75 >"mean.csv" } }'
 for ranks in 0 3; do
     good "$ranks" gram --x x.csv --kx half -o half.npy
     good "$ranks" gram --x x.csv --kx 'scale(linear, by=0.5)' -o linear.npy
@@ -37,5 +38,13 @@ for ranks in 0 3; do
     good "$ranks" decode kpca.h5 --z z.npy --preimage origin -o back.npy
     awk -F, '{ print "0,0" }' x.csv >zero.csv
     same zero.csv back.npy "a pre-image on $ranks ranks"
+
+    good "$ranks" fit constant --x x.csv --y seven30.csv --share 0.5 -o constant.h5
+    good "$ranks" predict constant.h5 --x x.csv -o mean.npy
+    same mean.csv mean.npy "a method on $ranks ranks"
+    good "$ranks" cv constant --x x.csv --y seven30.csv --share 0.5,1 --folds 5 --loss mse
+    [ "$(value best)" = share=1 ] || fail "cv of a method on $ranks ranks: $(cat out)"
 done
+good 0 help fit constant
+grep -q -- '--share' out || fail "help of a method: $(cat out)"
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC1003
 # Adds the examples of this folder to a copy of the sources, by the steps of CONTRIBUTING.md: a kernel,
-# a file format, a loss and a pre-image method.
+# a file format, a loss, a pre-image method and a method.
 #
 # usage: mpi_tests/extensions/apply.sh SOURCES
 set -euo pipefail
@@ -36,3 +36,8 @@ cp "$here/preimage_origin.c" src/preimage/
 insert src/preimage/CMakeLists.txt 'preimage_mds.c' '  preimage_origin.c'
 insert include/dkmap/preimage.h 'X(DKM_PREIMAGE_LINEAR,' '    X(DKM_PREIMAGE_ORIGIN, "origin") \\'
 insert src/preimage/preimage.h 'X(linear)' '    X(origin) \\'
+
+# A method.
+cp -r "$here/constant" src/models/
+insert src/models/CMakeLists.txt 'common/target_encoder.c' '  constant/constant_method.c'
+insert src/models/registry/registry.c 'X(kpca)' '    X(constant) \\'
