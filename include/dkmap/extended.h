@@ -31,6 +31,7 @@
 #include <dkmap/krr.h>
 #include <dkmap/landmarks.h>
 #include <dkmap/lle.h>
+#include <dkmap/machine.h>
 #include <dkmap/montage.h>
 #include <dkmap/nystroem.h>
 #include <dkmap/preimage.h>

@@ -88,6 +88,27 @@ good 2 gram --x one.txt --kx 'normalize(ssk(r=3, lambda=0.5))' -o g.npy
 measure 3 1e-14 gram --n 1 --d 1 --gemm 8
 measure 3 1e-13 eigen --n 2 --d 3 --gemm 8
 
+# Every instruction set that the processor has, on 1 and 3 ranks; others are refused.
+for level in baseline avx2 avx512; do
+    for ranks in 1 3; do
+        rm -f runs.jsonl
+        DKMAP_SIMD=$level on "$ranks" bench ridge "${tiny[@]}" --outputs 3 --threads 1 --record runs.jsonl --verbose
+        if grep -q 'this processor has' err; then
+            expect 1 "DKMAP_SIMD=$level"
+            [ "$level" = baseline ] && fail "every processor has the baseline: $(cat err)"
+            continue
+        fi
+        expect 0 "DKMAP_SIMD=$level on $ranks ranks"
+        below "$(value residual)" 1e-12 "residual with DKMAP_SIMD=$level"
+        says runs.jsonl "\"simd\":\"$level\"" "the record names the instruction set"
+        says err "vector kernels for $level" "the log names the instruction set"
+        says err "rank $((ranks - 1)): 1 thread(s) on cores " "the log tells where ranks run"
+    done
+done
+DKMAP_SIMD=mmx on 3 bench gram "${tiny[@]}"
+expect 1 "an unknown instruction set"
+says err "DKMAP_SIMD=mmx: use baseline, avx2 or avx512" "an unknown instruction set"
+
 refused 2 "bench needs a method: gram"
 refused 2 "unknown method 'grams'" grams --n 5
 refused 2 "--n expects a whole number of at least 1" gram --n 0

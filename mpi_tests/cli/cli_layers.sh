@@ -39,7 +39,7 @@ cli'
 
 # The folder that defines the functions of each public header.
 headers='
-core context random status types version
+core context machine random status types version
 comm grid
 matrix dmat
 linalg bench

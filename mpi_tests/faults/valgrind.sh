@@ -2,7 +2,7 @@
 # One fit and one prediction of each method, and other commands, under valgrind's memcheck: no
 # invalid access and no decision on memory that was never set, as far as dkmap's own code is in the
 # call stack (MPI and BLAS libraries have findings of their own). Needs DKMAP in the environment: a
-# build with -DDKMAP_NATIVE=OFF, since valgrind does not know all instructions of new machines.
+# build without DKMAP_NATIVE, since valgrind does not know all instructions of new machines.
 # Prints the counts; exit status 77 without valgrind.
 command -v valgrind >/dev/null || exit 77
 DKMAP_MPIRUN=${DKMAP_MPIRUN:-mpirun}

@@ -8,6 +8,7 @@
 #include "core/context_impl.h"
 #include "core/ctx_private.h"
 #include "core/mpi_calls.h"
+#include "core/simd.h"
 #include "core/svm_base.h"
 
 /* The cores that the ranks of a node may use, divided among them; a rank that is bound to some
@@ -38,6 +39,15 @@ static void free_context(dkm_ctx *c)
     free(c);
 }
 
+/* All ranks use the vector kernels of the one that has the least of them. */
+static void agree_on_simd(const dkm_ctx *c)
+{
+    int level = (int)dkm_simd_current();
+
+    MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, c->comm);
+    dkm_simd_use((dkm_simd_level)level);
+}
+
 /* The communicators of a context and what they tell of it. */
 static int open_communicators(dkm_ctx *c, MPI_Comm comm)
 {
@@ -52,6 +62,8 @@ static int open_communicators(dkm_ctx *c, MPI_Comm comm)
     dkm_mpi_split_node(c, &c->node);
     if (c->mpi_error == MPI_SUCCESS)
         c->threads = c->fair_threads = fair_threads(c->node);
+    if (c->mpi_error == MPI_SUCCESS)
+        agree_on_simd(c);
     return c->mpi_error;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/alloc.h"
 #include "core/mpi_calls.h"
+#include "core/simd.h"
 #include "io/archive/timestamp.h"
 #include "io/path.h"
 
@@ -155,6 +156,7 @@ static void put_basics(dkm_runlog *r, const char *command, int nodes)
     dkm_runlog_int(r, "nodes", nodes);
     dkm_runlog_int(r, "ranks", dkm_ctx_size(r->ctx));
     dkm_runlog_int(r, "threads", dkm_ctx_threads(r->ctx));
+    dkm_runlog_text(r, "simd", dkm_simd_name(dkm_simd_current()));
 }
 
 dkm_status dkm_runlog_create(dkm_ctx *ctx, const char *command, dkm_runlog **record)

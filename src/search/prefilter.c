@@ -10,22 +10,8 @@
 #include "core/alloc.h"
 #include "linalg/backend/blas.h"
 
-#define RUN    64 /* values that are looked at together */
-#define LANES  32
 #define MOST   (1 << 20) /* coordinates for which p u is small in single precision */
 #define SCALES 400       /* powers of two that points and candidates may be scaled by */
-
-#define REAL    float
-#define UP      nextafterf
-#define NAME(x) x##_f32
-#include "search/prefilter.inc"
-#undef REAL
-#undef UP
-#undef NAME
-#define REAL    double
-#define UP      nextafter
-#define NAME(x) x##_f64
-#include "search/prefilter.inc"
 
 /* ||x||, from above. */
 static double prefilter_length_of(dkm_idx p, const double *x)
@@ -185,10 +171,5 @@ void dkm_prefilter_values(dkm_prefilter *s, const dkm_query_points *points, dkm_
 dkm_idx dkm_prefilter_find(const dkm_prefilter *s, dkm_idx at, double length, double bound,
                            dkm_idx top, int *found)
 {
-    double error = s->slope * length + s->slack;
-
-    if (s->precision == DKM_F32)
-        return find_f32(s, (const float *)(const void *)s->tile + at * s->n, error, bound, top,
-                        found);
-    return find_f64(s, s->tile + at * s->n, error, bound, top, found);
+    return DKM_SIMD_SELECT(dkm_prefilter_kernels)->find(s, at, length, bound, top, found);
 }

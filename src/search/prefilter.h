@@ -17,6 +17,8 @@
 
 #include <dkmap/context.h>
 
+#include "core/simd.h"
+
 /** Candidates and points that are looked at together: the tile of their values stays in cache. */
 enum { DKM_PREFILTER_BLOCK = 1024, DKM_PREFILTER_POINTS = 128 };
 
@@ -46,6 +48,14 @@ typedef struct dkm_prefilter {
     double *tile; /**< room for the values of DKM_PREFILTER_POINTS points, in either precision */
     double *best; /**< room for the @p top least of them */
 } dkm_prefilter;
+
+/** dkm_prefilter_find() for one instruction set. */
+typedef struct dkm_prefilter_kernels {
+    dkm_idx (*find)(const dkm_prefilter *screen, dkm_idx at, double length, double bound,
+                    dkm_idx top, int *found);
+} dkm_prefilter_kernels;
+
+DKM_SIMD_DECLARE(dkm_prefilter_kernels, dkm_prefilter_kernels);
 
 /** Room for blocks of p coordinates and lists of @p top. Local; dkm_prefilter_close() frees, also
  *  after a failure. */

@@ -5,6 +5,7 @@
 
 #include <dkmap/blas_memory.h>
 #include <dkmap/data.h>
+#include <dkmap/machine.h>
 #include <dkmap/store.h>
 
 #include "cli/core/checkpoint_options.h"
@@ -254,6 +255,7 @@ static dkm_status run_begin(run *r)
     dkm_ctx_set_factor(r->ctx, (dkm_factor)args_value(r->args, "factor", 0)->whole);
     DKM_AGREE(r->ctx, check_grid(r));
     DKM_AGREE(r->ctx, check_counting(r));
+    DKM_TRY(dkm_machine_report(r->ctx));
     DKM_TRY(dkm_blas_reserve(r->ctx));
     DKM_TRY(checkpoint_begin(r));
     if (args_text(r->args, "record")) {

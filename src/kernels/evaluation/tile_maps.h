@@ -2,7 +2,7 @@
 #ifndef DKMAP_KERNELS_EVALUATION_TILE_MAPS_H
 #define DKMAP_KERNELS_EVALUATION_TILE_MAPS_H
 
-#include <dkmap/types.h>
+#include "core/simd.h"
 
 /** Part of a local array: na x nb, column-major. */
 typedef struct dkm_tile {
@@ -30,6 +30,23 @@ static inline double dkm_tile_get(const dkm_tile *C, dkm_idx i, dkm_idx j)
     return C->precision == DKM_F64 ? *(double *)dkm_tile_at(C, i, j)
                                    : (double)*(float *)dkm_tile_at(C, i, j);
 }
+
+/** The functions below that are compiled for each instruction set. */
+typedef struct dkm_map_kernels {
+    void (*gauss)(const dkm_tile *C, const double *a, const double *b, double rate);
+    void (*exp)(const dkm_tile *C, double rate);
+    void (*power)(const dkm_tile *C, double shift, dkm_idx degree);
+    void (*sides)(const dkm_tile *C, const double *a, const double *b);
+    void (*normalize)(const dkm_tile *C, const double *a, const double *b);
+    void (*scale)(const dkm_tile *C, double by);
+    void (*add)(const dkm_tile *C, const dkm_tile *D);
+    void (*multiply)(const dkm_tile *C, const dkm_tile *D);
+    void (*widen)(const dkm_tile *C, dkm_idx first, dkm_idx count, double *to);
+    void (*exp_f64)(dkm_idx n, const double *x, double *y);
+    void (*exp_f32)(dkm_idx n, const float *x, float *y);
+} dkm_map_kernels;
+
+DKM_SIMD_DECLARE(dkm_map_kernels, dkm_map_kernels);
 
 /** c = exp(-rate max(0, a_i + b_j - 2 c)): from inner products to a Gaussian. */
 void dkm_map_gauss(const dkm_tile *C, const double *a, const double *b, double rate);

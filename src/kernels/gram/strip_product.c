@@ -6,8 +6,7 @@
 #include "linalg/backend/blas.h"
 #include "linalg/kernels/gemm_tallskinny_f32_f64.h"
 
-#define LANES 8
-#define FEW   64 /* columns that stay in cache while their rows are taken four at a time */
+#define FEW 64 /* columns that stay in cache while their rows are taken four at a time */
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -33,64 +32,21 @@ static dkm_idx step_of(const dkm_tile *K)
     return K->precision == DKM_F64 ? K->nb : fit < 1 ? 1 : fit;
 }
 
-static void add_column_f64(dkm_idx n, double v, const double *restrict k, double *restrict u)
-{
-    for (dkm_idx i = 0; i < n; i++)
-        u[i] += v * k[i];
-}
-
-static void add_column_f32(dkm_idx n, double v, const float *restrict k, double *restrict u)
-{
-    for (dkm_idx i = 0; i < n; i++)
-        u[i] += v * (double)k[i];
-}
-
-static double dot_f64(dkm_idx n, const double *restrict k, const double *restrict u)
-{
-    double sums[LANES] = {0}, sum = 0;
-    dkm_idx i = 0;
-
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            sums[l] += k[i + l] * u[i + l];
-    for (; i < n; i++)
-        sum += k[i] * u[i];
-    for (int l = 0; l < LANES; l++)
-        sum += sums[l];
-    return sum;
-}
-
-static double dot_f32(dkm_idx n, const float *restrict k, const double *restrict u)
-{
-    double sums[LANES] = {0}, sum = 0;
-    dkm_idx i = 0;
-
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            sums[l] += (double)k[i + l] * u[i + l];
-    for (; i < n; i++)
-        sum += (double)k[i] * u[i];
-    for (int l = 0; l < LANES; l++)
-        sum += sums[l];
-    return sum;
-}
-
 /* u += K v and w += K'u for one column each. */
 static void times_one(const dkm_tile *K, const double *v, double *u)
 {
-    for (dkm_idx j = 0; j < K->nb; j++) {
-        if (K->precision == DKM_F64)
-            add_column_f64(K->na, v[j], dkm_tile_at(K, 0, j), u);
-        else
-            add_column_f32(K->na, v[j], dkm_tile_at(K, 0, j), u);
-    }
+    if (K->precision == DKM_F64)
+        dkm_blas_gemm(DKM_F64, 'N', 'T', 1, K->na, K->nb, 1.0, v, 1, K->c, K->ld, 1.0, u, 1);
+    else
+        dkm_ts_mixed_gemv_n(K->na, K->nb, K->c, K->ld, v, u);
 }
 
 static void back_one(const dkm_tile *K, const double *u, double *w)
 {
-    for (dkm_idx j = 0; j < K->nb; j++)
-        w[j] += K->precision == DKM_F64 ? dot_f64(K->na, dkm_tile_at(K, 0, j), u)
-                                        : dot_f32(K->na, dkm_tile_at(K, 0, j), u);
+    if (K->precision == DKM_F64)
+        dkm_blas_gemm(DKM_F64, 'N', 'N', 1, K->nb, K->na, 1.0, u, 1, K->c, K->ld, 1.0, w, 1);
+    else
+        dkm_ts_mixed_gemv_t(K->na, K->nb, K->c, K->ld, u, w);
 }
 
 dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p)

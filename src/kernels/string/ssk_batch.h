@@ -14,7 +14,13 @@
 
 #include <dkmap/context.h>
 
-#define DKM_SSK_LANES 8 /* at most */
+#include "core/simd.h"
+
+enum {
+    DKM_SSK_LANES = 8,  /**< at most */
+    DKM_SSK_FEW = 4,    /**< where that is enough */
+    DKM_SSK_CHUNK = 64, /**< characters of t at a time */
+};
 
 typedef struct dkm_ssk {
     dkm_ctx *ctx;
@@ -26,6 +32,13 @@ typedef struct dkm_ssk {
     double *run_edge,
         *s_edge; /**< what one stretch of t hands on to the next, for each character of s */
 } dkm_ssk;
+
+/** The evaluation for one instruction set. */
+typedef struct dkm_ssk_kernels {
+    void (*run)(const dkm_ssk *k, dkm_idx s_length, dkm_idx t_length, double *values);
+} dkm_ssk_kernels;
+
+DKM_SIMD_DECLARE(dkm_ssk_kernels, dkm_ssk_kernels);
 
 /** Room for strings of up to @p s_most and @p t_most characters. Local; dkm_ssk_close() frees, also
  *  after a failure. */

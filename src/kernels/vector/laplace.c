@@ -1,28 +1,12 @@
 /* laplace: k(x, x') = exp(-||x - x'||_1 / sigma), or exp(-sum_k |x_k - x'_k| / sigma_k) with a width
  * per column: columns are divided by their widths beforehand. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "kernels/evaluation/row_transform.h"
 #include "kernels/evaluation/sparse_dot.h"
+#include "kernels/vector/l1_distance.h"
 #include "kernels/vector/vectors.h"
-
-#define LANES 32
-#define DEPTH 4
-
-#define REAL    double
-#define NAME(x) x##_f64
-#define ABS(x)  fabs(x)
-#include "kernels/vector/laplace.inc"
-#undef REAL
-#undef NAME
-#undef ABS
-
-#define REAL    float
-#define NAME(x) x##_f32
-#define ABS(x)  fabsf(x)
-#include "kernels/vector/laplace.inc"
 
 static double laplace_rate(const dkm_node *node)
 {
@@ -63,11 +47,8 @@ static dkm_local dense_distances(const dkm_node *node, const dkm_tile_task *job,
     const void *B = dkm_panel_values(job->B, node, job->b);
     double *turned = NULL;
 
-    DKM_STEP(dkm_alloc(job->A->of->ctx, d * LANES, &turned));
-    if (C->precision == DKM_F64)
-        distances_f64(d, A, B, turned, C);
-    else
-        distances_f32(d, A, B, (float *)(void *)turned, C);
+    DKM_STEP(dkm_alloc(job->A->of->ctx, d * DKM_L1_LANES, &turned));
+    dkm_l1_distances(d, A, B, turned, C);
     dkm_phase_flops(job->A->of->ctx, 3.0 * (double)C->na * (double)C->nb * (double)d);
 out:
     DKM_FREE(turned);

@@ -2,13 +2,14 @@
  *
  * A register-blocked micro-kernel over packed panels (Goto and van de Geijn 2008, ACM TOMS
  * 34(3):12, doi:10.1145/1356052.1356053; Van Zee and van de Geijn 2015, ACM TOMS 41(3):14,
- * doi:10.1145/2764454): MICRO_ROWS = 16 rows of A against MICRO_COLS = 6 rows of B in twelve
+ * doi:10.1145/2764454): two registers of rows of A against MICRO_COLS = 6 rows of B in twelve
  * registers of sums. Rows of A are packed so that a register holds pairs of neighboring numbers of
- * eight rows; vpmaddwd multiplies them by a pair of B and adds the two products. Without AVX2,
- * plain loops compute the same sums. Sums are exact while width max|a| max|b| < 2^31.
+ * 8 or 16 rows; vpmaddwd multiplies them by a pair of B and adds the two products. Without AVX2,
+ * plain loops compute the same sums. Sums are exact while width max|a| max|b| < 2^31. Compiled for
+ * each instruction set (core/simd.h).
  *
  * Cost: 2 n_A n_B d integer operations, no communication; the caller provides a workspace of
- * PANEL_ROWS x width 16-bit numbers. */
+ * DKM_I16_PANEL_ROWS x width 16-bit numbers. */
 #include "linalg/kernels/gemm_i16.h"
 #include "core/minmax.h"
 
@@ -19,20 +20,10 @@
 #include <immintrin.h>
 #endif
 
-#define MICRO_ROWS  16  /* rows of A at a time */
-#define MICRO_COLS  6   /* rows of B */
-#define PANEL_ROWS  256 /* of A that are packed at a time */
-#define PANEL_DEPTH 96  /* rows of B that stay in cache while all of those pass by */
+#define MICRO_ROWS  (DKM_SIMD_BYTES / 2) /* rows of A at a time: pairs fill two registers */
+#define MICRO_COLS  6                    /* rows of B */
+#define PANEL_DEPTH 96 /* rows of B that stay in cache while all of those pass by */
 #define INT16_LIMIT 32767
-
-int dkm_gemm_i16_available(void)
-{
-#ifdef __AVX2__
-    return 1;
-#else
-    return 0;
-#endif
-}
 
 /* The largest size among d numbers, or more than INT16_LIMIT where one of them is not whole. */
 static double gemm_i16_convert_row(dkm_idx d, const double *restrict x, int16_t *restrict row)
@@ -49,7 +40,7 @@ static double gemm_i16_convert_row(dkm_idx d, const double *restrict x, int16_t 
     return off == 0 ? most : INT16_LIMIT + 1.0;
 }
 
-double dkm_gemm_i16_pack(dkm_idx n, dkm_idx d, const double *rows, int16_t *to)
+static double gemm_i16_pack(dkm_idx n, dkm_idx d, const double *rows, int16_t *to)
 {
     dkm_idx width = dkm_gemm_i16_ld(d);
     double most = 0;
@@ -59,11 +50,6 @@ double dkm_gemm_i16_pack(dkm_idx n, dkm_idx d, const double *rows, int16_t *to)
         most = fmax(most, gemm_i16_convert_row(d, rows + i * d, to + i * width));
     }
     return most <= INT16_LIMIT ? most : -1.0;
-}
-
-dkm_idx dkm_gemm_i16_workspace(dkm_idx width)
-{
-    return PANEL_ROWS * width;
 }
 
 /* Rows [from, from + count) of A, MICRO_ROWS together, pair after pair; rows that are not there are
@@ -83,29 +69,44 @@ static void gemm_i16_pack_panel(const dkm_i16_rows *A, dkm_idx from, dkm_idx cou
         }
 }
 
+#if defined(__AVX512BW__)
+typedef __m512i ivec;
+#define LOAD(p)     _mm512_loadu_si512(p)
+#define STORE(p, v) _mm512_storeu_si512((p), (v))
+#define MADD(a, b)  _mm512_madd_epi16((a), (b))
+#define ADD(a, b)   _mm512_add_epi32((a), (b))
+#define ALL(x)      _mm512_set1_epi32(x)
+#elif defined(__AVX2__)
+typedef __m256i ivec;
+#define LOAD(p)     _mm256_loadu_si256((const __m256i_u *)(p))
+#define STORE(p, v) _mm256_storeu_si256((__m256i_u *)(p), (v))
+#define MADD(a, b)  _mm256_madd_epi16((a), (b))
+#define ADD(a, b)   _mm256_add_epi32((a), (b))
+#define ALL(x)      _mm256_set1_epi32(x)
+#endif
+
 /* sums[j][i] = <a_i, b_j> */
 static void gemm_i16_microkernel(dkm_idx width, const int16_t *a, const int16_t *const *b,
                                  int32_t sums[MICRO_COLS][MICRO_ROWS])
 {
-#ifdef __AVX2__
-    __m256i low[MICRO_COLS], high[MICRO_COLS];
+#ifdef MADD
+    ivec low[MICRO_COLS], high[MICRO_COLS];
 
     for (int j = 0; j < MICRO_COLS; j++)
-        low[j] = high[j] = _mm256_setzero_si256();
+        low[j] = high[j] = ALL(0);
     for (dkm_idx k = 0; k < width; k += 2, a += 2 * MICRO_ROWS) {
-        const __m256i a0 = _mm256_loadu_si256((const __m256i_u *)a);
-        const __m256i a1 = _mm256_loadu_si256((const __m256i_u *)(a + MICRO_ROWS));
+        const ivec a0 = LOAD(a), a1 = LOAD(a + MICRO_ROWS);
         for (int j = 0; j < MICRO_COLS; j++) {
             int32_t two;
             memcpy(&two, b[j] + k, sizeof two);
-            const __m256i both = _mm256_set1_epi32(two);
-            low[j] = _mm256_add_epi32(low[j], _mm256_madd_epi16(a0, both));
-            high[j] = _mm256_add_epi32(high[j], _mm256_madd_epi16(a1, both));
+            const ivec both = ALL(two);
+            low[j] = ADD(low[j], MADD(a0, both));
+            high[j] = ADD(high[j], MADD(a1, both));
         }
     }
     for (int j = 0; j < MICRO_COLS; j++) {
-        _mm256_storeu_si256((__m256i_u *)sums[j], low[j]);
-        _mm256_storeu_si256((__m256i_u *)(sums[j] + MICRO_ROWS / 2), high[j]);
+        STORE(sums[j], low[j]);
+        STORE(sums[j] + MICRO_ROWS / 2, high[j]);
     }
 #else
     memset(sums, 0, sizeof(int32_t[MICRO_COLS][MICRO_ROWS]));
@@ -154,13 +155,13 @@ static void gemm_i16_group(const gemm_i16_problem *p, dkm_idx i, const int16_t *
     }
 }
 
-void dkm_gemm_i16(const dkm_i16_rows *A, const dkm_i16_rows *B, dkm_precision precision, void *C,
-                  dkm_idx ldc, int16_t *room)
+static void gemm_i16(const dkm_i16_rows *A, const dkm_i16_rows *B, dkm_precision precision, void *C,
+                     dkm_idx ldc, int16_t *room)
 {
     gemm_i16_problem p = {A, B, precision, C, ldc};
 
-    for (dkm_idx from = 0; from < A->n; from += PANEL_ROWS) {
-        dkm_idx count = dkm_idx_min(PANEL_ROWS, A->n - from);
+    for (dkm_idx from = 0; from < A->n; from += DKM_I16_PANEL_ROWS) {
+        dkm_idx count = dkm_idx_min(DKM_I16_PANEL_ROWS, A->n - from);
         gemm_i16_pack_panel(A, from, count, room);
         for (dkm_idx j = 0; j < B->n; j += PANEL_DEPTH)
             for (dkm_idx g = 0; g < count; g += MICRO_ROWS)
@@ -168,3 +169,5 @@ void dkm_gemm_i16(const dkm_i16_rows *A, const dkm_i16_rows *B, dkm_precision pr
                                dkm_idx_min(j + PANEL_DEPTH, B->n));
     }
 }
+
+const dkm_i16_kernels DKM_SIMD(dkm_i16_kernels) = {gemm_i16_pack, gemm_i16};

@@ -6,12 +6,12 @@
  * rows of W stay in registers, ACCUMULATORS = 12 of them, while V_BLOCK rows of V pass by: two
  * vectors of right-hand sides at a time, so that enough registers remain.
  *
- * Cost: 2 na nb nrhs_pad flops, T read once; local, no workspace. Compiled with
- * -ffp-contract=fast, so that products and sums fuse. */
+ * Cost: 2 na nb nrhs_pad flops, T read once; local, no workspace. Compiled for each instruction set
+ * (core/simd.h), with -ffp-contract=fast, so that products and sums fuse. A vector is as long as a
+ * register, but for 8 or 24 single precision numbers half of one where registers hold 16. */
 #include "linalg/kernels/gemm_tallskinny.h"
 #include "core/minmax.h"
 
-#define VECTOR_BYTES 32 /* of a vector */
 #define ACCUMULATORS 12 /* vectors of sums at a time */
 #define V_BLOCK      64 /* objects of V at a time: they stay in the first cache */
 
@@ -24,14 +24,23 @@ typedef struct strides {
     dkm_idx by_out, by_in;
 } strides;
 
-#define REAL    double
-#define NAME(x) x##_f64
+#define REAL         double
+#define NAME(x)      x##_f64
+#define VECTOR_BYTES DKM_SIMD_BYTES
 #include "linalg/kernels/gemm_tallskinny.inc"
 #undef REAL
 #undef NAME
+#undef VECTOR_BYTES
 
-#define REAL    float
-#define NAME(x) x##_f32
+#define REAL         float
+#define NAME(x)      x##_f32
+#define VECTOR_BYTES DKM_SIMD_BYTES
+#include "linalg/kernels/gemm_tallskinny.inc"
+#undef NAME
+#undef VECTOR_BYTES
+
+#define NAME(x)      x##_8_f32
+#define VECTOR_BYTES (DKM_SIMD_BYTES < 32 ? DKM_SIMD_BYTES : 32)
 #include "linalg/kernels/gemm_tallskinny.inc"
 
 static const void *tile_element(const dkm_ts_tile *t, dkm_idx i, dkm_idx j)
@@ -52,11 +61,13 @@ static void add(const dkm_ts_tile *t, const strides *s, const void *T, const voi
 {
     if (t->precision == DKM_F64)
         add_f64(s, T, V, W);
-    else
+    else if (s->nrhs_pad % 16 == 0)
         add_f32(s, T, V, W);
+    else
+        add_8_f32(s, T, V, W);
 }
 
-void dkm_ts_gemm_n(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *W)
+static void gemm_n(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *W)
 {
     for (dkm_idx j = 0; j < t->nb; j += V_BLOCK) {
         strides s = {nrhs_pad, t->na, dkm_idx_min(V_BLOCK, t->nb - j), 1, t->ld};
@@ -64,10 +75,12 @@ void dkm_ts_gemm_n(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *
     }
 }
 
-void dkm_ts_gemm_t(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *W)
+static void gemm_t(const dkm_ts_tile *t, dkm_idx nrhs_pad, const void *V, void *W)
 {
     for (dkm_idx i = 0; i < t->na; i += V_BLOCK) {
         strides s = {nrhs_pad, t->nb, dkm_idx_min(V_BLOCK, t->na - i), t->ld, 1};
         add(t, &s, tile_element(t, i, 0), rhs_row(t, nrhs_pad, V, i), W);
     }
 }
+
+const dkm_ts_kernels DKM_SIMD(dkm_ts_kernels) = {gemm_n, gemm_t};

@@ -7,7 +7,7 @@
 #ifndef DKMAP_LINALG_KERNELS_GEMM_TALLSKINNY_H
 #define DKMAP_LINALG_KERNELS_GEMM_TALLSKINNY_H
 
-#include <dkmap/types.h>
+#include "core/simd.h"
 
 enum { DKM_NRHS_BLOCK = 16, DKM_NRHS_MAX = 24 };
 
@@ -24,10 +24,24 @@ static inline dkm_idx dkm_ts_nrhs_pad(dkm_idx p)
     return (p + 7) / 8 * 8;
 }
 
+/** The products below for one instruction set. */
+typedef struct dkm_ts_kernels {
+    void (*gemm_n)(const dkm_ts_tile *tile, dkm_idx nrhs_pad, const void *V, void *W);
+    void (*gemm_t)(const dkm_ts_tile *tile, dkm_idx nrhs_pad, const void *V, void *W);
+} dkm_ts_kernels;
+
+DKM_SIMD_DECLARE(dkm_ts_kernels, dkm_ts_kernels);
+
 /** W += T V: V has nb objects and W na. Local. */
-void dkm_ts_gemm_n(const dkm_ts_tile *tile, dkm_idx nrhs_pad, const void *V, void *W);
+static inline void dkm_ts_gemm_n(const dkm_ts_tile *tile, dkm_idx nrhs_pad, const void *V, void *W)
+{
+    DKM_SIMD_SELECT(dkm_ts_kernels)->gemm_n(tile, nrhs_pad, V, W);
+}
 
 /** W += T'V: V has na objects and W nb. Local. */
-void dkm_ts_gemm_t(const dkm_ts_tile *tile, dkm_idx nrhs_pad, const void *V, void *W);
+static inline void dkm_ts_gemm_t(const dkm_ts_tile *tile, dkm_idx nrhs_pad, const void *V, void *W)
+{
+    DKM_SIMD_SELECT(dkm_ts_kernels)->gemm_t(tile, nrhs_pad, V, W);
+}
 
 #endif

@@ -7,15 +7,17 @@
  * (blocked summation: the error bound is of order 256 eps, not n eps; Higham 1993, SIAM J. Sci.
  * Comput. 14(4):783-799, doi:10.1137/0914050).
  *
- * Cost: 4 na nb p flops; local, no workspace. Compiled with -ffp-contract=fast. */
+ * Cost: 4 na nb p flops; local, no workspace. Compiled for each instruction set (core/simd.h), with
+ * -ffp-contract=fast. */
 #include "linalg/kernels/symm_tile_f32.h"
 #include "core/minmax.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define CACHE_ROWS    256
 #define CACHE_COLS    128
-#define VECTOR_FLOATS 8
+#define VECTOR_FLOATS (DKM_SIMD_BYTES / 4)
 #define CACHE_LINE    16 /* numbers */
 #define GROUP         6  /* columns of W at a time */
 
@@ -25,7 +27,13 @@ typedef float vec __attribute__((vector_size(4 * VECTOR_FLOATS), aligned(4), may
 
 INLINE float horizontal_sum(vec v)
 {
-    return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
+    float part[VECTOR_FLOATS];
+
+    memcpy(part, &v, sizeof part);
+    for (int half = VECTOR_FLOATS / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            part[l] += part[l + half];
+    return part[0];
 }
 
 /* w += s */
@@ -175,7 +183,7 @@ static void fused_add_part(const dkm_fused_tile *t, const float *next)
     }
 }
 
-void dkm_tile_gemm_fused(const dkm_fused_tile *t)
+static void gemm(const dkm_fused_tile *t)
 {
     for (dkm_idx j = 0; j < t->nb; j += CACHE_COLS)
         for (dkm_idx i = 0; i < t->na; i += CACHE_ROWS) {
@@ -189,3 +197,5 @@ void dkm_tile_gemm_fused(const dkm_fused_tile *t)
                            i + CACHE_ROWS < t->na ? part.T + CACHE_ROWS : t->T + next * t->ld);
         }
 }
+
+const dkm_fused_kernels DKM_SIMD(dkm_fused_kernels) = {gemm};

@@ -6,7 +6,7 @@
 #ifndef DKMAP_LINALG_KERNELS_SYMM_TILE_F32_H
 #define DKMAP_LINALG_KERNELS_SYMM_TILE_F32_H
 
-#include <dkmap/types.h>
+#include "core/simd.h"
 
 /** An na x nb tile T, column-major, and p columns of everything else. */
 typedef struct dkm_fused_tile {
@@ -18,8 +18,18 @@ typedef struct dkm_fused_tile {
     double *restrict W_rows, *restrict W_cols; /**< likewise */
 } dkm_fused_tile;
 
+/** The product below for one instruction set. */
+typedef struct dkm_fused_kernels {
+    void (*gemm)(const dkm_fused_tile *t);
+} dkm_fused_kernels;
+
+DKM_SIMD_DECLARE(dkm_fused_kernels, dkm_fused_kernels);
+
 /** W_rows += T V_cols where there are V_cols, and W_cols += T'V_rows where there are V_rows. Local.
  */
-void dkm_tile_gemm_fused(const dkm_fused_tile *t);
+static inline void dkm_tile_gemm_fused(const dkm_fused_tile *t)
+{
+    DKM_SIMD_SELECT(dkm_fused_kernels)->gemm(t);
+}
 
 #endif
