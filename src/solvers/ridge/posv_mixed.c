@@ -110,7 +110,7 @@ static dkm_status mixed_factor(mixed *s, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_idx potrf_info = 0;
-    dkm_potrf_checkpoint kept = {0};
+    dkm_potrf_checkpoint kept = {.steps = SHIFT_STEPS};
 
     DKM_TRY(mixed_restore(s, &kept, info));
     for (int step = (int)kept.meta[0]; step <= SHIFT_STEPS; step++) {

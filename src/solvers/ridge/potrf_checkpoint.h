@@ -11,14 +11,16 @@ typedef struct dkm_potrf_checkpoint {
     char stage[DKM_STAGE_LENGTH];
     dkm_dmat *A;                            /**< borrowed; the lower triangle is kept */
     dkm_idx from;                           /**< columns done before; 0 is the beginning */
-    double meta[DKM_POTRF_CHECKPOINT_META]; /**< of the caller, kept beside the matrix */
+    int steps;                              /**< most attempts that meta[0] can count */
+    double meta[DKM_POTRF_CHECKPOINT_META]; /**< of the caller, kept beside the matrix: how many
+                                                 attempts failed before, then what it likes */
 } dkm_potrf_checkpoint;
 
 /** Take up the state of kept->stage: its lower triangle, metadata and columns done.
  *
  *  Collective. Without one, `from` is 0 and all else as it was.
  *
- *  @return DKM_OK; what dkm_checkpointer_load() returns
+ *  @return DKM_OK; DKM_ERR_FORMAT; what dkm_checkpointer_load() returns
  */
 DKM_NODISCARD dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *kept);
 

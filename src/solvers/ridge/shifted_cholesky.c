@@ -105,7 +105,7 @@ dkm_status dkm_shifted_cholesky_factorize(dkm_shifted_cholesky *f, double gamma)
     dkm_status status = DKM_OK;
     double jitter = 0;
     dkm_idx info = 0;
-    dkm_potrf_checkpoint kept = {.A = f->A};
+    dkm_potrf_checkpoint kept = {.A = f->A, .steps = DKM_JITTER_STEPS};
 
     f->gamma = gamma;
     f->info = (dkm_ridge_info){.precision = "double"};
