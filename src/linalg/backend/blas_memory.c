@@ -33,19 +33,34 @@ static dkm_local check_room(dkm_ctx *ctx)
         dkm_ctx_rank(ctx), bytes >> 20, threads);
 }
 
+/* A product makes OpenBLAS take its buffers, which it keeps until the process ends. */
+static dkm_local take_buffers(dkm_ctx *ctx)
+{
+    static int threads_before;
+    dkm_local local;
+    double *a = NULL, *c;
+
+    if (!dkm_blas_takes_buffers() || dkm_ctx_threads(ctx) <= threads_before)
+        return DKM_LOCAL_OK;
+    local = check_room(ctx);
+    if (local.code == DKM_OK)
+        local = dkm_calloc(ctx, 2 * ORDER * ORDER, &a);
+    if (local.code != DKM_OK)
+        return local;
+    c = a + ORDER * ORDER;
+    dkm_blas_use_threads(ctx);
+    dkm_blas_gemm(DKM_F64, 'N', 'N', ORDER, ORDER, ORDER, 1.0, a, ORDER, a, ORDER, 0.0, c, ORDER);
+    threads_before = dkm_ctx_threads(ctx);
+    DKM_FREE(a);
+    return DKM_LOCAL_OK;
+}
+
 dkm_status dkm_blas_reserve(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
-    double *a = NULL, *c;
 
-    DKM_AGREE(ctx, dkm_blas_takes_buffers() ? check_room(ctx) : DKM_LOCAL_OK);
-    DKM_AGREE(ctx, dkm_calloc(ctx, 2 * ORDER * ORDER, &a));
-    c = a + ORDER * ORDER;
+    DKM_AGREE(ctx, take_buffers(ctx));
     dkm_blas_use_threads(ctx);
-    if (dkm_blas_takes_buffers())
-        dkm_blas_gemm(DKM_F64, 'N', 'N', ORDER, ORDER, ORDER, 1.0, a, ORDER, a, ORDER, 0.0, c,
-                      ORDER);
 out:
-    DKM_FREE(a);
     return status;
 }
