@@ -66,9 +66,10 @@ static inline int edit_run(const char *line, const char *stem, size_t bytes)
 
     snprintf(copy, sizeof copy, "%s", line);
     snprintf(words[0], sizeof words[0], "dkmap");
-    for (char *word = strtok(at, " "); word && count < EDIT_WORDS; word = strtok(NULL, " "))
+    for (char *word = strtok(at, " "); word && count < EDIT_WORDS - 1; word = strtok(NULL, " "))
         snprintf(words[count++], sizeof words[0], "%s%s", *word == '@' ? stem : "",
                  *word == '@' ? word + 1 : word);
+    snprintf(words[count++], sizeof words[0], "--threads=1"); /* of BLAS, which would spin */
     for (int k = 0; k < count; k++)
         list[k] = words[k];
     if (args_read(&a, count, list) == ARGS_RUN)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <dkmap/store.h>
+#include <hdf5.h>
 
 #include "core/alloc.h"
 
@@ -78,6 +79,7 @@ static void begin_process(void)
     setenv("OMPI_MCA_btl", "self", 0);
     setenv("OMPI_MCA_pml", "ob1", 0);
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
+    H5set_free_list_limits(-1, -1, -1, -1, -1, -1); /* else it clears 1 MB anew for each file */
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     if (dkm_ctx_create(MPI_COMM_SELF, &all.ctx) != DKM_OK)
         abort();

@@ -1,13 +1,13 @@
 /* Gzipped files. The first byte chooses a format, whether the rest is the packed file or is to be
  * packed, and whether its last 64 bytes are then repeated many times, as in a bomb; the second byte
- * chooses role and type. */
+ * chooses role and type, and how often. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "fuzz/fuzz.h"
 
-enum { FORMATS = 6, REPEATED = 64, TIMES = 4096 };
+enum { FORMATS = 6, REPEATED = 64, TIMES = 128, TIMES_RARELY = 4096, RARELY = 250 };
 
 /* @return bytes of the packed file, in @p packed */
 static size_t pack(const uint8_t *data, size_t size, int times, uint8_t *packed, size_t room)
@@ -48,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bytes = size - 2;
     fuzz_begin();
     if (how % 2 == 0) {
-        bytes = pack(data + 2, bytes, how % 32 == 30 ? TIMES : 0, packed, sizeof packed);
+        int times = how % 32 != 30 ? 0 : data[1] < RARELY ? TIMES : TIMES_RARELY;
+        bytes = pack(data + 2, bytes, times, packed, sizeof packed);
         path = fuzz_file(endings[data[0] % FORMATS], packed, bytes);
     } else {
         path = fuzz_file(endings[data[0] % FORMATS], data + 2, bytes);
