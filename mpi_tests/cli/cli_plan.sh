@@ -29,6 +29,14 @@ expect 1 "a file that is not there"
 on 0 plan krr "${sizes[@]}" --memory much
 expect 2 "memory that is no amount"
 
+# Rows far from the origin are copied for kernels of differences: 60000 / 60 x 7840 numbers here.
+wide=(--x 60000x7840 --y 60000x10 --gamma 0.001 --ranks 60)
+good 0 plan krr "${wide[@]}" --kx linear
+linear=$(value rank_memory)
+good 0 plan krr "${wide[@]}" --kx 'rbf(sigma=8)'
+awk -v a="$linear" -v b="$(value rank_memory)" 'BEGIN { exit !(b - a > 0.057 && b - a < 0.060) }' ||
+    fail "copies of rows: $linear GiB, $(value rank_memory) GiB"
+
 # Without a place for the file nothing is measured. The file replaces a link and does not follow it.
 for home in HOME= --unset=HOME; do
     timeout -k 10 "$limit" env -u DKMAP_CALIBRATION "$home" "$DKMAP" bench --calibrate --n 400 >out 2>err

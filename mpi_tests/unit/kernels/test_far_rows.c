@@ -316,6 +316,37 @@ static void what_is_lost_is_estimated_and_told(dkm_ctx *ctx)
     CHECK(lost > 1e-6 && lost < 1e-3);
 }
 
+/* With so many bytes on the node, the rows themselves among them. */
+static dkm_status prepare_within(dkm_ctx *ctx, const char *text, object_value value, double bytes)
+{
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, value);
+    dkm_kernel *k = NULL;
+    dkm_prepared *P = NULL;
+    dkm_status status;
+
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, text, &k));
+    dkm_ctx_set_memory(ctx, bytes);
+    status = dkm_kernel_prepare(k, X, &P);
+    dkm_ctx_set_memory(ctx, 0);
+    CHECK((P != NULL) == (status == DKM_OK));
+    dkm_prepared_destroy(&P);
+    dkm_kernel_destroy(&k);
+    dkm_data_destroy(&X);
+    return status;
+}
+
+static void copies_of_shifted_rows_are_checked_against_free_memory(dkm_ctx *ctx)
+{
+    double all = 8.0 * M * D;
+
+    CHECK_OK(ctx, prepare_within(ctx, "rbf", element, 4.0 * all));
+    CHECK(prepare_within(ctx, "rbf", element, 1.6 * all) == DKM_ERR_MEMORY);
+    CHECK(strstr(dkm_ctx_message(ctx), "means of their columns") != NULL);
+    CHECK(prepare_within(ctx, "sum(rbf, laplace)", element, 2.6 * all) == DKM_ERR_MEMORY);
+    CHECK_OK(ctx, prepare_within(ctx, "rbf", standard, 1.0));
+    CHECK_OK(ctx, prepare_within(ctx, "linear", element, 1.0));
+}
+
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 {
     check_gram_allocations(ctx, dkm_ctx_size(ctx) / 2, "sum(rbf, laplace, linear)",
@@ -330,6 +361,7 @@ static const check_case cases[] = {
     CASE(rows_about_the_origin_stay_as_they_are),
     CASE(sides_of_different_origin_are_refused),
     CASE(what_is_lost_is_estimated_and_told),
+    CASE(copies_of_shifted_rows_are_checked_against_free_memory),
     CASE(any_failed_allocation_is_survived),
 };
 

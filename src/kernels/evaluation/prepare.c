@@ -162,23 +162,39 @@ out:
     return status;
 }
 
-/* Leaves that see rows through their differences alone. */
-static int has_free_leaf(const dkm_kernel *kernel)
+/* A leaf that sees rows through their differences alone. */
+static int is_free_leaf(const dkm_node *node)
 {
-    for (dkm_idx i = 0; i < kernel->nodes; i++)
-        if (kernel->node[i].free_origin && kernel->node[i].kind->types != 0)
-            return 1;
-    return 0;
+    return node->free_origin && node->kind->types != 0;
+}
+
+dkm_idx dkm_kernel_shifted_copies(const dkm_kernel *kernel)
+{
+    dkm_idx copies = 0;
+
+    for (dkm_idx i = 0; i < kernel->nodes; i++) {
+        dkm_idx before = 0;
+        while (before < i && (!is_free_leaf(&kernel->node[before]) ||
+                              kernel->node[before].slot != kernel->node[i].slot))
+            before++;
+        copies += is_free_leaf(&kernel->node[i]) && before == i;
+    }
+    return copies;
 }
 
 static dkm_status find_shift(dkm_prepared *P)
 {
     dkm_status status = DKM_OK;
+    dkm_idx copies = dkm_kernel_shifted_copies(P->kernel);
+    double numbers = (double)P->X->mine.n * (double)P->X->mine.d;
 
-    if (P->training || P->X->mine.type != DKM_DENSE || !has_free_leaf(P->kernel))
+    if (P->training || P->X->mine.type != DKM_DENSE || copies == 0)
         return DKM_OK;
     DKM_TRY(dkm_shift_find(P->X, &P->own_shift));
     P->shift = P->own_shift;
+    if (P->shift)
+        DKM_TRY(dkm_memory_check(P->ctx, 8.0 * (double)copies * numbers,
+                                 "the copy of rows without the means of their columns"));
 out:
     return status;
 }

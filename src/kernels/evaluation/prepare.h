@@ -29,6 +29,10 @@ double dkm_prepared_error(const dkm_prepared *prepared, dkm_precision precision)
 /** Warn where that is more than @p limit. Local. */
 void dkm_prepared_warn(const dkm_prepared *prepared, dkm_precision precision, double limit);
 
+/** Copies x - c of dense rows that a kernel keeps where they lie far from the origin
+ *  (column_shift.h): one for each slot of leaves that see nothing but differences. Local. */
+dkm_idx dkm_kernel_shifted_copies(const dkm_kernel *kernel);
+
 /** Whether a kernel is one for objects of that type. Local. */
 int dkm_kernel_suits(const dkm_kernel *kernel, dkm_type type);
 

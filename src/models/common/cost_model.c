@@ -5,6 +5,8 @@
 
 #include <dkmap/grid.h>
 
+#include "kernels/evaluation/prepare.h"
+
 #define MiB          1048576.0
 #define PANEL_COLS   (32.0 * MiB) /* a panel of objects for columns may always take this much */
 #define PANEL_ROWS   (16.0 * MiB)
@@ -223,6 +225,14 @@ void dkm_cost_sum_up(dkm_cost *out, const dkm_rates *c)
 double dkm_cost_data(const dkm_cost_terms *p)
 {
     return slab(p) * (p->work.x_bytes + p->work.y_bytes);
+}
+
+double dkm_cost_shifted_rows(const dkm_cost_terms *p, const dkm_kernel *kernel, dkm_type type,
+                             dkm_idx cols)
+{
+    return type == DKM_DENSE
+               ? 8.0 * slab(p) * (double)cols * (double)dkm_kernel_shifted_copies(kernel)
+               : 0.0;
 }
 
 double dkm_cost_coordinates(const dkm_cost_terms *p)

@@ -32,6 +32,11 @@ void dkm_cost_add_cutting_plane(dkm_cost *cost, const dkm_cost_terms *terms, dou
 double dkm_cost_data(const dkm_cost_terms *terms);
 double dkm_cost_coordinates(const dkm_cost_terms *terms);
 
+/** Bytes of a rank's rows without the means of their columns, which the kernel keeps beside dense
+ *  rows far from the origin. Whether they are is not known before they are read. */
+double dkm_cost_shifted_rows(const dkm_cost_terms *terms, const dkm_kernel *kernel, dkm_type type,
+                             dkm_idx cols);
+
 /** Peak and totals, once all phases are there. */
 void dkm_cost_sum_up(dkm_cost *cost, const dkm_rates *rates);
 

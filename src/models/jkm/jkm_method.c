@@ -110,7 +110,9 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     }
     terms.constraints = one ? terms.work.iterations : CONSTRAINTS_EACH * work->m;
     terms.primal = work->x_type == DKM_DENSE && work->x_cols < work->m && dkm_kernel_is_linear(kx);
-    dkm_cost_add_cutting_plane(cost, &terms, dkm_cost_data(&terms));
+    dkm_cost_add_cutting_plane(cost, &terms,
+                               dkm_cost_data(&terms) +
+                                   dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols));
     dkm_cost_sum_up(cost, rates);
 }
 

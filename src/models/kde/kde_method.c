@@ -115,7 +115,6 @@ static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     double data = dkm_cost_data(&terms);
     dkm_eigen_settings eigen = dkm_eigen_settings_default();
 
-    (void)kx;
     if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kde_check() has refused it */
         return;
     terms.components = dkm_estimate_components(&eigen, cost);
@@ -123,7 +122,8 @@ static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m);
     dkm_cost_add_gram(cost, &terms, "gram (outputs)", data, work->y_bytes, (double)work->y_cols);
     dkm_cost_add_eigen(cost, &terms, data);
-    data += dkm_cost_coordinates(&terms);
+    data += dkm_cost_coordinates(&terms) +
+            dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     dkm_cost_add_gram(cost, &terms, "gram (inputs)", data, work->x_bytes, (double)work->x_cols);
     dkm_cost_add_ridge(cost, &terms, data);
     dkm_cost_sum_up(cost, rates);

@@ -52,10 +52,10 @@ static void kpca_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm
                           const dkm_rates *rates, dkm_cost *cost)
 {
     dkm_cost_terms terms = {.work = *work, .rates = rates};
-    double data = dkm_cost_data(&terms);
+    double data =
+        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     dkm_eigen_settings eigen = dkm_eigen_settings_default();
 
-    (void)kx;
     if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kpca_check() has refused it */
         return;
     terms.components = dkm_estimate_components(&eigen, cost);

@@ -186,9 +186,9 @@ static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
                          const dkm_rates *rates, dkm_cost *cost)
 {
     dkm_cost_terms terms = {.work = *work, .rates = rates};
-    double data = dkm_cost_data(&terms);
+    double data =
+        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
 
-    (void)kx;
     terms.outputs = dkm_estimate_outputs(work, cost);
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
                   dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo");
