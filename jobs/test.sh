@@ -3,9 +3,10 @@
 #
 # usage: jobs/test.sh [--all] [options of ctest, such as -R krr or -L cli]
 #   --all   all rank counts, every allocation that can fail, every fault of files and MPI, a SLURM
-#           cluster where its packages are there, the address and undefined behaviour sanitizers, and
-#           the checks of jobs/lint.sh. Takes hours; without it the tests take a few minutes on two
-#           cores, and every feature is met on 1, 2, 3 and 4 ranks.
+#           cluster where its packages are there, the address and undefined behaviour sanitizers, a build
+#           without vector instructions, and the checks of jobs/lint.sh. Takes more than an hour;
+#           without it the tests take a few minutes on two cores, and every feature is met on 1, 2, 3
+#           and 4 ranks.
 #
 # The labels of tests, for -L and -LE, are listed in mpi_tests/CMakeLists.txt.
 # Heeds: DKMAP_WERROR=ON (warnings of the compiler are errors), DKMAP_BUILD (another folder to build in),
@@ -43,6 +44,13 @@ part() {
     "$@" || failed+=("$*")
 }
 
+# portable CTEST OPTIONS...: another build, for any x86-64: numeric kernels by their portable code
+portable() {
+    local build=$build-portable
+    build_dkmap all -DDKMAP_NATIVE=OFF -DDKMAP_TESTS=ON
+    (cd "$build" && "${tests[@]}" -R '^test_.*_(1|3)$' "$@")
+}
+
 # sanitized CTEST OPTIONS...: another build, in which a program that errs stops with a report
 sanitized() {
     local build=$build-sanitize
@@ -55,4 +63,5 @@ part "formats, scripts and static analysis" bash "$root/jobs/lint.sh"
 part "all tests" env --chdir="$build" "${tests[@]}" "$@"
 unset DKMAP_SWEEP
 part "sanitizers" sanitized "$@"
+part "without vector instructions" portable "$@"
 [ ${#failed[@]} = 0 ] || fail "failed: ${failed[*]}"

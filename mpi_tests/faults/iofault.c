@@ -1,7 +1,8 @@
 /* Faults of files, for LD_PRELOAD. The FAULT_N-th call of FAULT_CALL (open, read, pread, write,
  * pwrite, fsync, rename or unlink; all that are alike count together) on a file below FAULT_UNDER
  * fails with FAULT_ERROR (EIO, ENOSPC, EINTR), or moves half of what was asked for (SHORT); on the
- * rank FAULT_RANK, or on all without it. FAULT_LOG gets a line when the call is met. */
+ * rank FAULT_RANK, or on all without it. FAULT_LOG gets a line when the call is met. FAULT_COUNTS gets
+ * a line "CALL RANK CALLS" for each kind of calls when the rank ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,13 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 enum { UNREAD, OFF, ON };
 enum { SHORT_COUNT = -1 };
 
-static int state, number, met, error;
+static const char *const kinds[] = {"open",   "read",  "pread",  "write",
+                                    "pwrite", "fsync", "rename", "unlink"};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int state, number, calls[KINDS], error;
 static const char *call, *under, *note;
 
 static int error_named(const char *name)
@@ -66,20 +73,39 @@ static int is_file_under(int fd)
     return strncmp(path, under, strlen(under)) == 0;
 }
 
+/* Open a file for lines at its end, by none of the calls that are counted. */
+static int open_notes(const char *path)
+{
+    return path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT, 0644)
+                : -1;
+}
+
 /* Whether this is the call that fails. */
 static int hits(const char *name, int concerned)
 {
-    int fd;
+    int k = 0, fd;
 
-    if (!is_on() || strcmp(name, call) != 0 || !concerned || ++met != number)
+    if (!is_on() || !concerned)
         return 0;
-    fd = note ? (int)syscall(257 /* openat */, AT_FDCWD, note, O_WRONLY | O_APPEND | O_CREAT, 0644)
-              : -1;
+    while (k < KINDS - 1 && strcmp(kinds[k], name) != 0)
+        k++;
+    if (++calls[k] != number || strcmp(name, call) != 0)
+        return 0;
+    fd = open_notes(note);
     if (fd >= 0) {
         dprintf(fd, "%s %d\n", name, number);
         close(fd);
     }
     return 1;
+}
+
+__attribute__((destructor)) static void print_counts(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    int fd = is_on() ? open_notes(getenv("FAULT_COUNTS")) : -1;
+
+    for (int k = 0; k < KINDS && fd >= 0; k++)
+        dprintf(fd, "%s %s %d\n", kinds[k], rank ? rank : "0", calls[k]);
 }
 
 #define REAL(name)                                                                                 \

@@ -2,7 +2,8 @@
  * FAULT_RANK fails as MPI's own do: the handler of the communicator is called, then the error is
  * returned. FAULT_HOW says whether it was done first (after) or not at all (before); with kill and
  * stop the rank ends or stops there. FAULT_DELAY makes every eighth call wait up to so many
- * microseconds, by FAULT_SEED. FAULT_LOG gets a line when the call is met. */
+ * microseconds, by FAULT_SEED. FAULT_LOG gets a line when the call is met. FAULT_COUNTS gets a line
+ * "FUNCTION RANK CALLS" for each function, and for any, when a rank comes to MPI_Finalize. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -15,9 +16,18 @@
 
 typedef enum fault { NONE, BEFORE, AFTER } fault;
 
+/* Calls of a function so far; the functions that were called make a list. */
+typedef struct tally {
+    const char *name;
+    int calls;
+    struct tally *next;
+} tally;
+
+static tally any = {.name = "any"}, *tallies = &any;
+
 static int begun, number, met, delay;
 static unsigned random_state;
-static const char *call, *how;
+static const char *call, *how, *counts;
 static MPI_Comm last; /* communicator of the last call that does not block */
 
 static void begin(void)
@@ -31,6 +41,7 @@ static void begin(void)
     number = getenv("FAULT_N") ? atoi(getenv("FAULT_N")) : 0;
     how = getenv("FAULT_HOW") ? getenv("FAULT_HOW") : "before";
     call = !wanted || !rank || strcmp(rank, wanted) == 0 ? getenv("FAULT_CALL") : NULL;
+    counts = getenv("FAULT_COUNTS");
     last = MPI_COMM_WORLD;
 }
 
@@ -44,18 +55,28 @@ static void wait_sometimes(void)
     nanosleep(&pause, NULL);
 }
 
-static fault meets(const char *name)
+static void add_call(tally *t)
+{
+    if (t->calls++ == 0) {
+        t->next = tallies;
+        tallies = t;
+    }
+    any.calls++;
+}
+
+static fault meets(tally *t)
 {
     FILE *note;
 
     if (!begun)
         begin();
+    add_call(t);
     wait_sometimes();
-    if (!call || (strcmp(call, name) != 0 && strcmp(call, "any") != 0) || ++met != number)
+    if (!call || (strcmp(call, t->name) != 0 && strcmp(call, "any") != 0) || ++met != number)
         return NONE;
     note = getenv("FAULT_LOG") ? fopen(getenv("FAULT_LOG"), "a") : NULL;
     if (note) {
-        fprintf(note, "%s %d\n", name, number);
+        fprintf(note, "%s %d\n", t->name, number);
         fclose(note);
     }
     if (strcmp(how, "kill") == 0)
@@ -81,7 +102,8 @@ static int depth;
     {                                                                                              \
         static int(*real) parameters;                                                              \
         MPI_Comm used = comm;                                                                      \
-        fault f = depth > 0 ? NONE : meets(#name);                                                 \
+        static tally made = {#name, 0, NULL};                                                      \
+        fault f = depth > 0 ? NONE : meets(&made);                                                 \
         int outcome;                                                                               \
         if (!real)                                                                                 \
             *(void **)&real = dlsym(RTLD_NEXT, "PMPI_" #name);                                     \
@@ -100,6 +122,7 @@ static int depth;
 #define AT_ONCE(name, parameters, arguments) CALL(name, parameters, arguments, m)
 #define LATER(name, parameters, arguments)   CALL(name, parameters, arguments, (last = m))
 #define WAITING(name, parameters, arguments) CALL(name, parameters, arguments, last)
+#define LOCAL(name, parameters, arguments)   CALL(name, parameters, arguments, MPI_COMM_WORLD)
 
 AT_ONCE(Barrier, (MPI_Comm m), (m))
 AT_ONCE(Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm m),
@@ -160,3 +183,29 @@ LATER(Iallgatherv,
 WAITING(Wait, (MPI_Request * q, MPI_Status *s), (q, s))
 WAITING(Waitall, (int n, MPI_Request q[], MPI_Status s[]), (n, q, s))
 WAITING(Testall, (int n, MPI_Request q[], int *done, MPI_Status s[]), (n, q, done, s))
+WAITING(Waitsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status s[]),
+        (n, q, done, which, s))
+WAITING(Testsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status s[]),
+        (n, q, done, which, s))
+AT_ONCE(Rsend, (const void *a, int n, MPI_Datatype t, int r, int g, MPI_Comm m), (a, n, t, r, g, m))
+AT_ONCE(Comm_create, (MPI_Comm m, MPI_Group group, MPI_Comm *out), (m, group, out))
+AT_ONCE(Comm_group, (MPI_Comm m, MPI_Group *out), (m, out))
+AT_ONCE(Comm_set_attr, (MPI_Comm m, int key, void *value), (m, key, value))
+LOCAL(Group_incl, (MPI_Group g, int n, const int r[], MPI_Group *out), (g, n, r, out))
+LOCAL(Op_create, (MPI_User_function * g, int commutes, MPI_Op *out), (g, commutes, out))
+LOCAL(Type_contiguous, (int n, MPI_Datatype u, MPI_Datatype *out), (n, u, out))
+LOCAL(Type_vector, (int n, int k, int stride, MPI_Datatype u, MPI_Datatype *out),
+      (n, k, stride, u, out))
+LOCAL(Type_commit, (MPI_Datatype * u), (u))
+
+int MPI_Finalize(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    FILE *out = counts ? fopen(counts, "a") : NULL;
+
+    for (const tally *t = tallies; t && out; t = t->next)
+        fprintf(out, "%s %s %d\n", t->name, rank ? rank : "0", t->calls);
+    if (out)
+        fclose(out);
+    return PMPI_Finalize();
+}

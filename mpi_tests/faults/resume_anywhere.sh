@@ -14,11 +14,12 @@ rounds=${RESUME_ROUNDS:-1}
 most=${RESUME_KILLS:-4}
 rows=${RESUME_ROWS:-240}
 limit=${RESUME_LIMIT:-120} # seconds until a run counts as hung
-tries=0 runs=0 kills=0 resumed=0 hung=0
+watched=$DKMAP_SOURCE/mpi_tests/faults/watched.sh
+tries=0 runs=0 kills=0 resumed=0 hung=0 launcher=0
 
 print_counts() {
     echo "resume: $tries tries, $runs runs, $kills kills, $resumed resumed from a state," \
-        "$hung hung, $failures checks failed"
+        "$hung hung, $launcher times mpirun hung without ranks, $failures checks failed"
 }
 trap 'print_counts; rm -rf "$scratch"' EXIT
 trap 'exit 1' TERM INT
@@ -33,7 +34,7 @@ begin() {
     shift
     rm -f pid.*
     # shellcheck disable=SC2086,SC2016
-    timeout -s KILL "$limit" $DKMAP_MPIRUN -np "$ranks" bash -c '
+    timeout --foreground -s USR1 -k 60 "$limit" bash "$watched" $DKMAP_MPIRUN -np "$ranks" bash -c '
         echo $$ >pid.$OMPI_COMM_WORLD_RANK
         exec "$@"' run "$DKMAP" "$@" >out 2>err &
     job=$!
@@ -43,8 +44,10 @@ begin() {
 # kill_ranks: one rank, or all of them.
 kill_ranks() {
     local pids=(pid.*) pid
+    killed=none
     [ -e "${pids[0]}" ] || return
     if ((RANDOM % 2)); then pids=("${pids[RANDOM % ${#pids[@]}]}"); fi
+    killed="${pids[*]#pid.}"
     for pid in "${pids[@]}"; do
         pid=$(cat "$pid")
         [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null
@@ -53,19 +56,20 @@ kill_ranks() {
 
 # kill_and_resume MILLISECONDS ARGUMENTS...: killed at moments within the time that a run takes.
 kill_and_resume() {
-    local span=$1 k ranks=(1 2 3) at=$((RANDOM % 3)) start
+    local span=$1 k ranks=(1 2 3) at=$((RANDOM % 3))
     shift
     rm -rf states
     for ((k = 0; k < most; k++)); do
-        start=$(now)
         begin "${ranks[at]}" "$@" --checkpoint states --checkpoint-every 0 --resume
         sleep "$(awk -v t="$span" -v r="$RANDOM" 'BEGIN { print t / 1000 * (0.3 + 0.7 * r / 32768) }')"
         kill_ranks
         wait "$job" 2>/dev/null
         status=$?
-        if (($(now) - start >= 1000 * limit)); then
+        if [ "$status" = 124 ] && grep -q '^no rank is left' err; then
+            launcher=$((launcher + 1))
+        elif [ "$status" = 124 ]; then
             hung=$((hung + 1))
-            fail "${*:1:2} on ${ranks[at]} ranks: hung after a kill: $(tail -2 err)"
+            fail "${*:1:2} on ${ranks[at]} ranks: hung after rank $killed was killed: $(cat err)"
         fi
         [ "$status" = 0 ] && return # it was faster
         kills=$((kills + 1))

@@ -3,6 +3,8 @@
 # one line, with the same status on all ranks; files that were there before are whole, and no
 # temporary file stays behind. Needs DKMAP, DKMAP_MPIRUN, DKMAP_SOURCE and DKMAP_BUILD in the
 # environment, as ctest sets them. DKMAP_FAULTS=all tries every call; otherwise a sample is tried.
+# Of errors other than EINTR, one is tried for each kind of calls: no code asks which it was. Calls that
+# only one rank makes fail there, and not once more on all ranks.
 # FAULT_PARTS, FAULT_COMMANDS, FAULT_CALLS, FAULT_ERRORS, FAULT_RANKS, FAULT_PROGRAMS and
 # FAULT_FUNCTIONS choose among them; a run longer than FAULT_LIMIT seconds counts as hung. Prints
 # how many runs met their fault, and how they ended.
@@ -10,7 +12,9 @@
 . "${BASH_SOURCE%/*}/../cli/common.sh"
 limit=${FAULT_LIMIT:-300}
 all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)
-parts=${FAULT_PARTS:-files mpi kill delay memory}
+watched=$DKMAP_SOURCE/mpi_tests/faults/watched.sh
+parts=${FAULT_PARTS:-files mpi kill $([ "$all" = 0 ] || echo stop) delay memory}
+io=$DKMAP_BUILD/mpi_tests/libiofault.so mpi=$DKMAP_BUILD/mpi_tests/libmpifault.so
 declare -A counts=()
 
 # What was counted, also when the campaign is ended early.
@@ -38,6 +42,8 @@ arguments() {
     case $1 in
     fit) arguments=(fit krr "${model_data[@]}") ;;
     mixed) arguments=(fit krr "${model_data[@]}" --precision mixed) ;;
+    pcg) arguments=(fit krr "${model_data[@]}" --solver pcg --landmarks 12
+        --centers all --tolerance 1e-13) ;;
     kde) arguments=(fit kde "${model_data[@]}" --ky 'rbf(sigma=2)' --components 5) ;;
     kpca) arguments=(fit kpca --x "$here/x.csv" --kx 'rbf(sigma=1.5)' --components 4 --quiet
         -o "$here/model.h5") ;;
@@ -64,7 +70,7 @@ run() {
     local ranks=$1 preload=$2
     shift 2
     # shellcheck disable=SC2086,SC2016
-    timeout -k 10 "$limit" $DKMAP_MPIRUN -np "$ranks" bash -c '
+    timeout --foreground -s USR1 -k 60 "$limit" bash "$watched" $DKMAP_MPIRUN -np "$ranks" bash -c '
         preload=$1 where=$2
         shift 2
         LD_PRELOAD=$preload "$@"
@@ -74,11 +80,16 @@ run() {
     status=$?
 }
 
+# same_numbers A B: tables of predictions agree.
+same_numbers() {
+    timeout -k 10 "$limit" "$DKMAP" score --truth "$1" --pred "$2" --loss mse >check.out 2>&1 &&
+        awk '$1 == "rmse" { good = $2 < 1e-9 } END { exit !good }' check.out
+}
+
 # predicts_well MODEL: it predicts as the model of an undisturbed run does.
 predicts_well() {
     timeout -k 10 "$limit" "$DKMAP" predict "$1" --x x.csv -o check.npy --quiet >/dev/null 2>check.err &&
-        timeout -k 10 "$limit" "$DKMAP" score --truth wanted.npy --pred check.npy --loss mse >check.out 2>&1 &&
-        awk '$1 == "rmse" { good = $2 < 1e-9 } END { exit !good }' check.out
+        same_numbers wanted.npy check.npy
 }
 
 # The model is one that the command would write; of methods other than krr it is only read.
@@ -109,7 +120,7 @@ ended() {
     statuses=$(cat status.* 2>/dev/null | sort -u | grep -vc '^13[0-9]$\|^14[0-9]$')
     if [ "$status" = 124 ]; then
         count hung
-        fail "$1: hung"
+        fail "$1: hung: $(cat err)"
     elif [ "$status" = 0 ]; then
         count survived
         [ "$lines" = 0 ] || fail "$1: exit 0 and a complaint: $(grep '^dkmap' err | head -1)"
@@ -127,62 +138,84 @@ no_temporaries() { # WHAT
     [ -z "$left" ] || fail "$1: left behind $left"
 }
 
-# One call of a kind after the other fails, until there is none left.
+# count_calls COMMAND RANKS PRELOAD: an undisturbed run leaves lines "CALL RANK CALLS" in $tally, once
+# for each command and library.
+count_calls() {
+    tally=$scratch/calls.$1.${3##*/}
+    [ -e "$tally" ] && return
+    arguments "$1"
+    restore
+    [ "$1" = resume ] || rm -rf "$here/state"
+    FAULT_COUNTS=$tally FAULT_CALL=none FAULT_UNDER=$here run "$2" "$3" "${arguments[@]}"
+    [ "$status" = 0 ] || fail "$1, undisturbed: exit $status: $(grep '^dkmap' err | head -1)"
+}
+
+# calls_of CALL RANK: how many calls a rank makes. For all ranks, how many are made by two of them
+# at least: a later one is made by one rank alone, which is tried by itself.
+calls_of() {
+    if [ "$2" = all ]; then
+        awk -v name="$1" '$1 == name { print $3 }' "$tally" | sort -nr | sed -n 2p
+    else
+        awk -v name="$1" -v rank="$2" '$1 == name && $2 == rank { print $3 }' "$tally"
+    fi
+}
+
+# Each call of a kind fails.
 files() { # COMMAND CALL ERROR RANK
-    local command=$1 n=1 what
+    local command=$1 n most what
+    count_calls "$1" 2 "$io"
+    most=$(calls_of "$2" "$4")
+    [ "$all" = 1 ] || most=$((most < 2 ? most : 2))
     export FAULT_CALL=$2 FAULT_ERROR=$3 FAULT_UNDER=$here FAULT_LOG=$scratch/log FAULT_N
     if [ "$4" = all ]; then unset FAULT_RANK; else export FAULT_RANK=$4; fi
     arguments "$command"
-    while :; do
+    for ((n = 1; n <= most; n++)); do
         FAULT_N=$n
         what="$command, $2 $n: $3 on rank $4"
         restore
         [ "$command" = resume ] || rm -rf "$here/state"
-        run 2 "$DKMAP_BUILD/mpi_tests/libiofault.so" "${arguments[@]}"
-        [ -e log ] || break
+        run 2 "$io" "${arguments[@]}"
+        [ -e log ] || fail "$what: not met"
         ended "$what"
         whole "$what"
         [ "$2" = unlink ] || no_temporaries "$what"
-        [ "$all" = 1 ] || [ "$n" -lt 2 ] || break
-        n=$((n + 1))
     done
-    if [ ! -e log ]; then # undisturbed
-        [ "$status" = 0 ] || fail "$what, not met: exit $status: $(grep '^dkmap' err | head -1)"
-    fi
-    unset FAULT_CALL FAULT_ERROR FAULT_RANK FAULT_N
+    unset FAULT_CALL FAULT_ERROR FAULT_RANK FAULT_N FAULT_UNDER
 }
 
 # An error from a call of MPI, at ever later calls.
-mpi() { # COMMAND CALL HOW
-    local command=$1 n=1 what
-    export FAULT_CALL=$2 FAULT_HOW=$3 FAULT_RANK=1 FAULT_LOG=$scratch/log FAULT_N
+mpi() { # COMMAND FUNCTION HOW RANK
+    local command=$1 n most what
+    count_calls "$1" 3 "$mpi"
+    most=$(calls_of "$2" "$4")
+    [ "$all" = 1 ] || most=$((most < 2 ? most : 2))
+    export FAULT_CALL=$2 FAULT_HOW=$3 FAULT_RANK=$4 FAULT_LOG=$scratch/log FAULT_N
     arguments "$command"
-    while :; do
+    for ((n = 1; n <= most; n += n / 4 + 1)); do # 1 2 3 4 6 8 11 14 ...
         FAULT_N=$n
-        what="$command, MPI_$2 $n fails $3"
+        what="$command, MPI_$2 $n on rank $4: $3"
         restore
-        run 3 "$DKMAP_BUILD/mpi_tests/libmpifault.so" "${arguments[@]}"
-        [ -e log ] || break
+        run 3 "$mpi" "${arguments[@]}"
+        if [ ! -e log ]; then # how often ranks test for messages depends on their speed
+            count unmet
+            [ "$status" = 0 ] || fail "$what, not met: exit $status: $(grep '^dkmap' err | head -1)"
+            continue
+        fi
         count runs
         if [ "$status" = 124 ]; then
             count hung
-            fail "$what: hung"
+            fail "$what: hung: $(cat err)"
         elif [ "$3" = kill ]; then
             count killed
             [ "$status" != 0 ] || fail "$what: exit 0"
         else
             count reported
             [ "$status" = 1 ] || fail "$what: exit $status"
-            [ "$(grep -c '^dkmap: \[rank 1\] MPI failed' err)" = 1 ] ||
+            [ "$(grep -c "^dkmap: \\[rank $4\\] MPI failed" err)" = 1 ] ||
                 fail "$what: $(grep -m1 '^dkmap' err)"
         fi
         whole "$what"
-        [ "$all" = 1 ] || [ "$n" -lt 2 ] || break
-        n=$((n + n / 4 + 1)) # 1 2 3 4 6 8 11 14 ...: every one early, then ever fewer
     done
-    if [ ! -e log ]; then
-        [ "$status" = 0 ] || fail "$what, not met: exit $status: $(grep '^dkmap' err | head -1)"
-    fi
     unset FAULT_CALL FAULT_HOW FAULT_RANK FAULT_N
 }
 
@@ -190,24 +223,33 @@ mpi() { # COMMAND CALL HOW
 delay() { # RANKS SEED
     local command
     export FAULT_DELAY=3000 FAULT_SEED=$2
-    for command in fit mixed; do
+    for command in fit mixed pcg predict; do
         arguments $command
         restore
-        run "$1" "$DKMAP_BUILD/mpi_tests/libmpifault.so" "${arguments[@]}"
+        run "$1" "$mpi" "${arguments[@]}"
         count runs
         count delayed
-        [ "$status" = 0 ] || fail "delays, $1 ranks, seed $2: exit $status: $(tail -2 err)"
-        predicts_well "$here/model.h5" || fail "delays, $1 ranks, seed $2: other predictions"
+        [ "$status" = 0 ] || fail "$command, delays, $1 ranks, seed $2: exit $status: $(tail -2 err)"
+        if [ "$command" = predict ]; then
+            same_numbers wanted.npy "$here/p.npy" || fail "predict, delays, $1 ranks, seed $2: other predictions"
+        else
+            predicts_well "$here/model.h5" || fail "$command, delays, $1 ranks, seed $2: other predictions"
+        fi
     done
     unset FAULT_DELAY FAULT_SEED
 }
 
-# One rank may have so many KiB of address space.
-memory() { # KIB
+# One of two ranks may have so many KiB of address space.
+memory() { # KIB RANK
+    local both=("$DKMAP" fit krr "${model_data[@]}") what="$1 KiB of address space on rank $2"
+    local launch=(-np 1 "${both[@]}" : -np 1)
+    local little=(bash -c 'ulimit -v '"$1"'; exec "$@"' run "${both[@]}")
     restore
+    [ "$2" = 1 ] || launch=(-np 1)
+    launch+=("${little[@]}")
+    [ "$2" = 1 ] || launch+=(: -np 1 "${both[@]}")
     # shellcheck disable=SC2086
-    timeout -k 10 "$limit" $DKMAP_MPIRUN -np 1 "$DKMAP" fit krr "${model_data[@]}" : \
-        -np 1 bash -c 'ulimit -v '"$1"'; exec "$@"' run "$DKMAP" fit krr "${model_data[@]}" >out 2>err
+    timeout --foreground -s USR1 -k 60 "$limit" bash "$watched" $DKMAP_MPIRUN "${launch[@]}" >out 2>err
     status=$?
     command=fit
     count runs
@@ -215,38 +257,38 @@ memory() { # KIB
     0) count survived ;;
     124)
         count hung
-        fail "$1 KiB of address space: hung"
+        fail "$what: hung: $(cat err)"
         ;;
     141) count launcher ;; # MPI itself had too little to start, and the launcher left the other rank
     *)
         count reported
-        [ "$status" = 1 ] || fail "$1 KiB of address space: exit $status"
+        [ "$status" = 1 ] || fail "$what: exit $status"
         [ "$(grep -c '^dkmap: ' err)" = 1 ] ||
-            fail "$1 KiB of address space: $(grep -c '^dkmap: ' err) messages: $(tail -3 err)"
+            fail "$what: $(grep -c '^dkmap: ' err) messages: $(tail -3 err)"
         ;;
     esac
-    whole "$1 KiB of address space"
+    whole "$what"
 }
 
 # A rank that is stopped is waited for; when it goes on, the job ends well.
-stopped() {
-    local job command=fit
-    export FAULT_CALL=Allreduce FAULT_HOW=stop FAULT_RANK=1 FAULT_N=9 FAULT_LOG=$scratch/log
+stopped() { # RANK N
+    local job command=fit what="rank $1 stopped at call $2"
+    export FAULT_CALL=Allreduce FAULT_HOW=stop FAULT_RANK=$1 FAULT_N=$2 FAULT_LOG=$scratch/log
     arguments fit
     restore
-    run 2 "$DKMAP_BUILD/mpi_tests/libmpifault.so" "${arguments[@]}" &
+    run 3 "$mpi" "${arguments[@]}" &
     job=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         [ -e log ] && break
         sleep 0.1
     done
     sleep 1
-    kill -0 "$job" 2>/dev/null || fail "a stopped rank: the job did not wait"
+    kill -0 "$job" 2>/dev/null || fail "$what: the job did not wait"
     for pid in $(pgrep -f "^$DKMAP fit krr --x $here/"); do
         kill -CONT "$pid"
     done
     wait "$job"
-    predicts_well "$here/model.h5" || fail "a rank that was stopped and went on: no good model"
+    predicts_well "$here/model.h5" || fail "$what: no good model when it went on"
     count runs
     count waited
     unset FAULT_CALL FAULT_HOW FAULT_RANK FAULT_N
@@ -267,45 +309,52 @@ arguments checkpoint
 good 2 "${arguments[@]}"
 [ -d "$here/state" ] && cp -r "$here/state" before
 
+# Functions of MPI that concern the rank alone: before and after is the same.
+local="Comm_group Comm_set_attr Group_incl Op_create Type_contiguous Type_vector Type_commit"
 if [ "$all" = 1 ]; then
     commands=${FAULT_COMMANDS:-fit predict cv checkpoint resume record}
     calls=${FAULT_CALLS:-open read pread write pwrite fsync rename unlink}
-    errors=${FAULT_ERRORS:-EIO ENOSPC EINTR SHORT}
     ranks=${FAULT_RANKS:-0 1 all}
     functions=${FAULT_FUNCTIONS:-Allreduce Bcast Allgather Allgatherv Alltoall Alltoallv Reduce \
-Reduce_scatter Scan Exscan Gatherv Scatterv Barrier Send Recv Sendrecv Isend Irecv Ibcast \
-Iallgatherv Wait Waitall Testall Comm_dup Comm_split Comm_split_type}
-    programs=${FAULT_PROGRAMS:-fit mixed kde kpca cv predict}
+Reduce_scatter Scan Exscan Gatherv Scatterv Barrier Send Recv Rsend Sendrecv Isend Irecv Wait Waitall \
+Waitsome Testall Testsome Comm_dup Comm_split Comm_split_type Comm_create $local}
+    programs=${FAULT_PROGRAMS:-fit mixed pcg kde kpca cv predict}
+    mpi_ranks=${FAULT_RANKS:-0 1 2}
 else
     commands=${FAULT_COMMANDS:-record}
     calls=${FAULT_CALLS:-open pread write rename}
-    errors=${FAULT_ERRORS:-EIO}
+    FAULT_ERRORS=${FAULT_ERRORS:-EIO}
     ranks=${FAULT_RANKS:-0 1}
     functions=${FAULT_FUNCTIONS:-Allreduce Bcast Comm_split}
     programs=${FAULT_PROGRAMS:-fit}
+    mpi_ranks=${FAULT_RANKS:-1}
 fi
 
 for part in $parts; do
     case $part in
     files)
-        for c in $commands; do for f in $calls; do for e in $errors; do for r in $ranks; do
-            case $f-$e in
-            fsync-SHORT | rename-SHORT | unlink-SHORT | open-SHORT | *read-ENOSPC) ;;
-            *) files "$c" "$f" "$e" "$r" ;;
+        for c in $commands; do for f in $calls; do
+            case $f in
+            read | pread) kinds="EIO EINTR SHORT" ;;
+            write | pwrite) kinds="ENOSPC EINTR SHORT" ;;
+            *) kinds="EIO EINTR" ;;
             esac
-        done; done; done; done
+            for e in ${FAULT_ERRORS:-$kinds}; do for r in $ranks; do files "$c" "$f" "$e" "$r"; done; done
+        done; done
         ;;
     mpi)
         for c in $programs; do for f in $functions; do for h in before after; do
-            [ "$all" = 1 ] || [ $h = before ] || continue
-            mpi "$c" "$f" "$h"
+            [ $h = before ] || [[ $all = 1 && " $local " != *" $f "* ]] || continue
+            for r in $mpi_ranks; do mpi "$c" "$f" "$h" "$r"; done
         done; done; done
         ;;
     kill)
-        for c in $programs; do
-            mpi "$c" any kill
-        done
-        [ "$all" = 0 ] || stopped
+        for c in $programs; do for r in $mpi_ranks; do
+            mpi "$c" any kill "$r"
+        done; done
+        ;;
+    stop)
+        for r in $mpi_ranks; do for n in 1 9 60; do stopped "$r" "$n"; done; done
         ;;
     delay)
         if [ "$all" = 1 ]; then
@@ -316,9 +365,9 @@ for part in $parts; do
         ;;
     memory)
         if [ "$all" = 1 ]; then
-            for kib in $(seq 150000 10000 480000); do memory "$kib"; done
+            for kib in $(seq 150000 10000 480000); do for r in 0 1; do memory "$kib" "$r"; done; done
         else
-            for kib in 160000 270000 350000 450000; do memory "$kib"; done
+            for kib in 160000 270000 350000 450000; do memory "$kib" 1; done
         fi
         ;;
     esac
