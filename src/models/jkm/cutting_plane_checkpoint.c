@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 
 #include "io/checkpoint/checkpointer.h"
@@ -62,6 +63,20 @@ out:
     return status;
 }
 
+/* Annealing from far beyond where it began would go on for ever. */
+static dkm_local check_epsilon(const dkm_cutting_plane *l, double epsilon)
+{
+    double last = l->settings->epsilon, first = fmax(last, l->settings->anneal);
+
+    if (epsilon >= last && epsilon <= first)
+        return DKM_LOCAL_OK;
+    return dkm_fail(
+        l->ctx, DKM_ERR_FORMAT,
+        "a checkpoint with an epsilon of %g, where annealing goes from %g to %g: was it "
+        "made with another --anneal?",
+        epsilon, first, last);
+}
+
 dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *l, double *dual)
 {
     dkm_status status = DKM_OK;
@@ -77,6 +92,7 @@ dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *l, double *dual)
     if (!found)
         goto out;
     DKM_TRY(dkm_state_get(&state, count, fields));
+    DKM_AGREE(l->ctx, check_epsilon(l, epsilon));
     l->stabilized.begun = l->stabilized.enabled;
     dkm_separation_oracle_set_epsilon(l->oracle, epsilon);
     DKM_TRY(dkm_constraint_set_load(l->constraints, &state));
