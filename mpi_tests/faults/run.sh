@@ -191,7 +191,7 @@ mpi() { # COMMAND FUNCTION HOW RANK
     [ "$all" = 1 ] || most=$((most < 2 ? most : 2))
     export FAULT_CALL=$2 FAULT_HOW=$3 FAULT_RANK=$4 FAULT_LOG=$scratch/log FAULT_N
     arguments "$command"
-    for ((n = 1; n <= most; n += n / 4 + 1)); do # 1 2 3 4 6 8 11 14 ...
+    for ((n = 1; n <= most; n += n / 2 + 1)); do # 1 2 4 7 11 17 26 40 ...
         FAULT_N=$n
         what="$command, MPI_$2 $n on rank $4: $3"
         restore

@@ -78,12 +78,13 @@ static int take_one(const char *path, const struct stat *about, int kind, struct
     return 0;
 }
 
-static int run_again(int which, int resume, size_t bytes)
+/* @p save: states are saved at every safe point, else none before an hour has passed. */
+static int run_again(int which, int save, int resume, size_t bytes)
 {
     char line[1000];
 
-    snprintf(line, sizeof line, "%s --checkpoint @d --checkpoint-every 0%s", run_lines[which],
-             resume ? " --resume" : "");
+    snprintf(line, sizeof line, "%s --checkpoint @d --checkpoint-every %s%s", run_lines[which],
+             save ? "0" : "3600", resume ? " --resume" : "");
     return edit_run(line, stem, bytes);
 }
 
@@ -99,7 +100,7 @@ static void make_states(void)
     if (!freopen("/dev/null", "w", stdout)) /* commands write their results there */
         fuzz_broken("stdout", "cannot be closed");
     for (int k = 0; k < RUN_LINES; k++) {
-        if (run_again(k, 0, 0) != 0)
+        if (run_again(k, 1, 0, 0) != 0)
             fuzz_broken("a valid run fails", run_lines[k]);
         filling = &runs[k];
         nftw(folder, take_one, 8, FTW_PHYS);
@@ -161,19 +162,21 @@ static size_t put_state(const run_states *s, int k, edit_recipe *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     edit_recipe r = {data, data + size};
-    int which, state, status;
+    int which, save, state, status;
     size_t bytes = 0;
     char path[600];
 
     if (!made)
         make_states();
-    which = (int)(edit_next(&r) % RUN_LINES);
+    which = (int)edit_next(&r);
+    save = which / RUN_LINES % 8 == 0;
+    which %= RUN_LINES;
     state = (int)(edit_next(&r) % (unsigned)runs[which].count);
     for (int k = 0; k < runs[which].count; k++)
         bytes += put_state(&runs[which], k, k == state && r.at < r.end ? &r : NULL);
     put_bytes(runs[which].marker_name, runs[which].marker, runs[which].marker_length, path);
     fuzz_begin();
-    status = run_again(which, 1, bytes);
+    status = run_again(which, save, 1, bytes);
     if (status != 0 && size <= 2)
         fuzz_broken("a valid state is refused", run_lines[which]);
     remove_folder();
