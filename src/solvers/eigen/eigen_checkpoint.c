@@ -78,11 +78,15 @@ static dkm_status eigen_save_pairs(const pairs *e, const char *stage)
     return dkm_checkpointer_save_table(e->ctx, stage, INFO_FIELDS + count, fields);
 }
 
-static dkm_local check_solver(const pairs *e, int solver)
+static dkm_local check_info(const pairs *e, int solver)
 {
-    if (solver < (int)(sizeof solvers / sizeof *solvers))
-        return DKM_LOCAL_OK;
-    return dkm_fail(e->ctx, DKM_ERR_FORMAT, "a checkpoint of eigenpairs by solver %d", solver);
+    if (solver >= (int)(sizeof solvers / sizeof *solvers))
+        return dkm_fail(e->ctx, DKM_ERR_FORMAT, "a checkpoint of eigenpairs by solver %d", solver);
+    if (e->info->components > e->m)
+        return dkm_fail(e->ctx, DKM_ERR_FORMAT,
+                        "a checkpoint with %lld eigenpairs of a matrix of order %lld",
+                        (long long)e->info->components, (long long)e->m);
+    return DKM_LOCAL_OK;
 }
 
 static dkm_status eigen_restore_pairs(const pairs *e, const char *stage, int *found)
@@ -98,7 +102,7 @@ static dkm_status eigen_restore_pairs(const pairs *e, const char *stage, int *fo
         goto out;
     list_info(e, &solver, info);
     DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(info)));
-    DKM_AGREE(e->ctx, check_solver(e, solver));
+    DKM_AGREE(e->ctx, check_info(e, solver));
     e->info->solver = solvers[solver];
     DKM_AGREE(e->ctx, dkm_alloc(e->ctx, e->info->components, e->values));
     DKM_TRY(dkm_data_create_dense(e->ctx, e->m, e->info->components, e->vectors));
