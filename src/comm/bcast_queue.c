@@ -188,6 +188,13 @@ static int bcast_completed(dkm_bcast_queue *queue, int count)
     return queue->count;
 }
 
+/* Send on what has arrived without a gap. */
+static void bcast_forward(dkm_bcast_queue *queue, dkm_bcast *b)
+{
+    while (b->forwarded < b->segments && (b->there >> b->forwarded & 1u))
+        bcast_send_segment(queue, b, b->forwarded++);
+}
+
 static void bcast_handle(dkm_bcast_queue *queue, int count)
 {
     count = bcast_completed(queue, count);
@@ -196,7 +203,8 @@ static void bcast_handle(dkm_bcast_queue *queue, int count)
         queue->meta[queue->completed[k]].of = NULL;
         if (done.is_receive) {
             done.of->to_receive--;
-            bcast_send_segment(queue, done.of, done.segment);
+            done.of->there |= 1u << done.segment;
+            bcast_forward(queue, done.of);
         } else {
             done.of->to_send--;
         }

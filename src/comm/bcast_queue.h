@@ -9,6 +9,9 @@
  *  them once, and the rank after the root has them first. A tree is binomial: the root sends
  *  log2(size) copies, and all ranks have the data after log2(size) hops.
  *
+ *  Segments of a broadcast have one tag, so they leave in their order: receives may complete in any
+ *  order, and a segment that overtook another on the way would be matched in its place.
+ *
  *  Sent by a rank: the data once in a chain, at most log2(size) times in a tree; messages: one
  *  per segment and receiver, none where there is nothing to send.
  */
@@ -32,6 +35,8 @@ typedef struct dkm_bcast {
     int segments;
     int parent, children[DKM_BCAST_CHILDREN], child_count;
     int to_receive; /**< segments that have yet to arrive */
+    unsigned there; /**< bit k: segment k has arrived */
+    int forwarded;  /**< segments that were sent on */
     int to_send;    /**< messages that have yet to leave */
 } dkm_bcast;
 
