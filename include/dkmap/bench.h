@@ -18,6 +18,18 @@ DKM_API_BEGIN
 DKM_NODISCARD dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n,
                                        double *rate);
 
+/** How fast one rank is at what the distributed algorithms are made of. */
+typedef struct dkm_rank_rates {
+    double gemm_double, gemm_single; /**< flops per second beyond moving the operands */
+    double syrk, trsm, potrf;        /**< of blocks of 64 columns, in double */
+    double skinny_bytes;             /**< bytes per second of a matrix times eight columns */
+    double copy_bytes;               /**< bytes read and written per second by a copy */
+} dkm_rank_rates;
+
+/** Measure them, on all ranks at once: the best of several turns of the slowest rank. Collective.
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_rank_rates_measure(dkm_ctx *ctx, dkm_rank_rates *rates);
+
 /** The Cholesky factorization that dkm_ctx_set_factor() comes to: "own" or "scalapack". Local. */
 const char *dkm_factor_name(const dkm_ctx *ctx);
 

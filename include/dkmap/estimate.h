@@ -34,7 +34,15 @@ DKM_API_BEGIN
     X(full_cube)    /* a full eigensolve, by m^3 */                                                \
     X(rows_square)  /* a joint map before its first iteration, by m^2 */                           \
     X(apply_column) /* its values at all examples, by m^2 and coordinate of outputs */             \
-    X(apply_square) /* by m^2 */
+    X(apply_square) /* by m^2 */                                                                   \
+    X(rank_gemm_double) /* flops per second of one rank: large products ... */                     \
+    X(rank_gemm_single) /* ... in single precision */                                              \
+    X(rank_syrk)        /* ... and what is done with a block of a factor, in double */             \
+    X(rank_trsm)                                                                                   \
+    X(rank_potrf)                                                                                  \
+    X(rank_skinny_bytes) /* bytes per second of one rank: of a matrix times few columns */         \
+    X(rank_copy_bytes)   /* read and written by a copy */                                          \
+    X(rank_map_element)  /* seconds of one rank per kernel value, without its inner product */
 
 typedef struct dkm_rates {
 #define DKM_RATES_FIELD(name) double name;

@@ -145,6 +145,50 @@ static int is_sound(const calibration *c)
     return sound;
 }
 
+/* Terms that are summed: at least one of them takes time. */
+static int has_time(double a, double b)
+{
+    return isfinite(a) && isfinite(b) && a >= 0 && b >= 0 && a + b > 0;
+}
+
+static int is_rate(double x)
+{
+    return isfinite(x) && x > 0;
+}
+
+const char *calibration_unsound(const calibration *c)
+{
+    const int before = c->rank_gemm_double == 0; /* files from before rates of one rank */
+    const struct {
+        int sound;
+        const char *name;
+    } all[] = {{has_time(c->gram_column, c->gram_element), "gram_column"},
+               {is_rate(c->gram_column), "gram_column"},
+               {has_time(c->double_cube, c->double_square), "double_cube"},
+               {is_rate(c->double_cube), "double_cube"},
+               {has_time(c->single_cube, c->single_square), "single_cube"},
+               {is_rate(c->single_cube), "single_cube"},
+               {has_time(c->solve_column, c->solve_square), "solve_column"},
+               {has_time(c->refine_column, c->refine_square), "refine_column"},
+               {has_time(c->round_column, c->round_basis), "round_column"},
+               {has_time(c->rounds_root, c->rounds_base), "rounds_root"},
+               {is_rate(c->full_cube), "full_cube"},
+               {has_time(c->apply_column, c->apply_square), "apply_column"},
+               {before || is_rate(c->rank_gemm_double), "rank_gemm_double"},
+               {before || is_rate(c->rank_gemm_single), "rank_gemm_single"},
+               {before || is_rate(c->rank_syrk), "rank_syrk"},
+               {before || is_rate(c->rank_trsm), "rank_trsm"},
+               {before || is_rate(c->rank_potrf), "rank_potrf"},
+               {before || is_rate(c->rank_skinny_bytes), "rank_skinny_bytes"},
+               {before || is_rate(c->rank_copy_bytes), "rank_copy_bytes"},
+               {before || is_rate(c->rank_map_element), "rank_map_element"}};
+
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (!all[k].sound)
+            return all[k].name;
+    return NULL;
+}
+
 static int calibration_read_file(int ranks, const char *dir, calibration *c)
 {
     char path[CALIBRATION_PATH], name[64];
@@ -159,7 +203,7 @@ static int calibration_read_file(int ranks, const char *dir, calibration *c)
     while (fscanf(file, "%63s %lf", name, &number) == 2)
         set_field(c, name, number);
     fclose(file);
-    return is_sound(c);
+    return is_sound(c) && !calibration_unsound(c);
 }
 
 /* Of two rank counts the better one: no more ranks than asked for, and then the nearest. */

@@ -22,6 +22,12 @@ enum { CALIBRATION_PATH = 512 };
  *  @return DKM_OK; DKM_ERR_IO when neither HOME nor DKMAP_CALIBRATION says where it goes */
 DKM_NODISCARD dkm_status calibration_place(run *r, char path[CALIBRATION_PATH]);
 
+/** The name of a rate that no machine has, a time or a rate of 0 or infinity; NULL where all are
+ *  sound. The parts of a sum (times of squares beside cubes, of bases beside columns) may be 0, but
+ *  not both. Local.
+ *  Rates of one rank are all 0 in files of earlier versions. */
+const char *calibration_unsound(const calibration *c);
+
 /** Write the file, which appears complete or not at all; rank 0 does. Collective.
  *  @return DKM_OK; DKM_ERR_IO */
 DKM_NODISCARD dkm_status calibration_write(run *r, const calibration *c, const char *path);
