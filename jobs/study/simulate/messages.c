@@ -1,0 +1,113 @@
+/* Messages of shared blocks, simulated time at MPI calls, and counts per rank.
+ *
+ * Every counted call of MPI reads the clock first (cli/core/mpi_profiler.c): that is where the time of
+ * computations passes. Buffers in shared blocks are replaced by one that SMPI knows to be the same
+ * on all ranks, so that nothing is copied; derived datatypes, which SMPI would pack, by bytes. */
+#include <mpi.h>
+#include <smpi/smpi.h>
+#include <stdlib.h>
+
+#include "simulate.h"
+
+#define PAYLOAD ((size_t)1 << 30)
+
+static struct {
+    dkm_comm_counts *counts;
+    char *payload;
+} ranks;
+
+int sim_rank(void)
+{
+    int rank = 0;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+void sim_open(int size)
+{
+    if (!ranks.counts)
+        ranks.counts = calloc((size_t)size, sizeof *ranks.counts);
+    if (!ranks.payload)
+        ranks.payload = SMPI_SHARED_MALLOC(PAYLOAD);
+}
+
+dkm_comm_counts *sim_counts(void)
+{
+    return &ranks.counts[sim_rank()];
+}
+
+double __real_PMPI_Wtime(void);
+double __wrap_PMPI_Wtime(void);
+double MPI_Wtime(void);
+
+double __wrap_PMPI_Wtime(void)
+{
+    sim_flush();
+    return __real_PMPI_Wtime();
+}
+
+double MPI_Wtime(void)
+{
+    return __wrap_PMPI_Wtime();
+}
+
+/* Bytes of a message; the buffer and type that it is sent by. */
+typedef struct message {
+    void *buffer;
+    int count;
+    MPI_Datatype type;
+} message;
+
+static message message_of(const void *buffer, int count, MPI_Datatype type)
+{
+    int width = 0;
+
+    if (!sim_is_shared(buffer)) {
+        message same = {(void *)(uintptr_t)buffer, count, type};
+        return same;
+    }
+    PMPI_Type_size(type, &width);
+    return (message){ranks.payload, count * width, MPI_BYTE};
+}
+
+#define WRAPPED(name, parameters, arguments)                                                       \
+    int __real_PMPI_##name parameters;                                                             \
+    int __wrap_PMPI_##name parameters;                                                             \
+    int __wrap_PMPI_##name parameters                                                              \
+    {                                                                                              \
+        message m = message_of(buffer, count, type);                                               \
+                                                                                                   \
+        return __real_PMPI_##name arguments;                                                       \
+    }
+
+WRAPPED(Send, (const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm),
+        (m.buffer, m.count, m.type, to, tag, comm))
+WRAPPED(Isend,
+        (const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+         MPI_Request *request),
+        (m.buffer, m.count, m.type, to, tag, comm, request))
+WRAPPED(Recv,
+        (void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+         MPI_Status *status),
+        (m.buffer, m.count, m.type, from, tag, comm, status))
+WRAPPED(Irecv,
+        (void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+         MPI_Request *request),
+        (m.buffer, m.count, m.type, from, tag, comm, request))
+WRAPPED(Bcast, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+        (m.buffer, m.count, m.type, root, comm))
+
+int __real_PMPI_Alltoallv(const void *in, const int ni[], const int si[], MPI_Datatype ti,
+                          void *out, const int no[], const int so[], MPI_Datatype to,
+                          MPI_Comm comm);
+int __wrap_PMPI_Alltoallv(const void *in, const int ni[], const int si[], MPI_Datatype ti,
+                          void *out, const int no[], const int so[], MPI_Datatype to,
+                          MPI_Comm comm);
+
+int __wrap_PMPI_Alltoallv(const void *in, const int ni[], const int si[], MPI_Datatype ti,
+                          void *out, const int no[], const int so[], MPI_Datatype to, MPI_Comm comm)
+{
+    return __real_PMPI_Alltoallv(sim_is_shared(in) ? ranks.payload : in, ni, si, ti,
+                                 sim_is_shared(out) ? ranks.payload : out, no, so, to, comm);
+}
