@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # What the other scripts of this folder share. Sourced, not run.
 # Sets: root (the project's folder), build (where it is built), packages (what building needs on
-# Debian), launch (how ranks are started).
+# Debian), python_packages (what the Python package and its tests need), launch (how ranks are started).
 # Heeds: DKMAP_BUILD (another folder to build in), DKMAP_LAUNCH (another launcher, such as "srun").
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -9,6 +9,7 @@ build=${DKMAP_BUILD:-$root/build}
 packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
 libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
 libjansson-dev libparasail-dev"
+python_packages="python3-numpy python3-scipy python3-mpi4py python3-sklearn python3-h5py"
 
 # cores: how many there are, whatever OMP_NUM_THREADS says
 cores() {

@@ -29,7 +29,7 @@ tests=(ctest --output-on-failure -j "${DKMAP_TEST_JOBS:-$(($(cores) + 1))}")
 
 # Tests compare support vector machines with LIBLINEAR's; dkmap itself does without it.
 # shellcheck disable=SC2086
-install_packages $packages liblinear-dev
+install_packages $packages $python_packages liblinear-dev
 build_dkmap all -DDKMAP_WERROR="${DKMAP_WERROR:-OFF}" -DDKMAP_TESTS=ON
 if [ "$all" = 0 ]; then
     cd "$build"

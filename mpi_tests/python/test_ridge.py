@@ -1,0 +1,155 @@
+"""Kernel ridge regression and classification from Python."""
+import pickle
+
+import numpy as np
+import scipy.sparse
+
+import dkmap
+from dkmap import KernelRidge, KernelRidgeClassifier
+from support import close, comm, joined, mine, rbf, regression
+
+SIGMA, ALPHA = 2.0, 1e-3
+
+
+def closed_form(X, y, new=None):
+    K = rbf(X, X, SIGMA)
+    coefficients = np.linalg.solve(K + ALPHA * np.eye(len(X)), y)
+    return rbf(X if new is None else new, X, SIGMA) @ coefficients, coefficients
+
+
+def ridge(**parameters):
+    return KernelRidge(kernel=f"rbf(sigma={SIGMA})", alpha=ALPHA, comm=comm, **parameters)
+
+
+def test_own_rows_give_the_closed_form():
+    X, y = regression()
+    own = mine(len(X))
+    model = ridge().fit(X[own], y[own])
+    expected, coefficients = closed_form(X, y)
+    close(joined(model.predict(X[own])), expected, 1e-12)
+    close(joined(model.dual_coef_), coefficients, 1e-9)
+    assert model.report_["m"] == len(X) and model.residual_ < 1e-10 and model.alpha_ == ALPHA
+
+
+def test_rank_0_may_have_all_rows():
+    X, y = regression()
+    here = comm.rank == 0
+    model = ridge().fit(X if here else None, y if here else None)
+    predicted = model.predict(X if here else None)
+    assert len(predicted) == (len(X) if here else 0)
+    if here:
+        close(predicted, closed_form(X, y)[0], 1e-12)
+
+
+def test_replicated_rows_give_all_predictions_on_all_ranks():
+    X, y = regression()
+    model = ridge(replicated=True).fit(X, y)
+    close(model.predict(X), closed_form(X, y)[0], 1e-12)
+    close(model.dual_coef_, closed_form(X, y)[1], 1e-9)
+
+
+def test_many_rows_are_predicted_in_batches():
+    X, y = regression(m=40)
+    new = regression(m=9000, seed=1)[0]
+    model = ridge(replicated=True).fit(X, y)
+    close(model.predict(new), closed_form(X, y, new)[0], 1e-11)
+
+
+def test_layouts_and_number_types_agree():
+    X, y = regression()
+    own = mine(len(X))
+    expected = closed_form(X, y)[0]
+    for part in (np.asfortranarray(X[own]), np.repeat(X[own], 2, axis=1)[:, ::2], X[own][:, ::-1][:, ::-1],
+                 X[own].tolist() if len(own) else X[own]):
+        close(joined(ridge().fit(part, y[own]).predict(part)), expected, 1e-12)
+    narrow = X[own].astype(np.float32)
+    expected = closed_form(X.astype(np.float32).astype(float), y)[0]
+    close(joined(ridge().fit(narrow, y[own]).predict(narrow)), expected, 1e-12)
+
+
+def test_sparse_rows_are_those_of_the_dense_array():
+    X, y = regression()
+    X[X < 0] = 0
+    own = mine(len(X))
+    expected = closed_form(X, y)[0]
+    for form in (scipy.sparse.csr_matrix, scipy.sparse.csc_matrix):
+        part = form(X[own])
+        close(joined(ridge().fit(part, y[own]).predict(part)), expected, 1e-11)
+
+
+def test_no_copy_of_rows_that_lie_where_they_belong():
+    X, y = regression(m=120, d=2000)
+    own = np.array_split(np.arange(len(X)), comm.size)[comm.rank]
+    part = X[own]
+    held = lambda: dkmap._lib.dkm_ctx_live_bytes(dkmap._context.context(comm).pointer)
+    before = held()
+    model = ridge().fit(part, y[own])
+    assert held() - before < part.nbytes / 2, "the rows were copied"
+    copied = ridge().fit(np.asfortranarray(part), y[own])
+    assert held() - before > part.nbytes, "what is measured does not tell copies"
+    close(model.predict(part), copied.predict(part), 1e-12)
+
+
+def test_several_outputs_keep_their_shape():
+    X, y = regression()
+    Y = np.column_stack([y, y**2])
+    model = ridge(replicated=True).fit(X, Y)
+    assert model.predict(X).shape == Y.shape and model.dual_coef_.shape == Y.shape
+    close(model.predict(X), closed_form(X, Y)[0], 1e-11)
+    close(model.score(X, Y), np.mean(1 - ((Y - model.predict(X)) ** 2).sum(0) /
+                                     ((Y - Y.mean(0)) ** 2).sum(0)), 1e-12)
+
+
+def test_a_list_of_ridges_is_chosen_from():
+    X, y = regression()
+    own = mine(len(X))
+    model = KernelRidge(kernel="rbf(sigma=2)", alpha=[1e-6, 1e-3, 10.0], comm=comm).fit(X[own], y[own])
+    assert model.alphas_.tolist() == [1e-6, 1e-3, 10.0] and model.alpha_ in model.alphas_
+    assert model.loo_ == model.report_["path.loo"].min()
+
+
+def test_precomputed_matrices():
+    X, y = regression()
+    own = mine(len(X))
+    K = rbf(X, X, SIGMA)
+    model = KernelRidge(kernel="precomputed", alpha=ALPHA, comm=comm).fit(K[own], y[own])
+    close(joined(model.predict(K[own])), closed_form(X, y)[0], 1e-11)
+
+
+def test_functions_are_kernels():
+    X, y = regression()
+    own = mine(len(X))
+    blocks = KernelRidge(kernel=rbf, kernel_params={"sigma": SIGMA}, alpha=ALPHA, comm=comm)
+    close(joined(blocks.fit(X[own], y[own]).predict(X[own])), closed_form(X, y)[0], 1e-11)
+    pairs = dkmap.pairwise(lambda a, b: np.exp(-((a - b) ** 2).sum() / (2 * SIGMA**2)))
+    model = KernelRidge(kernel=pairs, alpha=ALPHA, comm=comm).fit(X[own], y[own])
+    close(joined(model.predict(X[own])), closed_form(X, y)[0], 1e-11)
+
+
+def test_classes_of_any_type():
+    X, y = regression()
+    own = mine(len(X))
+    for classes in (np.array(["low", "high"])[(y > 0).astype(int)], (y > 0).astype(int) * 7 - 3, y > 0):
+        model = KernelRidgeClassifier(kernel="rbf(sigma=1)", alpha=1e-3, comm=comm).fit(X[own], classes[own])
+        predicted = model.predict(X[own])
+        assert predicted.dtype == classes.dtype and set(model.classes_) == set(classes)
+        assert (joined(predicted) == classes).all() and model.score(X[own], classes[own]) == 1.0
+
+
+def test_pickled_models_predict_the_same():
+    X, y = regression()
+    model = ridge(replicated=True).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    close(again.predict(X), model.predict(X), 0)
+    assert again.get_params()["alpha"] == ALPHA and again.comm is comm
+
+
+def test_models_and_data_are_freed():
+    X, y = regression()
+    ctx = dkmap._context.context(comm)
+    before = dkmap._lib.dkm_ctx_live_blocks(ctx.pointer)
+    for _ in range(3):
+        model = ridge(replicated=True).fit(X, y)
+        model.predict(X)
+        del model
+    assert dkmap._lib.dkm_ctx_live_blocks(ctx.pointer) <= before

@@ -1,0 +1,15 @@
+"""Kernel methods on distributed memory, from Python.
+
+    from dkmap import KernelRidge
+    model = KernelRidge(kernel="rbf(sigma=2)", alpha=1e-3).fit(X, y)
+    model.predict(X)
+
+Under mpirun, with comm=MPI.COMM_WORLD, each rank passes rows of its own.
+"""
+from ._library import lib as _lib
+from ._context import (ArgumentError, Error, FileError, FormatError, NumericalError, OutOfMemory, Stopped,
+                       UnsupportedError, get_config, set_config)
+from ._estimators import KernelRidge, KernelRidgeClassifier
+from ._kernels import pairwise
+
+__version__ = _lib.dkm_version().decode()

@@ -1,0 +1,242 @@
+"""libdkmap by ctypes: where it is, and the functions that the package calls.
+
+ctypes releases the global interpreter lock during every call. Objects of the library are void
+pointers here; Handle owns one.
+"""
+import ctypes as ct
+import glob
+import os
+import pathlib
+import shutil
+
+VERSION = (0, 1)  # of the interface that this package was written for
+
+idx = ct.c_int64
+pointer = ct.c_void_p
+to_pointer = ct.POINTER(ct.c_void_p)
+text = ct.c_char_p
+
+TYPES = ("dense", "sparse", "labels", "label-sets", "strings", "sets", "gram", "distance", "graph")
+PREIMAGES = ("auto", "candidates", "linear", "exact", "fixed-point", "gradient", "mds", "learned",
+             "strings", "coordinates")
+KINDS = ("text", "real", "int", "choice", "grid", "bytes", "time", "flag", "kernel", "joint", "data")
+REQUIRED, HIDDEN = 1, 128  # of dkm_setting.flags
+
+
+class Setting(ct.Structure):
+    _fields_ = [("name", text), ("letter", ct.c_char), ("kind", ct.c_int), ("flags", ct.c_int),
+                ("metavar", text), ("help", text), ("default_text", text), ("choices", text),
+                ("min", ct.c_int64), ("max", ct.c_int64), ("aliases", text)]
+
+
+class Result(ct.Structure):
+    _fields_ = [("kind", ct.c_int), ("name", text), ("integer", ct.c_int64), ("real", ct.c_double),
+                ("text", text), ("count", idx), ("values", ct.POINTER(ct.c_double))]
+
+
+class Array(ct.Structure):
+    _fields_ = [("values", pointer), ("precision", ct.c_int), ("rows", idx), ("cols", idx),
+                ("row_stride", idx), ("col_stride", idx), ("borrow", ct.c_int)]
+
+
+class Lists(ct.Structure):
+    _fields_ = [("rows", idx), ("cols", idx), ("start", pointer), ("col", pointer),
+                ("value", pointer)]
+
+
+class Layout(ct.Structure):
+    _fields_ = [("P", ct.c_int), ("Q", ct.c_int), ("block", idx)]
+
+
+class PreimageSettings(ct.Structure):
+    _fields_ = [("method", ct.c_int), ("candidates", pointer), ("stream", pointer), ("top", idx),
+                ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double)]
+
+
+MESSAGE = ct.CFUNCTYPE(None, pointer, ct.c_int, text)
+PROGRESS = ct.CFUNCTYPE(None, pointer, text, ct.c_double, ct.c_double)
+BLOCK = ct.CFUNCTYPE(ct.c_int, pointer, pointer, pointer, ct.POINTER(ct.c_double))
+DIAGONAL = ct.CFUNCTYPE(ct.c_int, pointer, pointer, ct.POINTER(ct.c_double))
+
+
+class Listener(ct.Structure):
+    _fields_ = [("user", pointer), ("message", MESSAGE), ("progress", PROGRESS)]
+
+
+class KernelCallback(ct.Structure):
+    _fields_ = [("user", pointer), ("block", BLOCK), ("diagonal", DIAGONAL)]
+
+
+# name: (what it returns, its arguments); None stands for void
+FUNCTIONS = {
+    "dkm_version": (text, []),
+    "dkm_version_number": (ct.c_int, []),
+    "dkm_ctx_create_f": (ct.c_int, [ct.c_int, to_pointer]),
+    "dkm_ctx_message": (text, [pointer]),
+    "dkm_ctx_set_listener": (None, [pointer, Listener]),
+    "dkm_ctx_set_seed": (None, [pointer, ct.c_uint64]),
+    "dkm_ctx_set_threads": (None, [pointer, ct.c_int]),
+    "dkm_ctx_live_blocks": (idx, [pointer]),
+    "dkm_ctx_live_bytes": (ct.c_int64, [pointer]),
+    "dkm_ctx_peak_bytes": (ct.c_int64, [pointer]),
+    "dkm_method_at": (pointer, [ct.c_int]),
+    "dkm_method_find": (pointer, [text]),
+    "dkm_method_name": (text, [pointer]),
+    "dkm_method_summary": (text, [pointer]),
+    "dkm_method_setting": (ct.POINTER(Setting), [pointer, ct.c_int]),
+    "dkm_settings_create": (ct.c_int, [pointer, text, to_pointer]),
+    "dkm_settings_set": (ct.c_int, [pointer, text, text]),
+    "dkm_settings_set_data": (ct.c_int, [pointer, text, pointer]),
+    "dkm_settings_destroy": (None, [to_pointer]),
+    "dkm_slab_first": (idx, [idx, ct.c_int, ct.c_int]),
+    "dkm_slab_count": (idx, [idx, ct.c_int, ct.c_int]),
+    "dkm_data_from_array": (ct.c_int, [pointer, ct.c_int, ct.POINTER(Array), to_pointer]),
+    "dkm_data_from_csr": (ct.c_int, [pointer, ct.c_int, ct.POINTER(Lists), to_pointer]),
+    "dkm_data_from_strings": (ct.c_int, [pointer, ct.c_int, idx, pointer, pointer, to_pointer]),
+    "dkm_data_type": (ct.c_int, [pointer]),
+    "dkm_data_rows": (idx, [pointer]),
+    "dkm_data_cols": (idx, [pointer]),
+    "dkm_data_is_borrowed": (ct.c_int, [pointer]),
+    "dkm_data_read": (ct.c_int, [pointer, text, ct.c_int, text, to_pointer]),
+    "dkm_data_destroy": (None, [to_pointer]),
+    "dkm_rows_get": (ct.c_int, [pointer, idx, idx, to_pointer]),
+    "dkm_rows_type": (ct.c_int, [pointer]),
+    "dkm_rows_count": (idx, [pointer]),
+    "dkm_rows_cols": (idx, [pointer]),
+    "dkm_rows_values": (pointer, [pointer, idx]),
+    "dkm_rows_entries": (idx, [pointer, idx, to_pointer, to_pointer]),
+    "dkm_rows_string": (pointer, [pointer, idx, ct.POINTER(idx)]),
+    "dkm_rows_destroy": (None, [to_pointer]),
+    "dkm_kernel_parse": (ct.c_int, [pointer, text, to_pointer]),
+    "dkm_kernel_text": (text, [pointer]),
+    "dkm_kernel_register": (ct.c_int, [pointer, text, ct.POINTER(KernelCallback)]),
+    "dkm_kernel_destroy": (None, [to_pointer]),
+    "dkm_fit": (ct.c_int, [pointer, text, pointer, pointer, pointer, to_pointer, to_pointer]),
+    "dkm_report_count": (idx, [pointer]),
+    "dkm_report_at": (ct.POINTER(Result), [pointer, idx]),
+    "dkm_report_destroy": (None, [to_pointer]),
+    "dkm_model_method": (text, [pointer]),
+    "dkm_model_batch_rows": (idx, [pointer]),
+    "dkm_model_configure": (ct.c_int, [pointer, ct.POINTER(PreimageSettings)]),
+    "dkm_model_predict": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_model_decode": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_model_save": (ct.c_int, [pointer, text, text]),
+    "dkm_model_load": (ct.c_int, [pointer, text, ct.POINTER(Layout), to_pointer]),
+    "dkm_model_destroy": (None, [to_pointer]),
+    "dkm_parts_create": (ct.c_int, [pointer, to_pointer]),
+    "dkm_parts_count": (idx, [pointer]),
+    "dkm_parts_name": (text, [pointer, idx]),
+    "dkm_parts_text": (text, [pointer, text]),
+    "dkm_parts_reals": (ct.POINTER(ct.c_double), [pointer, text, ct.POINTER(idx)]),
+    "dkm_parts_data": (pointer, [pointer, text]),
+    "dkm_parts_destroy": (None, [to_pointer]),
+    "MPI_Get_library_version": (ct.c_int, [text, ct.POINTER(ct.c_int)]),
+    "MPI_Finalized": (ct.c_int, [ct.POINTER(ct.c_int)]),
+}
+
+
+def _below(prefix):
+    """Libraries of an installation with this prefix, or of a build folder."""
+    found = []
+    for folder in ("", "lib", "lib64", "lib/*-linux-*"):
+        found += sorted(glob.glob(os.path.join(prefix, folder, "libdkmap.so*")), key=len)
+    return found[:1]
+
+
+def _places():
+    """Where the library may be, the likeliest first."""
+    if os.environ.get("DKMAP_LIBRARY"):
+        return [os.environ["DKMAP_LIBRARY"]]
+    here = pathlib.Path(__file__).resolve().parent
+    places = []
+    for parent in list(here.parents)[:5]:  # PREFIX/lib/python3.x/site-packages/dkmap
+        if parent != pathlib.Path(parent.anchor):
+            places += _below(parent)
+    command = shutil.which("dkmap")
+    if command:
+        folder = os.path.dirname(os.path.realpath(command))
+        places += _below(os.path.dirname(folder)) + _below(folder)
+    places.append(f"libdkmap.so.{VERSION[0]}.{VERSION[1]}")  # where the loader looks
+    default = here / "default_library.txt"
+    if default.exists():
+        places.append(default.read_text().strip())
+    return places
+
+
+def _load():
+    problems = []
+    for place in _places():
+        try:
+            return ct.CDLL(place)
+        except OSError as problem:
+            problems.append(f"  {place}: {problem}")
+    raise ImportError("libdkmap was not found; install dkmap, or name the library in the environment "
+                      "variable DKMAP_LIBRARY. Tried:\n" + "\n".join(problems))
+
+
+def _declare(library):
+    for name, (returns, arguments) in FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype = returns
+        function.argtypes = arguments
+    number = library.dkm_version_number()
+    if (number // 10000, number // 100 % 100) != VERSION:
+        raise ImportError(f"{library._name} is version {library.dkm_version().decode()}, and this "
+                          f"package is for version {VERSION[0]}.{VERSION[1]}")
+    return library
+
+
+lib = _declare(_load())
+
+
+def encode(value):
+    return os.fsencode(value)
+
+
+def finalized():
+    """Whether MPI is over, after which nothing of the library may be called."""
+    flag = ct.c_int()
+    lib.MPI_Finalized(ct.byref(flag))
+    return bool(flag.value)
+
+
+def mpi_version():
+    """What the MPI says that the library is linked with."""
+    buffer, length = ct.create_string_buffer(8192), ct.c_int()
+    lib.MPI_Get_library_version(buffer, ct.byref(length))
+    return buffer.value.decode(errors="replace")
+
+
+class Handle:
+    """Owns an object of the library. Destroying is local."""
+
+    def __init__(self, kind):
+        self.pointer = ct.c_void_p()
+        self._destroy = getattr(lib, f"dkm_{kind}_destroy")
+        self.keep = []  # what the object borrows
+
+    @property
+    def out(self):
+        """For the argument by which a function hands over a new object."""
+        return ct.byref(self.pointer)
+
+    def __bool__(self):
+        return bool(self.pointer)
+
+    def close(self):
+        if self.pointer and not finalized():
+            self._destroy(ct.byref(self.pointer))
+        self.pointer = ct.c_void_p()
+        self.keep = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.close()
+
+    def __del__(self):
+        try:
+            self.close()
+        except Exception:  # at the end of the interpreter modules may be gone
+            pass
