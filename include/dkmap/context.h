@@ -34,6 +34,16 @@ DKM_NODISCARD dkm_status dkm_ctx_create_f(MPI_Fint comm, dkm_ctx **ctx);
 
 void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener);
 
+/** Let calls be interrupted: @p asked says whether this rank is to stop, by a signal for instance.
+ *
+ *  It is asked at safe points, the agreements of ranks between the phases of a computation and
+ *  between iterations. Where any rank is to stop, the call that is at hand frees what it holds and
+ *  returns DKM_ERR_STOPPED on all of them. Local; NULL, as it begins, lets nothing interrupt.
+ *
+ *  @param[in] asked  must not communicate; stays in force until it is replaced
+ */
+void dkm_ctx_set_interrupt(dkm_ctx *ctx, int (*asked)(void *user), void *user);
+
 /** Seed of every random choice made under this context (default 0). Logically collective. */
 void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed);
 

@@ -114,6 +114,12 @@ void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener)
     ctx->listener = listener;
 }
 
+void dkm_ctx_set_interrupt(dkm_ctx *ctx, int (*asked)(void *user), void *user)
+{
+    ctx->asked = asked;
+    ctx->asked_user = user;
+}
+
 void dkm_ctx_set_memory(dkm_ctx *ctx, double bytes)
 {
     ctx->memory = bytes;

@@ -32,6 +32,8 @@ struct dkm_ctx {
     int svm_base[2]; /* of inputs and of outputs */
     double memory;   /* that ranks of a node may take together; 0: all there is */
     dkm_listener listener;
+    int (*asked)(void *user); /* whether to stop at the next agreement; may be NULL */
+    void *asked_user;
     char message[DKM_MESSAGE_LENGTH];
     dkm_idx live_blocks, budget;
     int64_t live_bytes, peak_bytes, largest;

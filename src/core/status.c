@@ -53,12 +53,22 @@ static dkm_local mpi_failed(dkm_ctx *ctx)
     return dkm_fail(ctx, DKM_ERR_MPI, "MPI failed: %s", ctx->mpi_text);
 }
 
+/* Whether this rank was asked to stop; the context that all others were split from knows. */
+static int interrupted(const dkm_ctx *ctx)
+{
+    while (ctx->outer)
+        ctx = ctx->outer;
+    return ctx->asked && ctx->asked(ctx->asked_user);
+}
+
 dkm_status dkm_agree(dkm_ctx *ctx, dkm_local local)
 {
     int first = ctx->size, mine, code;
 
     if (ctx->mpi_error != MPI_SUCCESS)
         local = mpi_failed(ctx);
+    else if (local.code == DKM_OK && interrupted(ctx))
+        local = dkm_fail(ctx, DKM_ERR_STOPPED, "interrupted");
     mine = local.code == DKM_OK ? ctx->size : ctx->rank;
     code = (int)local.code;
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, ctx->comm);

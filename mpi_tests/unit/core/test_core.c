@@ -31,6 +31,31 @@ static void the_lowest_failing_rank_is_heard(dkm_ctx *ctx)
     CHECK(strcmp(dkm_ctx_message(ctx), "rank 0") == 0);
 }
 
+static int when_zero(void *user)
+{
+    int *left = user;
+
+    return (*left)-- == 0;
+}
+
+static void an_interrupt_of_one_rank_stops_them_all(dkm_ctx *ctx)
+{
+    int left = dkm_ctx_rank(ctx) == dkm_ctx_size(ctx) - 1 ? 1 : -1; /* the last rank, later */
+    dkm_ctx *inner = NULL;
+
+    CHECK(dkm_ctx_create(dkm_ctx_comm(ctx), &inner) == DKM_OK);
+    dkm_ctx_set_interrupt(ctx, when_zero, &left);
+    CHECK(dkm_agree(ctx, DKM_LOCAL_OK) == DKM_OK);
+    CHECK(dkm_agree(inner, DKM_LOCAL_OK) == DKM_ERR_STOPPED);
+    CHECK(strcmp(dkm_ctx_message(inner), "interrupted") == 0);
+    CHECK(dkm_agree(inner, DKM_LOCAL_OK) == DKM_OK);
+    left = 0;
+    CHECK(dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_IO, "a failure comes first")) == DKM_ERR_IO);
+    dkm_ctx_set_interrupt(ctx, NULL, NULL);
+    CHECK(dkm_agree(ctx, DKM_LOCAL_OK) == DKM_OK);
+    dkm_ctx_destroy(&inner);
+}
+
 static void a_value_that_differs_over_ranks_is_named(dkm_ctx *ctx)
 {
     CHECK(dkm_check_uniform_at(ctx, "gamma", 0.25) == DKM_OK);
@@ -225,6 +250,7 @@ static void a_fortran_handle_makes_a_context(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(one_bad_rank_fails_them_all),
     CASE(the_lowest_failing_rank_is_heard),
+    CASE(an_interrupt_of_one_rank_stops_them_all),
     CASE(a_value_that_differs_over_ranks_is_named),
     CASE(blocks_are_counted_aligned_and_freed),
     CASE(an_impossible_size_is_refused),
