@@ -9,7 +9,8 @@ build=${DKMAP_BUILD:-$root/build}
 packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
 libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
 libjansson-dev libparasail-dev"
-python_packages="python3-numpy python3-scipy python3-mpi4py python3-sklearn python3-h5py"
+python_packages="python3-numpy python3-scipy python3-mpi4py python3-sklearn python3-pandas
+python3-h5py"
 
 # cores: how many there are, whatever OMP_NUM_THREADS says
 cores() {

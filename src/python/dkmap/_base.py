@@ -3,7 +3,7 @@ estimators need."""
 try:
     from sklearn.base import (BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin)
     from sklearn.base import ClassNamePrefixFeaturesOutMixin
-    from sklearn.exceptions import NotFittedError
+    from sklearn.exceptions import DataConversionWarning, NotFittedError
 except ImportError:
     import inspect
 
@@ -11,6 +11,9 @@ except ImportError:
 
     class NotFittedError(ValueError, AttributeError):
         """Raised by an estimator that is used before it is fitted."""
+
+    class DataConversionWarning(UserWarning):
+        """Warns of data that were taken in another form than they were given."""
 
     class BaseEstimator:
         @classmethod

@@ -2,15 +2,15 @@
 import contextlib
 import copyreg
 import ctypes as ct
-import itertools
 import logging
+import signal
 import sys
-import time
+import threading
 
 import numpy as np
 from mpi4py import MPI
 
-from ._library import Handle, Listener, MESSAGE, PROGRESS, encode, lib, mpi_version
+from ._library import ASKED, Handle, Listener, MESSAGE, PROGRESS, lib, mpi_version
 
 log = logging.getLogger("dkmap")
 
@@ -124,11 +124,37 @@ class Context:
         self.failures = []  # exceptions of callbacks of this rank
         self.progress = None
         self._callbacks = MESSAGE(self._message), PROGRESS(self._progress)
+        self._asked_callback = ASKED(self._asked)
         lib.dkm_ctx_set_listener(self.pointer, Listener(None, *self._callbacks))
+        lib.dkm_ctx_set_interrupt(self.pointer, self._asked_callback, None)
 
     def _message(self, user, level, text):
         levels = (logging.WARNING, logging.INFO, logging.DEBUG)
         log.log(levels[level], "%s", text.decode(errors="replace"))
+
+    def _asked(self, user):
+        """Whether to stop at this safe point. Python handles signals as soon as it runs anything."""
+        return int(bool(self.failures))
+
+    @contextlib.contextmanager
+    def _interrupts_deferred(self):
+        """Note the exceptions of the handler of Ctrl-C, to be raised when the library has stopped."""
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def note(number, frame):
+            try:
+                handler(number, frame)
+            except BaseException as failure:
+                self.failures.append(failure)
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
     def _progress(self, user, phase, fraction, left):
         if self.progress:
@@ -140,7 +166,8 @@ class Context:
 
     def call(self, function, *arguments):
         """Call a collective of the library; a failure raises on every rank."""
-        status = getattr(lib, function)(*arguments)
+        with self._interrupts_deferred():
+            status = getattr(lib, function)(*arguments)
         if status:
             self._raise(status)
 
@@ -154,23 +181,21 @@ class Context:
         """The exception of a function of the program, where one failed; else what the library says."""
         message = lib.dkm_ctx_message(self.pointer).decode(errors="replace")
         with self.agree():
-            self.raise_failures()
+            pass
         raise ERRORS[status - 1](message)
-
-    def raise_failures(self):
-        """What functions of the program raised on this rank since the last call. Local."""
-        failures, self.failures = self.failures, []
-        if failures:
-            raise failures[0]
 
     @contextlib.contextmanager
     def agree(self):
-        """Around local steps: what one rank raises, all of them raise. Collective."""
+        """Around local steps: what one rank raises, there or in a function that the library called, all of
+        them raise. Collective."""
         failure = None
         try:
             yield
         except BaseException as problem:
             failure = problem
+        if self.failures:
+            failure = failure or self.failures[0]
+            self.failures.clear()
         if self.size > 1:
             others = self.comm.allgather(_portable(failure))
             first = next((rank for rank, other in enumerate(others) if other), None)

@@ -39,7 +39,11 @@ def as_objects(objects):
     if hasattr(objects, "__array__") or hasattr(objects, "__array_interface__") or isinstance(
             objects, (list, tuple)):
         array = _to_array(objects)
-        return array.ravel().tolist() if _special(array) else array
+        if _special(array):
+            return array.tolist()
+        if array.dtype == object and array.ndim == 1:  # of numbers, as tables have them
+            array = _to_array(array.tolist())
+        return array
     raise TypeError(f"objects are arrays, sparse matrices or lists, not {type(objects).__name__}")
 
 
@@ -186,7 +190,7 @@ def _prepare_array(part, name):
     if part is None:
         return "dkm_data_from_array", [ct.byref(Array())], None
     array = numbers(part.toarray() if scipy.sparse.issparse(part) else part, name, dimensions=1)
-    array = array.reshape(len(array), -1)
+    array = array.reshape(len(array), array.shape[1] if array.ndim == 2 else 1)
     size = array.itemsize
     if not array.flags.aligned or any(step % size or step < 0 for step in array.strides):
         array = np.ascontiguousarray(array)

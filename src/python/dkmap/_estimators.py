@@ -1,410 +1,16 @@
 """Estimators with scikit-learn's conventions. Their parameters are the settings of the methods."""
-import warnings
+import ctypes as ct
 
 import numpy as np
-import scipy.sparse
 
-from . import _settings
-from ._base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, NotFittedError,
-                    RegressorMixin, TransformerMixin)
-from ._context import _defaults, context
-from ._data import as_objects, count, from_data, is_rows, numbers, share, to_data
+from ._base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from ._data import count, from_data, is_rows, numbers, to_data
+from ._estimator import (COMMON, KERNEL, ClassesOutputs, Estimator, NumbersOutputs, ObjectsOutputs, Preimages)
+from ._gram import GramProblem
 from ._kernels import expression
-from ._library import Handle, encode, lib
-from ._model import Model, first_of, load_model, restore
-
-# What every estimator takes beside the settings of its method.
-COMMON = [("grid", None), ("block", None), ("random_state", None), ("threads", None), ("x_type", None),
-          ("comm", None), ("replicated", None), ("progress", None)]
-# How scikit-learn's kernels are told apart.
-KERNEL = [("gamma", None), ("degree", 3), ("coef0", 1), ("kernel_params", None)]
-
-PARAMETERS = """
-
-Parameters
-----------
-"""
-SHARED_HELP = {
-    "gamma": "of the kernels rbf, poly, laplacian, sigmoid and chi2 where `kernel` is one of these names "
-             "alone, as in scikit-learn: 1 / columns where it is None",
-    "degree": "of the kernel poly where it is named alone",
-    "coef0": "of the kernels poly and sigmoid where they are named alone",
-    "kernel_params": "keyword arguments of a kernel that is a function",
-    "grid": "process grid, such as '2x3'; near-square over all ranks where it is None",
-    "block": "block size of distributed matrices",
-    "random_state": "seed of every random choice; also `seed`",
-    "threads": "threads per rank; None leaves the number of threads as it is",
-    "x_type": "what X is, where that is not clear: dense, sparse, gram, distance, graph, labels, "
-              "label-sets, strings, sets",
-    "y_type": "the same of y",
-    "comm": "communicator of mpi4py; None: that of set_config(), at first MPI.COMM_SELF",
-    "replicated": "whether every rank passes the same X and y, all of them, and gets all results; else each "
-                  "passes rows of its own and gets the results of those",
-    "progress": "True for a bar on rank 0, or a function of phase, fraction and seconds left",
-}
-
-
-class Estimator(BaseEstimator):
-    """What all estimators share."""
-
-    _method = None
-    _own = []  # parameters that are not settings
-    _own_defaults = {}  # of settings, where they are scikit-learn's
-    _order = ()  # of the first parameters
-    _outputs = None  # what y is: "numbers", "classes", "objects", or nothing
-
-    def __init_subclass__(cls, **arguments):
-        super().__init_subclass__(**arguments)
-        if cls._method is None or "_rows" in vars(cls):
-            return
-        cls._rows = _settings.rows_of(cls._method)
-        known = [(row.name, cls._own_defaults.get(row.name, row.default)) for row in cls._rows]
-        kernel = KERNEL if any(row.name == "kernel" for row in cls._rows) else []
-        y_type = [("y_type", None)] if cls._outputs == "objects" else []
-        cls._complete(known + cls._own + kernel + y_type + COMMON,
-                      {alias: row.name for row in cls._rows for alias in row.aliases},
-                      {row.name: row.help + (f": {', '.join(row.choices)}" if row.choices else "")
-                       for row in cls._rows})
-
-    @classmethod
-    def _complete(cls, parameters, aliases, helps):
-        """Make __init__ and the list of parameters in the documentation of the class."""
-        first = {name: place for place, name in enumerate(cls._order)}
-        parameters = sorted(parameters, key=lambda one: first.get(one[0], len(first)))
-        aliases = {other: name for other, name in {**aliases, "seed": "random_state"}.items()
-                   if other not in dict(parameters)}
-        cls._aliases = aliases
-        cls.__init__ = _settings.make_init(parameters, aliases)
-        lines = [f"{name} : default {default!r}\n    {helps.get(name) or SHARED_HELP.get(name, '')}"
-                 for name, default in parameters]
-        cls.__doc__ = (cls.__doc__ or "") + PARAMETERS + "\n".join(lines) + "\n"
-
-    def set_params(self, **parameters):
-        return super().set_params(**{self._aliases.get(name, name): value
-                                     for name, value in parameters.items()})
-
-    # --- the context, and objects on it
-
-    def _context(self):
-        ctx = context(self.comm)
-        lib.dkm_ctx_set_seed(ctx.pointer, self._seed())
-        if self.threads is not None:
-            lib.dkm_ctx_set_threads(ctx.pointer, int(self.threads))
-        return ctx
-
-    def _seed(self):
-        state = self.random_state
-        if state is None:
-            return 0
-        return int(state.randint(2**31) if hasattr(state, "randint") else state)
-
-    @property
-    def _same(self):
-        return _defaults["replicated"] if self.replicated is None else self.replicated
-
-    def _check_X(self, X, reset):
-        """This rank's inputs as the library takes them. Local."""
-        if X is None:
-            return None
-        names = _feature_names(X)
-        X = as_objects(X)
-        if not is_rows(X):
-            if self._wants_rows():
-                numbers(np.array(X), "X")  # raises
-            return X
-        X = numbers(X, "X")
-        columns = X.shape[1]
-        if reset:
-            self.n_features_in_ = columns
-            if names is not None:
-                self.feature_names_in_ = names
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-        else:
-            self._check_names(names)
-            if columns != self.n_features_in_:
-                raise ValueError(f"X has {columns} features, but {type(self).__name__} is expecting "
-                                 f"{self.n_features_in_} features as input.")
-        return X
-
-    def _check_names(self, names):
-        known = getattr(self, "feature_names_in_", None)
-        kind = type(self).__name__
-        if names is None and known is not None:
-            warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names")
-        elif names is not None and known is None:
-            warnings.warn(f"X has feature names, but {kind} was fitted without feature names")
-        elif names is not None and list(names) != list(known):
-            raise ValueError(_names_differ(names, known))
-
-    def _wants_rows(self):
-        """Whether the kernel is one of rows of numbers for certain."""
-        return getattr(self, "kernel", None) in ("linear", "rbf", "poly", "polynomial", "cosine",
-                                                 "laplacian", "precomputed")
-
-    def _check_rows(self, X, least=1):
-        if X is not None and count(X) < least:
-            shape = getattr(X, "shape", (len(X),))
-            raise ValueError(f"Found array with {count(X)} sample(s) (shape={tuple(shape)}) while a minimum "
-                             f"of {least} is required.")
-
-    def _type_of_X(self):
-        if self.x_type is None and getattr(self, "kernel", None) in ("precomputed", "gram"):
-            return "gram"
-        return self.x_type
-
-    def _check_fitted(self):
-        if not hasattr(self, "report_"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                                 "appropriate arguments before using this estimator.")
-
-    # --- fitting
-
-    def fit(self, X, y=None):
-        """Fit. Collective on `comm`.
-
-        X : inputs of this rank, or None on ranks that have none; y : as many outputs
-        """
-        ctx = self._context()
-        with ctx.agree():
-            X = self._check_X(X, reset=True)
-            self._check_rows(X, 1 if ctx.size == 1 or self._same else 0)
-            y = self._check_y(X, y)
-        if ctx.size > 1 and not self._same:
-            self._share_width(ctx, X)
-        Y = self._encode_y(ctx, y)
-        with ctx.telling(self.progress):
-            self._fit(ctx, X, Y)
-        return self
-
-    def _share_width(self, ctx, X):
-        """Ranks without rows learn how many columns there are. Collective."""
-        known = next(filter(None, ctx.comm.allgather(getattr(self, "n_features_in_", None)
-                                                      if X is not None and is_rows(X) else None)), None)
-        if known is not None and not (X is not None and is_rows(X)):
-            self.n_features_in_ = known
-
-    def _fit(self, ctx, X, Y):
-        objects, at = {}, getattr(self, "n_features_in_", None)
-        values = {row.name: getattr(self, row.name) for row in self._rows}
-        values.update(self._values(ctx, values, at))
-        with _settings.apply(ctx, self._method, self._rows, values, objects) as settings:
-            self._layout(ctx, settings)
-            with to_data(ctx, X, self._type_of_X(), "X", self._same) as data:
-                model, report = Handle("model"), Handle("report")
-                ctx.call("dkm_fit", ctx.pointer, encode(self._method), data.pointer,
-                         Y.pointer if Y else None, settings.pointer, model.out, report.out)
-                model.keep = [data.keep, Y.keep if Y else None, objects]
-        self._finish(ctx, Model(ctx, model), report, X)
-
-    def _layout(self, ctx, settings):
-        for name in ("grid", "block"):
-            value = getattr(self, name)
-            if value is not None:
-                ctx.call("dkm_settings_set", settings.pointer, encode(name), encode(str(value)))
-
-    def _values(self, ctx, values, columns):
-        """Settings whose parameters are not their values."""
-        found = {}
-        for name in ("kernel", "output_kernel"):
-            if values.get(name) is None:
-                continue
-            mine = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "columns": columns,
-                    "parameters": self.kernel_params} if name == "kernel" else {}
-            found[name] = expression(ctx, values[name], name=getattr(self, f"_{name}_name", None), **mine)
-            if callable(values[name]):
-                setattr(self, f"_{name}_name", found[name])
-        return found
-
-    def _finish(self, ctx, model, report, X):
-        with ctx.agree():
-            ctx.raise_failures()
-        self.report_, told = _settings.report_of(report)
-        report.close()
-        for text in told:
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
-        self._model = model
-        self._content = None
-        self.X_fit_ = X
-        self._attributes(ctx, X)
-
-    def _attributes(self, ctx, X):
-        """Results as attributes. Collective."""
-
-    def _own_rows(self, ctx, values, X):
-        """Of a row for each training object those of this rank's own objects. Collective."""
-        rows = count(X) if X is not None else 0
-        if ctx.size == 1 or self._same:
-            return values
-        total = sum(ctx.comm.allgather(rows))
-        first = first_of(ctx, rows)
-        return values[first:first + rows] if len(values) == total else values
-
-    # --- outputs
-
-    def _check_y(self, X, y):
-        """Outputs of this rank, checked. Local."""
-        if self._outputs is None:
-            return None
-        if y is None and X is not None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                             "is None.")
-        if y is None:
-            return None
-        y = self._check_outputs(y)
-        if X is None or count(X) != count(y):
-            raise ValueError("Found input variables with inconsistent numbers of samples: "
-                             f"{[count(X) if X is not None else 0, count(y)]}")
-        return y
-
-    def _check_outputs(self, y):
-        raise NotImplementedError
-
-    def _encode_y(self, ctx, y):
-        return None
-
-    # --- the model
-
-    def _fitted(self):
-        """The model, read again after pickling. Collective then."""
-        self._check_fitted()
-        if self._model is None:
-            ctx = self._context()
-            for name in ("kernel", "output_kernel"):
-                if callable(getattr(self, name, None)):
-                    self._values(ctx, {name: getattr(self, name)}, None)
-            self._model = restore(ctx, self._content)
-            self._content = None
-        return self._model
-
-    def _apply(self, X, function="dkm_model_predict"):
-        self._check_fitted()
-        ctx = self._context()
-        with ctx.agree():
-            X = self._check_X(X, reset=False)
-            self._check_rows(X, 1 if ctx.size == 1 or self._same else 0)
-        return self._fitted().apply(function, X, self._type_of_X(), "X", self._same)
-
-    def save(self, path):
-        """Write the model to a file that the command reads too. Collective."""
-        self._fitted().save(path)
-        return self
-
-    def __getstate__(self):
-        """What is pickled: the model as the content of its file. Collective where it is fitted."""
-        state = dict(super().__getstate__())
-        if state.get("_model") is not None:
-            state["_content"] = self._model.dump()
-        if "_model" in state:
-            state["_model"] = None
-        state.pop("X_fit_", None)
-        return state
-
-
-def _feature_names(X):
-    """Names of the columns of a table whose names are strings, as scikit-learn takes them."""
-    columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(X, "iloc"):
-        return None
-    names = np.asarray(columns, dtype=object)
-    kinds = {type(name) for name in names}
-    if kinds == {str}:
-        return names
-    if str in kinds:
-        raise TypeError("Feature names are only supported if all input features have string names, but your "
-                        f"input has {sorted(kind.__qualname__ for kind in kinds)} as feature name / column "
-                        "name types.")
-    return None
-
-
-def _names_differ(names, known):
-    message = "The feature names should match those that were passed during fit.\n"
-    unexpected = sorted(set(names) - set(known))
-    missing = sorted(set(known) - set(names))
-    if unexpected:
-        message += "Feature names unseen at fit time:\n" + "".join(f"- {one}\n" for one in unexpected)
-    if missing:
-        message += "Feature names seen at fit time, yet now missing:\n" + "".join(
-            f"- {one}\n" for one in missing)
-    if not missing and not unexpected:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    return message
-
-
-class NumbersOutputs:
-    """Outputs that are numbers: y of one or two dimensions."""
-
-    _outputs = "numbers"
-
-    def _check_outputs(self, y):
-        y = numbers(y, "y", dimensions=1)
-        if scipy.sparse.issparse(y):
-            raise ValueError("y is sparse: pass dense outputs")
-        return y
-
-    def _encode_y(self, ctx, y):
-        shapes = ctx.comm.allgather(None if y is None else y.ndim) if ctx.size > 1 else [y.ndim]
-        self._flat = 2 not in shapes
-        return to_data(ctx, y, "dense", "y", self._same)
-
-    def predict(self, X):
-        """Predict the outputs of this rank's inputs. Collective."""
-        values = self._apply(X)
-        return values[:, 0] if self._flat else values
-
-    def score(self, X, y, sample_weight=None):
-        """R^2 over the rows of all ranks, mean over the outputs. Collective."""
-        predicted = self.predict(X)
-        y = np.asarray(y, float).reshape(len(predicted), -1)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-        ctx = self._model.ctx
-        every = (lambda value: value) if self._same or ctx.size == 1 else ctx.comm.allreduce
-        mean = every(weight @ y) / every(weight.sum())
-        left = every(weight @ (y - predicted.reshape(len(y), -1)) ** 2)
-        spread = every(weight @ (y - mean) ** 2)
-        ratio = np.where(spread > 0, 1 - left / np.where(spread > 0, spread, 1), left == 0)
-        return float(np.mean(ratio))
-
-
-class ClassesOutputs:
-    """Outputs that are classes, of any type that can be sorted."""
-
-    _outputs = "classes"
-
-    def _check_outputs(self, y):
-        y = np.asarray(y)
-        if y.ndim == 2 and y.shape[1] == 1:
-            warnings.warn("A column-vector y was passed when a 1d array was expected", UserWarning)
-            y = y.ravel()
-        if y.ndim != 1:
-            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
-        if y.dtype.kind == "f":
-            numbers(y, "y", dimensions=1)
-            if (y != np.floor(y)).any():
-                raise ValueError("Unknown label type: continuous y; classes are integers or strings")
-        return y
-
-    def _encode_y(self, ctx, y):
-        mine = np.unique(y) if y is not None else None
-        found = [one for one in ctx.comm.allgather(mine) if one is not None] if ctx.size > 1 else [mine]
-        self.classes_ = np.unique(np.concatenate(found))
-        with ctx.agree():
-            if len(self.classes_) < 2:
-                raise ValueError(f"{type(self).__name__} needs at least 2 classes, and y has one class")
-        places = None if y is None else np.searchsorted(self.classes_, y).astype(float)
-        return to_data(ctx, places, "labels", "y", self._same)
-
-    def predict(self, X):
-        """Predict the classes of this rank's inputs. Collective."""
-        return self.classes_[self._apply(X).astype(int)]
-
-    def score(self, X, y, sample_weight=None):
-        """Accuracy over the rows of all ranks. Collective."""
-        right = self.predict(X) == np.asarray(y)
-        weight = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, float)
-        ctx = self._model.ctx
-        every = (lambda value: value) if self._same or ctx.size == 1 else ctx.comm.allreduce
-        return float(every(weight @ right) / every(weight.sum()))
+from ._library import (ExtrapolateInfo, ExtrapolateSettings, FISHER, Handle, LANDMARKS, LleInfo, LleSettings,
+                       TYPES, lib)
+from ._model import Model, first_of
 
 
 class _Ridge(Estimator):
@@ -412,11 +18,12 @@ class _Ridge(Estimator):
     _order = ("alpha", "kernel", "gamma", "degree", "coef0", "kernel_params")
 
     def _attributes(self, ctx, X):
-        parts = self._model.parts(("coefficients", "weights", "intercept"))
-        self.alpha_ = self.report_.get("gamma")
+        parts = self._model.parts(("coefficients", "weights", "intercept", "gamma"))
+        self.alpha_ = float(self.report_.get("gamma", np.ravel(parts.get("gamma", np.nan))[0]))
         self.alphas_ = np.atleast_1d(self.report_.get("path.gamma", self.alpha_))
         self.residual_ = self.report_.get("residual")
         self.loo_ = self.report_.get("loo")
+        self.n_iter_ = max(1, int(self.report_.get("iterations", 1)))
         for part, name in (("coefficients", "dual_coef_"), ("weights", "coef_"),
                            ("intercept", "intercept_")):
             if part not in parts:
@@ -445,3 +52,296 @@ class KernelRidgeClassifier(ClassesOutputs, ClassifierMixin, _Ridge):
     """
 
     _method = "krr"
+
+
+class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Kernel principal components.
+
+    Attributes: eigenvalues_, of the centered kernel matrix; eigenvectors_ (a row for each of this rank's
+    training objects); report_.
+    """
+
+    _method = "kpca"
+    _least = 2
+    _own_defaults = {"kernel": "linear", "n_components": None}
+    _order = ("n_components", "kernel", "gamma", "degree", "coef0", "kernel_params")
+
+    def _attributes(self, ctx, X):
+        parts = self._model.parts(("eigenvalues", "components"))
+        self.eigenvalues_ = parts["eigenvalues"]
+        self.eigenvectors_ = self._own_rows(ctx, parts["components"] * np.sqrt(self.eigenvalues_), X)
+        self.residual_ = self.report_.get("residual")
+
+    @property
+    def _n_features_out(self):
+        return len(self.eigenvalues_)
+
+    def transform(self, X):
+        """Coordinates of this rank's objects along the components. Collective."""
+        return self._apply(X)
+
+    def inverse_transform(self, Z):
+        """Objects whose coordinates are near those of the rows of Z, by a pre-image. Collective."""
+        self._check_fitted()
+        ctx = self._context()
+        with ctx.agree():
+            Z = numbers(Z, "Z") if Z is not None else None
+        self._configure()
+        return self._fitted().apply("dkm_model_decode", Z, "dense", "Z", self._same)
+
+
+class KernelDependencyEstimation(ObjectsOutputs, Preimages, Estimator):
+    """Kernel dependency estimation: from objects of any type to objects of any type.
+
+    Outputs are integers (classes), rows of numbers, strings, sets or label sets. Attributes: eigenvalues_
+    of the outputs' kernel matrix; residual_; report_.
+    """
+
+    _method = "kde"
+    _least = 2
+    _own_defaults = {"kernel": "linear", "n_components": None, "alpha": 1.0}
+    _order = ("kernel", "output_kernel", "n_components", "alpha")
+
+    def _attributes(self, ctx, X):
+        self.eigenvalues_ = self._model.parts(("eigenvalues",)).get("eigenvalues")
+        self.residual_ = self.report_.get("residual")
+        self.n_iter_ = max(1, int(self.report_.get("iterations", 1)))
+
+    def _values(self, ctx, values, columns):
+        found = super()._values(ctx, values, columns)
+        if values.get("output_kernel") is None:
+            found["output_kernel"] = "class" if self._kind == "labels" else "linear"
+        if values.get("regressor") == "svr":
+            found["alpha"] = None
+        return found
+
+
+class JointKernelMap(ObjectsOutputs, Estimator):
+    """Joint kernel maps: scores of pairs of inputs and outputs, by a margin.
+
+    C is the price of slack; None allows none. Attributes: n_iter_, the iterations of the cutting-plane
+    method; report_, with the constraints, the gap and the violation.
+    """
+
+    _method = "jkm"
+    _own_defaults = {"kernel": "linear", "C": 1.0}
+    _order = ("kernel", "output_kernel", "joint", "epsilon", "C")
+
+    def _check_outputs(self, y):
+        y = super()._check_outputs(y)
+        if is_rows(y) and y.ndim == 1 and y.dtype.kind == "f":  # outputs are classes or vectors
+            if (y != np.floor(y)).any():
+                raise ValueError("Unknown label type: continuous y; outputs are classes, rows of two dimensions "
+                                 "or other objects")
+            y = y.astype(int)
+        return y
+
+    def _attributes(self, ctx, X):
+        self.n_iter_ = max(1, int(self.report_.get("iterations", self.report_.get("rounds", 1))))
+
+
+class KNeighbors(ObjectsOutputs, Estimator):
+    """Nearest neighbors in the feature space of a kernel: regression where outputs are numbers, a vote
+    where they are classes, the neighbor's output where they are other objects."""
+
+    _method = "knn"
+    _own_defaults = {"kernel": "linear"}
+    _order = ("n_neighbors", "kernel")
+
+
+class SVC(ClassesOutputs, ClassifierMixin, Estimator):
+    """Support vector machines, one class against the rest.
+
+    Attributes: classes_, report_.
+    """
+
+    _method = "svm"
+    _own_defaults = {"kernel": "rbf", "C": 1.0}
+    _order = ("C", "kernel", "degree", "gamma", "coef0")
+
+
+class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Locally linear embedding.
+
+    New points are placed by the kernel of the embedding, at a'W^+ V with the weights a of their nearest
+    points (Ham, Lee, Mika and Schoelkopf 2004). Attributes: embedding_ (a row for each of this rank's
+    points), report_.
+    """
+
+    _least = 2
+
+    def _more_tags(self):
+        reason = ("transform() places points by the kernel of the embedding: where the neighbors fall into "
+                  "pieces W is singular, and training points are not placed where the embedding has them")
+        return {"_xfail_checks": {"check_transformer_general": reason,
+                                  "check_transformer_data_not_an_array": reason}}
+
+    def _finish_lle(self, ctx, model, Y, info, X):
+        rows = count(X) if X is not None else 0
+        with Y:
+            self.embedding_ = from_data(ctx, Y.pointer) if self._same else from_data(
+                ctx, Y.pointer, first_of(ctx, rows), rows)
+        self.report_ = {name: getattr(info, name) for name, _ in info._fields_ if name != "gram"}
+        self._model, self._content, self.X_fit_ = Model(ctx, model), None, X
+
+    @property
+    def _n_features_out(self):
+        return lib.dkm_model_output_cols(self._fitted().handle.pointer)
+
+    def fit(self, X, y=None):
+        """Fit. Collective on `comm`."""
+        ctx = self._context()
+        with ctx.agree():
+            X = self._check_X(X, reset=True)
+            self._check_rows(ctx, X, self._least)
+            settings = LleSettings(self.n_neighbors, self.n_components, self.ridge, 0, self._grid())
+        info, model, Y = LleInfo(), Handle("model"), Handle("data")
+        with ctx.telling(self.progress), to_data(ctx, X, "dense", "X", self._same) as data:
+            model.keep = [data.keep]
+            ctx.call("dkm_lle_fit", ctx.pointer, data.out, ct.byref(settings), model.out, Y.out,
+                     ct.byref(info))
+        self._finish_lle(ctx, model, Y, info, X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Fit, and the embedding of this rank's points. Collective."""
+        return self.fit(X).embedding_
+
+    def transform(self, X):
+        """Place this rank's points. Collective."""
+        return self._apply(X)
+
+    def _type_of_X(self):
+        return "dense"
+
+    def _wants_rows(self):
+        return True
+
+
+LocallyLinearEmbedding._complete(
+    [("n_neighbors", 5), ("n_components", 2), ("ridge", 1e-3)] + COMMON,
+    {"neighbours": "n_neighbors", "neighbors": "n_neighbors", "components": "n_components", "reg": "ridge"},
+    {"n_neighbors": "how many others each point is made of", "n_components": "how many coordinates",
+     "ridge": "added to the diagonal of a point's local matrix, a part of its trace; also `reg`"})
+
+
+class KernelExtension(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Kernel extrapolation: a kernel matrix that is known on some objects, made into the kernel
+    k_Q(x, x') = f(x)'Q f(x') on all objects that have features f.
+
+    Features are kernel values to landmarks, Fisher scores, weights on nearest neighbors, or else the rows
+    themselves. Attributes: report_ (rank, dimensions, residual, explained).
+    """
+
+    def fit(self, X, y=None, gram=None):
+        """Fit to the matrix `gram` of the objects X, or to that of `kernel` on them. Collective.
+
+        gram : rows of the kernel matrix of this rank's objects, with a column for each object of all ranks
+        """
+        ctx = self._context()
+        with ctx.agree():
+            X = self._check_X(X, reset=True)
+            self._check_rows(ctx, X)
+            self._check_choices()
+        with ctx.telling(self.progress), to_data(ctx, X, self._type_of_X(), "X", self._same) as data:
+            text = expression(ctx, self.kernel, getattr(self, "n_features_in_", None), self.gamma, self.degree,
+                              self.coef0, self.kernel_params)
+            with GramProblem(ctx, text, data) as problem:
+                self._extend(ctx, problem, data, gram, X)
+        return self
+
+    def _check_choices(self):
+        given = [name for name in ("landmarks", "fisher", "lle") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"features are made in one way: {' and '.join(given)} are given")
+        if self.fisher not in (None,) + FISHER:
+            raise ValueError(f"fisher is one of {', '.join(FISHER)}, not {self.fisher!r}")
+        if self.landmark_choice not in LANDMARKS:
+            raise ValueError(f"landmark_choice is one of {', '.join(LANDMARKS)}, not "
+                             f"{self.landmark_choice!r}")
+
+    def _features(self, ctx, problem, data):
+        """The feature map, and what it makes of the objects."""
+        features, F = Handle("features"), Handle("data")
+        layout = self._grid()
+        if self.lle is not None:
+            copy = ctx.create("data", "dkm_data_copy", data.pointer)
+            with copy:
+                ctx.call("dkm_features_lle", copy.out, self.lle, self.ridge, features.out, F.out)
+            return features, F
+        if self.landmarks is not None:
+            ctx.call("dkm_features_landmarks", data.pointer, problem.kernel.pointer, self.landmarks,
+                     LANDMARKS.index(self.landmark_choice), ct.byref(layout), features.out)
+        elif self.fisher is not None:
+            ctx.call("dkm_features_fisher", data.pointer, FISHER.index(self.fisher), features.out)
+        else:
+            ctx.call("dkm_features_dense", ctx.pointer, lib.dkm_data_cols(data.pointer), features.out)
+            ctx.call("dkm_data_copy", data.pointer, F.out)
+            return features, F
+        ctx.call("dkm_features_apply", features.pointer, data.pointer, F.out)
+        return features, F
+
+    def _extend(self, ctx, problem, data, gram, X):
+        info, model = ExtrapolateInfo(), Handle("model")
+        settings = ExtrapolateSettings(int(self.shear), self.cutoff or 0.0)
+        if any(ctx.comm.allgather(gram is not None)):
+            with to_data(ctx, gram, "dense", "gram", self._same) as G:
+                K = ctx.create("dmat", "dkm_gram_from_rows", problem.grid.pointer, G.pointer, problem.block)
+        else:
+            K = problem.square()
+        features, F = self._features(ctx, problem, data)
+        with K, features, F:
+            ctx.call("dkm_extend_fit", K.pointer, features.out, F.out, ct.byref(settings), model.out,
+                     ct.byref(info))
+        self.report_ = {name: getattr(info, name) for name, _ in info._fields_}
+        self.residual_ = info.residual
+        self._model, self._content, self.X_fit_ = Model(ctx, model), None, X
+
+    @property
+    def _n_features_out(self):
+        return self.report_["dimensions"]
+
+    def transform(self, X):
+        """Coordinates of this rank's objects, whose inner products are kernel values. Collective."""
+        return self._apply(X, "dkm_extend_coordinates")
+
+    def gram(self, X):
+        """Kernel values of this rank's objects to the training objects of all ranks. Collective."""
+        return self._apply(X)
+
+
+KernelExtension._complete(
+    [("kernel", "linear"), ("landmarks", None), ("landmark_choice", "uniform"), ("fisher", None),
+     ("lle", None), ("ridge", 1e-3), ("shear", True), ("cutoff", None)] + KERNEL + COMMON, {},
+    {"kernel": "of the objects: for landmarks, and for the matrix where none is given",
+     "landmarks": "features: kernel values to so many of the objects",
+     "landmark_choice": "which ones: " + ", ".join(LANDMARKS),
+     "fisher": "features: Fisher scores of a model of the objects: " + ", ".join(FISHER),
+     "lle": "features: the weights on so many nearest others that a point is made of",
+     "ridge": "of the weights of `lle`, a part of the trace",
+     "shear": "whether K - K_Q must be positive semidefinite",
+     "cutoff": "singular values of the features below this part of the largest count as zero"})
+
+
+def from_model(ctx, name, model, comm, replicated):
+    """An estimator of a model that was read from a file. Collective."""
+    kind = TYPES[lib.dkm_model_output_type(model.handle.pointer)]
+    if name == "KernelRidge" and kind == "labels":
+        name = "KernelRidgeClassifier"
+    estimator = globals()[name](comm=comm, replicated=replicated)
+    texts, inputs, classes = model.describe()
+    for parameter, text in texts.items():
+        if hasattr(estimator, parameter):
+            setattr(estimator, parameter, text)
+    if inputs is not None:
+        estimator.x_type, columns = inputs
+        if columns:
+            estimator.n_features_in_ = columns
+    estimator.report_ = {}
+    estimator._flat = lib.dkm_model_output_cols(model.handle.pointer) == 1
+    estimator._integer = np.dtype(int) if kind == "labels" else None
+    if isinstance(estimator, ClassesOutputs):
+        estimator.classes_ = classes.astype(int)
+    estimator._model, estimator._content, estimator.X_fit_ = model, None, None
+    estimator._attributes(ctx, None)
+    return estimator

@@ -19,6 +19,8 @@ text = ct.c_char_p
 TYPES = ("dense", "sparse", "labels", "label-sets", "strings", "sets", "gram", "distance", "graph")
 PREIMAGES = ("auto", "candidates", "linear", "exact", "fixed-point", "gradient", "mds", "learned",
              "strings", "coordinates")
+LANDMARKS = ("uniform", "leverage", "pivoted", "first", "farthest", "cholesky")
+FISHER = ("multinomial", "gaussian", "markov")
 KINDS = ("text", "real", "int", "choice", "grid", "bytes", "time", "flag", "kernel", "joint", "data")
 REQUIRED, HIDDEN = 1, 128  # of dkm_setting.flags
 
@@ -53,8 +55,32 @@ class PreimageSettings(ct.Structure):
                 ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double)]
 
 
+class LleSettings(ct.Structure):
+    _fields_ = [("neighbours", idx), ("components", idx), ("ridge", ct.c_double), ("gram", ct.c_int),
+                ("layout", Layout)]
+
+
+class LleInfo(ct.Structure):
+    _fields_ = [("m", idx), ("components", idx), ("P", ct.c_int), ("Q", ct.c_int), ("block", idx),
+                ("shift", ct.c_double), ("rounds", ct.c_int), ("residual", ct.c_double),
+                ("smallest", ct.c_double), ("largest", ct.c_double), ("steps", ct.c_int),
+                ("unresolved", ct.c_double), ("gram", pointer)]
+
+
+class ExtrapolateSettings(ct.Structure):
+    _fields_ = [("shear", ct.c_int), ("cutoff", ct.c_double)]
+
+
+class ExtrapolateInfo(ct.Structure):
+    _fields_ = [("m", idx), ("features", idx), ("rank", idx), ("dimensions", idx),
+                ("cutoff", ct.c_double), ("condition", ct.c_double), ("smallest", ct.c_double),
+                ("largest", ct.c_double), ("shift", ct.c_double), ("direction_cutoff", ct.c_double),
+                ("residual", ct.c_double), ("explained", ct.c_double)]
+
+
 MESSAGE = ct.CFUNCTYPE(None, pointer, ct.c_int, text)
 PROGRESS = ct.CFUNCTYPE(None, pointer, text, ct.c_double, ct.c_double)
+ASKED = ct.CFUNCTYPE(ct.c_int, pointer)
 BLOCK = ct.CFUNCTYPE(ct.c_int, pointer, pointer, pointer, ct.POINTER(ct.c_double))
 DIAGONAL = ct.CFUNCTYPE(ct.c_int, pointer, pointer, ct.POINTER(ct.c_double))
 
@@ -74,6 +100,7 @@ FUNCTIONS = {
     "dkm_ctx_create_f": (ct.c_int, [ct.c_int, to_pointer]),
     "dkm_ctx_message": (text, [pointer]),
     "dkm_ctx_set_listener": (None, [pointer, Listener]),
+    "dkm_ctx_set_interrupt": (None, [pointer, ASKED, pointer]),
     "dkm_ctx_set_seed": (None, [pointer, ct.c_uint64]),
     "dkm_ctx_set_threads": (None, [pointer, ct.c_int]),
     "dkm_ctx_live_blocks": (idx, [pointer]),
@@ -111,11 +138,41 @@ FUNCTIONS = {
     "dkm_kernel_text": (text, [pointer]),
     "dkm_kernel_register": (ct.c_int, [pointer, text, ct.POINTER(KernelCallback)]),
     "dkm_kernel_destroy": (None, [to_pointer]),
+    "dkm_kernel_prepare": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_kernel_prepare_new": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_prepared_destroy": (None, [to_pointer]),
+    "dkm_grid_create": (ct.c_int, [pointer, ct.c_int, ct.c_int, to_pointer]),
+    "dkm_grid_block": (idx, [pointer, idx]),
+    "dkm_grid_destroy": (None, [to_pointer]),
+    "dkm_dmat_to_rows": (ct.c_int, [pointer, pointer]),
+    "dkm_dmat_destroy": (None, [to_pointer]),
+    "dkm_data_create_dense": (ct.c_int, [pointer, idx, idx, to_pointer]),
+    "dkm_data_copy": (ct.c_int, [pointer, to_pointer]),
+    "dkm_data_values": (pointer, [pointer]),
+    "dkm_gram": (ct.c_int, [pointer, pointer, pointer, idx, ct.c_int, to_pointer]),
+    "dkm_gram_from_rows": (ct.c_int, [pointer, pointer, idx, to_pointer]),
+    "dkm_gram_to_rows": (ct.c_int, [pointer, to_pointer]),
+    "dkm_gram_cross": (ct.c_int, [pointer, pointer, pointer, pointer, idx, idx, ct.c_int, to_pointer]),
+    "dkm_gram_center": (ct.c_int, [pointer, pointer]),
+    "dkm_gram_center_new": (ct.c_int, [pointer, pointer]),
+    "dkm_features_dense": (ct.c_int, [pointer, idx, to_pointer]),
+    "dkm_features_landmarks": (ct.c_int, [pointer, pointer, idx, ct.c_int, ct.POINTER(Layout), to_pointer]),
+    "dkm_features_fisher": (ct.c_int, [pointer, ct.c_int, to_pointer]),
+    "dkm_features_lle": (ct.c_int, [to_pointer, idx, ct.c_double, to_pointer, to_pointer]),
+    "dkm_features_apply": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_features_destroy": (None, [to_pointer]),
+    "dkm_extend_fit": (ct.c_int, [pointer, to_pointer, to_pointer, ct.POINTER(ExtrapolateSettings),
+                                  to_pointer, ct.POINTER(ExtrapolateInfo)]),
+    "dkm_extend_coordinates": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_lle_fit": (ct.c_int, [pointer, to_pointer, ct.POINTER(LleSettings), to_pointer, to_pointer,
+                               ct.POINTER(LleInfo)]),
     "dkm_fit": (ct.c_int, [pointer, text, pointer, pointer, pointer, to_pointer, to_pointer]),
     "dkm_report_count": (idx, [pointer]),
     "dkm_report_at": (ct.POINTER(Result), [pointer, idx]),
     "dkm_report_destroy": (None, [to_pointer]),
     "dkm_model_method": (text, [pointer]),
+    "dkm_model_output_type": (ct.c_int, [pointer]),
+    "dkm_model_output_cols": (idx, [pointer]),
     "dkm_model_batch_rows": (idx, [pointer]),
     "dkm_model_configure": (ct.c_int, [pointer, ct.POINTER(PreimageSettings)]),
     "dkm_model_predict": (ct.c_int, [pointer, pointer, to_pointer]),

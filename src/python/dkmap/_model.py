@@ -6,9 +6,8 @@ import tempfile
 
 import numpy as np
 
-from ._context import context
-from ._data import count, from_data, share, to_data
-from ._library import Layout, PREIMAGES, PreimageSettings, encode, idx, lib
+from ._data import count, from_data, to_data
+from ._library import Layout, PREIMAGES, PreimageSettings, TYPES, encode, idx, lib
 
 
 class Model:
@@ -73,6 +72,22 @@ class Model:
                 elif data:
                     found[name] = from_data(ctx, data)
         return found
+
+    def describe(self):
+        """Texts of its kernels, type and columns of its inputs, and its classes, where it has them."""
+        texts, inputs, classes, n = {}, None, None, idx()
+        with self.ctx.create("parts", "dkm_parts_create", self.handle.pointer) as parts:
+            for name in ("kernel", "output_kernel"):
+                text = lib.dkm_parts_text(parts.pointer, encode(name))
+                if text:
+                    texts[name] = text.decode()
+            data = lib.dkm_parts_data(parts.pointer, b"inputs")
+            if data:
+                inputs = TYPES[lib.dkm_data_type(data)], lib.dkm_data_cols(data)
+            values = lib.dkm_parts_reals(parts.pointer, b"classes", ct.byref(n))
+            if values:
+                classes = np.array(values[:n.value])
+        return texts, inputs, classes
 
     def save(self, path):
         self.ctx.call("dkm_model_save", self.handle.pointer, encode(path), encode(" ".join(sys.argv)))

@@ -1,7 +1,5 @@
 """The parameters of estimators, from the tables of settings of the methods."""
-import ctypes as ct
 import inspect
-import math
 
 import numpy as np
 
