@@ -34,6 +34,7 @@ typedef struct dkm_lle_info {
     int steps;         /**< of conjugate gradients for W^+ V */
     double unresolved; /**< ||W U - V|| / ||V|| after them */
     dkm_data *gram; /**< the kernel matrix where it is wanted, the caller's to destroy; else NULL */
+    double error;   /**< ||Y - W Y||^2 of the embedding Y: the eigenvalues that are kept, in sum */
 } dkm_lle_info;
 
 dkm_lle_settings dkm_lle_settings_default(void);

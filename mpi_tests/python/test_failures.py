@@ -67,7 +67,7 @@ def test_ranks_that_do_not_fit_together():
 def test_wrong_settings_are_named():
     raises(ValueError, fit(rows, targets, kernel="rbf(sigmo=1)"), "sigmo", "^")
     raises(ValueError, fit(rows, targets, kernel="rfb(sigma=1)"), "rbf")
-    raises(ValueError, fit(rows, targets, alpha=-1.0), "gamma")
+    raises(ValueError, fit(rows, targets, alpha=-1.0), "alpha")
     raises(ValueError, fit(rows, targets, solver="gauss"), "cholesky")
     raises(TypeError, lambda: KernelRidge(alpfa=1), "alpfa")
     raises(ValueError, fit(rows, targets, kernel="ssk(r=2)"), "ssk")

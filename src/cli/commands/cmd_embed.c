@@ -13,6 +13,7 @@ static void cmd_embed_report(run *r, const dkm_lle_info *info)
     report_int(r, "components", info->components);
     report_real(r, "smallest", info->smallest);
     report_real(r, "largest", info->largest);
+    report_real(r, "reconstruction_error", info->error);
     report_int(r, "rounds", info->rounds);
     report_real(r, "residual", info->residual);
     if (info->shift > 0)

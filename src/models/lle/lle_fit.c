@@ -206,6 +206,8 @@ static dkm_status find_vectors(fit *f)
     f->info.residual = outcome.residual;
     f->info.smallest = 1.0 / f->values[0] - f->info.shift;
     f->info.largest = 1.0 / f->values[p - 1] - f->info.shift;
+    for (dkm_idx k = 0; k < p; k++)
+        f->info.error += 1.0 / f->values[k] - f->info.shift;
 out:
     return status;
 }

@@ -7,8 +7,8 @@
 Under mpirun, with comm=MPI.COMM_WORLD, each rank passes rows of its own.
 """
 from ._library import lib as _lib
-from ._context import (ArgumentError, Error, FileError, FormatError, NumericalError, OutOfMemory, Stopped,
-                       UnsupportedError, get_config, set_config)
+from ._context import (ArgumentError, Error, FileError, FitWarning, FormatError, NumericalError, OutOfMemory,
+                       Stopped, UnsupportedError, get_config, set_config)
 from ._estimators import (JointKernelMap, KernelDependencyEstimation, KernelExtension, KernelPCA, KernelRidge,
                           KernelRidgeClassifier, KNeighbors, LocallyLinearEmbedding, SVC)
 from ._files import load
@@ -16,7 +16,7 @@ from ._gram import gram
 from ._kernels import pairwise
 
 __version__ = _lib.dkm_version().decode()
-__all__ = ["ArgumentError", "Error", "FileError", "FormatError", "JointKernelMap", "KNeighbors",
+__all__ = ["ArgumentError", "Error", "FileError", "FitWarning", "FormatError", "JointKernelMap", "KNeighbors",
            "KernelDependencyEstimation", "KernelExtension", "KernelPCA", "KernelRidge", "KernelRidgeClassifier",
            "LocallyLinearEmbedding", "NumericalError", "OutOfMemory", "SVC", "Stopped", "UnsupportedError",
            "get_config", "gram", "load", "pairwise", "set_config"]

@@ -43,6 +43,10 @@ class UnsupportedError(Error, TypeError, ValueError):
     """Something that is not possible for these objects."""
 
 
+class FitWarning(UserWarning):
+    """What a fit did otherwise than asked."""
+
+
 class Stopped(KeyboardInterrupt):
     """A call that was interrupted and stopped at a safe point on all ranks."""
 

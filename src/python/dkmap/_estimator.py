@@ -6,7 +6,7 @@ import scipy.sparse
 
 from . import _settings
 from ._base import BaseEstimator, DataConversionWarning, NotFittedError
-from ._context import _defaults, context
+from ._context import FitWarning, _defaults, context
 from ._data import as_objects, count, is_rows, numbers, to_data
 from ._kernels import expression
 from ._library import Handle, Layout, encode, lib
@@ -55,7 +55,7 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **arguments):
         super().__init_subclass__(**arguments)
-        if cls._method is None or "_rows" in vars(cls):
+        if "_method" not in vars(cls) or cls._method is None:
             return
         cls._rows = _settings.rows_of(cls._method)
         known = [(row.name, cls._own_defaults.get(row.name, row.default)) for row in cls._rows]
@@ -234,7 +234,7 @@ class Estimator(BaseEstimator):
         self.report_, told = _settings.report_of(report)
         report.close()
         for text in told:
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            warnings.warn(text, FitWarning, stacklevel=4)
         self._model = model
         self._content = None
         self.X_fit_ = X

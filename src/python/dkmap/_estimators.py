@@ -165,7 +165,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     New points are placed by the kernel of the embedding, at a'W^+ V with the weights a of their nearest
     points (Ham, Lee, Mika and Schoelkopf 2004). Attributes: embedding_ (a row for each of this rank's
-    points), report_.
+    points), reconstruction_error_, report_.
     """
 
     _least = 2
@@ -182,6 +182,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self.embedding_ = from_data(ctx, Y.pointer) if self._same else from_data(
                 ctx, Y.pointer, first_of(ctx, rows), rows)
         self.report_ = {name: getattr(info, name) for name, _ in info._fields_ if name != "gram"}
+        self.reconstruction_error_ = info.error
         self._model, self._content, self.X_fit_ = Model(ctx, model), None, X
 
     @property

@@ -64,7 +64,7 @@ class LleInfo(ct.Structure):
     _fields_ = [("m", idx), ("components", idx), ("P", ct.c_int), ("Q", ct.c_int), ("block", idx),
                 ("shift", ct.c_double), ("rounds", ct.c_int), ("residual", ct.c_double),
                 ("smallest", ct.c_double), ("largest", ct.c_double), ("steps", ct.c_int),
-                ("unresolved", ct.c_double), ("gram", pointer)]
+                ("unresolved", ct.c_double), ("gram", pointer), ("error", ct.c_double)]
 
 
 class ExtrapolateSettings(ct.Structure):

@@ -22,6 +22,7 @@ class Row:
         self.choices = [one for one in (setting.choices or b"").decode().split("|") if one]
         self.required = bool(setting.flags & REQUIRED)
         names = [self.setting, *(setting.aliases or b"").decode().split("|")]
+        self.label = self.name if self.name in names else self.setting  # in messages of the library
         self.aliases = {one.replace("-", "_") for one in names if one} - {self.name, "gamma"}
         self.default = self._value(setting.default_text)
 
@@ -85,7 +86,7 @@ def apply(ctx, method, rows, values, objects):
             ctx.call("dkm_settings_set_data", settings.pointer, encode(row.setting),
                      objects[row.name].pointer)
         elif row.setting == "components" or not is_default(value, row.default) and value is not None:
-            ctx.call("dkm_settings_set", settings.pointer, encode(row.setting), encode(row.text(value)))
+            ctx.call("dkm_settings_set", settings.pointer, encode(row.label), encode(row.text(value)))
     return settings
 
 
