@@ -114,7 +114,7 @@ typedef struct dkm_cv_score {
 typedef struct dkm_cv_result {
     dkm_idx points;      /**< kernels x settings; kernel k with setting s is k * settings + s */
     dkm_cv_score *table; /**< one a point: over the folds; nested, over all inner folds */
-    dkm_idx best;        /**< the point with the least mean, the first of several */
+    dkm_idx best;        /**< the point with the best mean, the first of several */
     dkm_idx folds;
     dkm_idx *fold;      /**< of each example: the outer one */
     dkm_idx *chosen;    /**< nested: the point chosen for each outer fold; else NULL */

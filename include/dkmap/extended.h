@@ -7,6 +7,7 @@
 
 #include <dkmap/bench.h>
 #include <dkmap/blas_memory.h>
+#include <dkmap/categories.h>
 #include <dkmap/checkpoint.h>
 #include <dkmap/complete.h>
 #include <dkmap/cv.h>

@@ -1,17 +1,18 @@
 /** @file score.h  How far predictions are from the truth.
  *
- *  Every loss is a number a row, and a score their mean with its standard error:
+ *  Most losses are a number per row, and a score their mean with its standard error. Measures of
+ *  which more is better are called losses here as well.
  *
  *    mse       (1/d) sum_j (y_j - p_j)^2 of dense rows. Beside the mean: its root, and
  *              r2 = 1 - sum ||y - p||^2 / sum ||y - mean(y)||^2 over all rows and columns
  *    zero-one  1 where the prediction differs at all, else 0. Dense rows, labels, label sets,
  *              strings and sets
- *    hamming   share that differs: of the columns of dense rows; of the letters of strings, which
+ *    hamming   share that differs: of the columns of dense rows; of the bytes of strings, which
  *              must be of equal length; of label sets |Y xor P| / L, where L is how many labels
  *              there are: as many as dkm_score_settings says, and at least those that occur in the
  *              truth or the predictions; labels as zero-one
- *    edit      least number of letters inserted, deleted or changed to make the prediction the true
- *              string. Beside the mean: the mean of edit / max(1, length of the true string)
+ *    edit      least number of characters (of UTF-8) inserted, deleted or changed to make the
+ *              prediction the true string. Beside the mean: the mean of edit / max(1, length of the true string)
  *    kernel    ||Phi(y) - Phi(p)||^2 = l(y, y) - 2 l(y, p) + l(p, p) in the space of a kernel l on
  *              outputs of any type it is for. Beside the mean: its root, and the mean of the
  *              roots of all rows
@@ -20,6 +21,21 @@
  *              candidate each; predictions are dense rows of index, distance, index, distance, ...
  *              best first, or of index and score. A candidate that is not in a list of N has the
  *              place N + 1. Beside the mean: the share of those
+ *    mrr       the mean reciprocal rank, of such lists; 0 for a candidate that is not in its list
+ *    mae, median, r2, spearman  of dense rows: mean absolute error; median absolute error; explained
+ *              variance; correlation of ranks. The last three are means over the columns
+ *    accuracy  1 - zero-one
+ *    balanced-accuracy  mean recall of the classes that occur in the truth
+ *    precision, recall, f1  of two classes, for the greater one; of more classes and of label sets,
+ *              over all labels together. -macro: the mean over the labels. -examples: the mean over
+ *              the rows
+ *    auc, average-precision  of scores: dense rows with one column per class or label (the labels
+ *              are the numbers of the columns, or else as many as there are columns, in ascending
+ *              order), or one column for the greater of two classes. The mean over the columns
+ *    top-1, top-3, top-5, top-10  of scores: 1 where the true class is among the k greatest
+ *    nll       of scores that are probabilities: -log of that of the true class
+ *    bleu, chrf  of strings: common n-grams of words, of all rows together; F score of common
+ *              n-grams of characters
  */
 #ifndef DKMAP_SCORE_H
 #define DKMAP_SCORE_H
@@ -36,7 +52,32 @@ DKM_API_BEGIN
     X(DKM_LOSS_HAMMING, "hamming")                                                                 \
     X(DKM_LOSS_EDIT, "edit")                                                                       \
     X(DKM_LOSS_KERNEL, "kernel")                                                                   \
-    X(DKM_LOSS_RANK, "rank")
+    X(DKM_LOSS_RANK, "rank")                                                                       \
+    X(DKM_LOSS_MRR, "mrr")                                                                         \
+    X(DKM_LOSS_MAE, "mae")                                                                         \
+    X(DKM_LOSS_MEDIAN, "median")                                                                   \
+    X(DKM_LOSS_R2, "r2")                                                                           \
+    X(DKM_LOSS_SPEARMAN, "spearman")                                                               \
+    X(DKM_LOSS_ACCURACY, "accuracy")                                                               \
+    X(DKM_LOSS_BALANCED_ACCURACY, "balanced-accuracy")                                             \
+    X(DKM_LOSS_PRECISION, "precision")                                                             \
+    X(DKM_LOSS_PRECISION_MACRO, "precision-macro")                                                 \
+    X(DKM_LOSS_PRECISION_EXAMPLES, "precision-examples")                                           \
+    X(DKM_LOSS_RECALL, "recall")                                                                   \
+    X(DKM_LOSS_RECALL_MACRO, "recall-macro")                                                       \
+    X(DKM_LOSS_RECALL_EXAMPLES, "recall-examples")                                                 \
+    X(DKM_LOSS_F1, "f1")                                                                           \
+    X(DKM_LOSS_F1_MACRO, "f1-macro")                                                               \
+    X(DKM_LOSS_F1_EXAMPLES, "f1-examples")                                                         \
+    X(DKM_LOSS_AUC, "auc")                                                                         \
+    X(DKM_LOSS_AVERAGE_PRECISION, "average-precision")                                             \
+    X(DKM_LOSS_TOP_1, "top-1")                                                                     \
+    X(DKM_LOSS_TOP_3, "top-3")                                                                     \
+    X(DKM_LOSS_TOP_5, "top-5")                                                                     \
+    X(DKM_LOSS_TOP_10, "top-10")                                                                   \
+    X(DKM_LOSS_NLL, "nll")                                                                         \
+    X(DKM_LOSS_BLEU, "bleu")                                                                       \
+    X(DKM_LOSS_CHRF, "chrf")
 
 #define DKM_LOSS_ENUM(code, name) code,
 typedef enum dkm_loss { DKM_LOSS_LIST(DKM_LOSS_ENUM) DKM_LOSS_COUNT } dkm_loss;
@@ -45,10 +86,27 @@ typedef enum dkm_loss { DKM_LOSS_LIST(DKM_LOSS_ENUM) DKM_LOSS_COUNT } dkm_loss;
 /** Name of a loss. Local. */
 const char *dkm_loss_name(dkm_loss loss);
 
+/** What truth and predictions of a loss are. */
+typedef enum dkm_loss_input {
+    DKM_LOSS_OF_OBJECTS, /**< both of one type and width */
+    DKM_LOSS_OF_LABELS,  /**< classes, label sets, or dense rows that are a class or 0 and 1 */
+    DKM_LOSS_OF_SCORES,  /**< such a truth, and dense rows with a number per class or label */
+    DKM_LOSS_OF_LISTS    /**< labels, and lists of candidates */
+} dkm_loss_input;
+
+dkm_loss_input dkm_loss_takes(dkm_loss loss);
+
+/** Whether more is better. Local. */
+int dkm_loss_greater_is_better(dkm_loss loss);
+
+/** The loss to take for outputs of a type when none is named. Local. */
+dkm_loss dkm_loss_default(dkm_type type);
+
 typedef struct dkm_score {
     dkm_idx rows;
     double mean;
-    double stderror; /**< standard deviation / sqrt(rows); 0 for one row */
+    double stderror; /**< standard deviation / sqrt(rows); 0 for one row; NaN where the loss is not
+                          a mean over rows */
     int extras;      /**< how many of these there are */
     struct {
         const char *name;
@@ -93,6 +151,30 @@ DKM_NODISCARD dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data
 DKM_NODISCARD dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more,
                                                 dkm_idx *count);
 
+/** The value of each column of r2, spearman, median, auc or average-precision, whose score is their
+ *  mean. Collective.
+ *  @param[out] count   0 for other losses
+ *  @param[out] values  new, NaN where there is none; dkm_score_values_free() frees it */
+DKM_NODISCARD dkm_status dkm_score_columns(const dkm_data *truth, const dkm_data *pred,
+                                           const dkm_score_settings *settings, dkm_idx *count,
+                                           double **values);
+void dkm_score_values_free(double **values);
+
+/** How often each class was taken for each other. */
+typedef struct dkm_confusion {
+    dkm_idx classes;
+    dkm_idx *label; /**< ascending */
+    dkm_idx *count; /**< classes x classes, row-major: true class by predicted class */
+} dkm_confusion;
+
+/** Count. Collective; the matrix is replicated.
+ *  @param[in]  truth, pred  labels, or dense columns of whole numbers
+ *  @param[out] confusion    dkm_confusion_free() frees what it holds, also after a failure
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_score_confusion(const dkm_data *truth, const dkm_data *pred,
+                                             dkm_confusion *confusion);
+void dkm_confusion_free(dkm_confusion *confusion);
+
 /** The best prediction that looks at no input: the mean of dense rows, the most frequent of labels
  *  (the smallest of several), repeated for every row.
  *
@@ -103,11 +185,22 @@ DKM_NODISCARD dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm
  */
 DKM_NODISCARD dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
 
-/** The best such prediction under a loss: of dense rows the most frequent one for zero-one, and the
- *  most frequent value of each column for hamming, the first of several; else as
- *  dkm_score_baseline(). Collective. */
+/** A prediction that looks at no input and suits a loss. Collective.
+ *
+ *  Dense rows: the most frequent one for zero-one and accuracy, the most frequent value of each
+ *  column for hamming, its median for mae and median, else its mean. Labels: the most frequent.
+ *  Label sets: the labels that half of the rows have or, without any, the most frequent label.
+ *  Strings and sets: the most frequent. Of several as frequent, the first. Scores: the share of
+ *  each class or label.
+ *
+ *  @param[in]  columns  of scores: how many; else not read
+ *  @param[out] pred     new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED where dkm_score_has_baseline() is 0; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss,
-                                               dkm_data **pred);
+                                               dkm_idx columns, dkm_data **pred);
+
+/** Whether there is one for such a loss of such a truth. Local. */
+int dkm_score_has_baseline(dkm_type truth, dkm_loss loss);
 
 DKM_API_END
 

@@ -258,7 +258,7 @@ static void check_baseline(dkm_ctx *ctx, dkm_loss loss, double first, double sec
     dkm_score s = {0};
 
     CHECK_OK(ctx, make(ctx, DKM_DENSE, 7, pairs, &truth));
-    CHECK_OK(ctx, dkm_score_baseline_by(truth, loss, &pred));
+    CHECK_OK(ctx, dkm_score_baseline_by(truth, loss, 0, &pred));
     for (dkm_idx i = 0; pred && i < pred->mine.n; i++) {
         CHECK_CLOSE(pred->mine.values[2 * i], first, 1e-15);
         CHECK_CLOSE(pred->mine.values[2 * i + 1], second, 1e-15);

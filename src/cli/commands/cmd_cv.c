@@ -45,8 +45,8 @@ static const option options[] = {
      .kind = OPT_WORD,
      .metavar = "LOSS",
      .choices = DKM_LOSS_LIST(WORD_OF_LOSS),
-     .help = "loss of an example; mse for dense outputs and zero-one for others when not given; "
-             "rank, which is of lists of candidates, is for score alone"},
+     .help = "what settings are chosen by; mse for dense outputs and zero-one for others when not "
+             "given; measures of lists of candidates and of scores are for score alone"},
     {.name = "loss-kernel",
      .kind = OPT_TEXT,
      .metavar = "KERNEL",

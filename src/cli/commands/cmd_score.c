@@ -1,5 +1,7 @@
+#include <dkmap/categories.h>
 #include <dkmap/score.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +10,7 @@
 #include "cli/options/common_options.h"
 #include "cli/options/xy_reader.h"
 
-enum { BASELINE_MEAN, BASELINE_COPY }; /* as the words of --baseline stand */
+enum { BASELINE_MEAN, BASELINE_COPY, BASELINE_NONE }; /* as the words of --baseline stand */
 
 /* One score. All are worked out before the first is told: a run that fails tells none. */
 typedef struct result {
@@ -30,7 +32,8 @@ static void cmd_score_report(run *r, const char *prefix, dkm_loss loss, const dk
     snprintf(name, sizeof name, "%s%s", prefix, dkm_loss_name(loss));
     report_real(r, name, s->mean);
     snprintf(name, sizeof name, "%s%s_stderr", prefix, dkm_loss_name(loss));
-    report_real(r, name, s->stderror);
+    if (!isnan(s->stderror))
+        report_real(r, name, s->stderror);
     for (int k = 0; k < s->extras; k++) {
         snprintf(name, sizeof name, "%s%s", prefix, s->extra[k].name);
         report_real(r, name, s->extra[k].value);
@@ -43,7 +46,8 @@ static void record_loss(run *r, dkm_loss loss, const dkm_score *s)
         return;
     dkm_runlog_text(r->record, "loss.name", dkm_loss_name(loss));
     dkm_runlog_real(r->record, "loss.mean", s->mean);
-    dkm_runlog_real(r->record, "loss.stderr", s->stderror);
+    if (!isnan(s->stderror))
+        dkm_runlog_real(r->record, "loss.stderr", s->stderror);
 }
 
 static void tell_all(run *r, const results *all)
@@ -54,9 +58,17 @@ static void tell_all(run *r, const results *all)
         cmd_score_report(r, all->list[k].prefix, all->list[k].loss, &all->list[k].score);
 }
 
+/* One, by the type of the truth, when none is named. */
+static int losses_count(const run *r)
+{
+    int count = args_count(r->args, "loss");
+
+    return count > 0 ? count : 1;
+}
+
 static dkm_local cmd_score_allocate(run *r, results *all)
 {
-    all->room = args_count(r->args, "loss") * (1 + args_count(r->args, "baseline"));
+    all->room = losses_count(r) * (2 + args_count(r->args, "baseline"));
     all->list = calloc((size_t)all->room, sizeof *all->list);
     if (!all->list)
         return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for %d scores", all->room);
@@ -77,9 +89,11 @@ static dkm_status score_one(run *r, results *all, const char *prefix, dkm_loss l
     return dkm_score_by(truth, pred, &settings, &next->score);
 }
 
-static dkm_loss nth_loss(const run *r, int k)
+static dkm_loss nth_loss(const run *r, const dkm_data *truth, int k)
 {
-    return (dkm_loss)args_value(r->args, "loss", k)->whole;
+    const value *given = args_value(r->args, "loss", k);
+
+    return given ? (dkm_loss)given->whole : dkm_loss_default(dkm_data_type(truth));
 }
 
 /* Every loss that was asked for. */
@@ -88,22 +102,28 @@ static dkm_status score_all(run *r, results *all, const char *prefix, const dkm_
 {
     dkm_status status = DKM_OK;
 
-    for (int k = 0; k < args_count(r->args, "loss"); k++)
-        DKM_TRY(score_one(r, all, prefix, nth_loss(r, k), truth, pred, ky));
+    for (int k = 0; k < losses_count(r); k++)
+        DKM_TRY(score_one(r, all, prefix, nth_loss(r, truth, k), truth, pred, ky));
 out:
     return status;
 }
 
-/* What is best without inputs depends on the loss. */
-static dkm_status score_mean(run *r, results *all, const dkm_data *truth, const dkm_kernel *ky)
+/* What is best without inputs depends on the loss. Without --baseline, losses that have none are
+ * passed over. */
+static dkm_status score_mean(run *r, results *all, const dkm_data *truth, dkm_idx columns,
+                             const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
     dkm_data *pred = NULL;
+    int asked = args_count(r->args, "baseline") > 0;
 
-    for (int k = 0; k < args_count(r->args, "loss"); k++) {
+    for (int k = 0; k < losses_count(r); k++) {
+        dkm_loss loss = nth_loss(r, truth, k);
         dkm_data_destroy(&pred);
-        DKM_TRY(dkm_score_baseline_by(truth, nth_loss(r, k), &pred));
-        DKM_TRY(score_one(r, all, "baseline_", nth_loss(r, k), truth, pred, ky));
+        if (!asked && !dkm_score_has_baseline(dkm_data_type(truth), loss))
+            continue;
+        DKM_TRY(dkm_score_baseline_by(truth, loss, columns, &pred));
+        DKM_TRY(score_one(r, all, "baseline_", loss, truth, pred, ky));
     }
 out:
     dkm_data_destroy(&pred);
@@ -145,43 +165,158 @@ out:
     return status;
 }
 
-static dkm_status score_baselines(run *r, results *all, const dkm_data *truth, const dkm_kernel *ky)
+static dkm_status score_baselines(run *r, results *all, const dkm_data *truth, dkm_idx columns,
+                                  const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
 
-    for (int k = 0; k < args_count(r->args, "baseline"); k++)
-        DKM_TRY(args_value(r->args, "baseline", k)->whole == BASELINE_MEAN
-                    ? score_mean(r, all, truth, ky)
-                    : score_copy(r, all, truth, ky));
+    if (args_count(r->args, "baseline") == 0)
+        return score_mean(r, all, truth, columns, ky);
+    for (int k = 0; k < args_count(r->args, "baseline"); k++) {
+        int64_t which = args_value(r->args, "baseline", k)->whole;
+        if (which == BASELINE_MEAN)
+            DKM_TRY(score_mean(r, all, truth, columns, ky));
+        else if (which == BASELINE_COPY)
+            DKM_TRY(score_copy(r, all, truth, ky));
+    }
 out:
     return status;
+}
+
+/* The values of single columns, whose mean is the score. */
+static dkm_status report_columns(run *r, const dkm_data *truth, const dkm_data *pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx count = 0;
+    double *values = NULL;
+    char name[64];
+
+    for (int k = 0; k < losses_count(r); k++) {
+        const dkm_score_settings settings = {.loss = nth_loss(r, truth, k)};
+        dkm_score_values_free(&values);
+        DKM_TRY(dkm_score_columns(truth, pred, &settings, &count, &values));
+        for (dkm_idx j = 0; j < count && count > 1; j++) {
+            snprintf(name, sizeof name, "%s_%lld", dkm_loss_name(settings.loss), (long long)j);
+            report_real(r, name, values[j]);
+        }
+    }
+out:
+    dkm_score_values_free(&values);
+    return status;
+}
+
+static void name_class(const dkm_confusion *c, const dkm_categories *names, dkm_idx k, char *out,
+                       size_t size)
+{
+    dkm_idx length;
+
+    if (names) {
+        const char *name = dkm_categories_name(names, c->label[k], &length);
+        snprintf(out, size, "%.*s", length < 40 ? (int)length : 40, name);
+    } else {
+        snprintf(out, size, "%lld", (long long)c->label[k]);
+    }
+}
+
+/* A line per true class: its name, then how often each class was predicted. */
+static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data *pred,
+                                   const dkm_categories *names)
+{
+    dkm_status status = DKM_OK;
+    dkm_confusion c = {0};
+    char *line = NULL, name[48];
+
+    DKM_TRY(dkm_score_confusion(truth, pred, &c));
+    line = malloc((size_t)(c.classes + 1) * sizeof name);
+    DKM_AGREE(r->ctx, line ? DKM_LOCAL_OK
+                           : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for a confusion matrix"));
+    for (dkm_idx i = -1; i < c.classes; i++) {
+        int used = 0;
+        if (i < 0)
+            used = sprintf(line, "true \\ predicted");
+        else
+            name_class(&c, names, i, name, sizeof name);
+        if (i >= 0)
+            used = sprintf(line, "%s", name);
+        for (dkm_idx j = 0; j < c.classes; j++) {
+            if (i < 0)
+                name_class(&c, names, j, name, sizeof name);
+            else
+                snprintf(name, sizeof name, "%lld", (long long)c.count[i * c.classes + j]);
+            used += sprintf(line + used, "\t%s", name);
+        }
+        run_show(r, "confusion", line);
+    }
+out:
+    free(line);
+    dkm_confusion_free(&c);
+    return status;
+}
+
+/* Names of classes become labels where a loss, or a confusion matrix, is one of labels. */
+static dkm_status name_classes(run *r, dkm_data **truth, dkm_data **pred, dkm_categories **names)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *labels = NULL;
+    int wanted = args_flag(r->args, "confusion"), named = dkm_data_type(*pred) == DKM_STRINGS;
+
+    for (int k = 0; k < losses_count(r); k++) {
+        dkm_loss_input input = dkm_loss_takes(nth_loss(r, *truth, k));
+        wanted |= input == DKM_LOSS_OF_LABELS || input == DKM_LOSS_OF_SCORES;
+    }
+    if (!wanted || dkm_data_type(*truth) != DKM_STRINGS)
+        return DKM_OK;
+    DKM_TRY(dkm_categories_learn(*truth, named ? *pred : NULL, names));
+    DKM_TRY(dkm_categories_encode(*names, *truth, &labels));
+    dkm_data_destroy(truth);
+    *truth = labels;
+    if (!named)
+        return DKM_OK;
+    DKM_TRY(dkm_categories_encode(*names, *pred, &labels));
+    dkm_data_destroy(pred);
+    *pred = labels;
+out:
+    return status;
+}
+
+static int wants_numbers(const run *r)
+{
+    const value *first = args_value(r->args, "loss", 0);
+    dkm_loss_input input = first ? dkm_loss_takes((dkm_loss)first->whole) : DKM_LOSS_OF_OBJECTS;
+
+    return input == DKM_LOSS_OF_LISTS || input == DKM_LOSS_OF_SCORES;
 }
 
 static dkm_status score(run *r)
 {
     static const file_options truths = {"truth", "y-type", DKM_OUTPUTS};
     static const file_options predictions = {"pred", "y-type", DKM_OUTPUTS};
-    static const file_options lists = {"pred", NULL, DKM_OUTPUTS};
-    int ranks = args_value(r->args, "loss", 0)->whole == DKM_LOSS_RANK;
+    static const file_options numbers = {"pred", NULL, DKM_OUTPUTS};
     dkm_status status = DKM_OK;
     dkm_data *truth = NULL, *pred = NULL;
+    dkm_categories *names = NULL;
     dkm_kernel *ky = NULL;
     results all = {0};
 
     if (args_text(r->args, "ky"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
-    DKM_TRY(xy_read(r, truths, ranks ? lists : predictions, &truth, &pred));
+    DKM_TRY(xy_read(r, truths, wants_numbers(r) ? numbers : predictions, &truth, &pred));
     DKM_TRY(cmd_score_check_labels(r, truth, pred));
     if (ky)
         DKM_TRY(dkm_kernel_resolve(ky, truth));
     DKM_AGREE(r->ctx, cmd_score_allocate(r, &all));
+    DKM_TRY(name_classes(r, &truth, &pred, &names));
     DKM_TRY(score_all(r, &all, "", truth, pred, ky));
-    DKM_TRY(score_baselines(r, &all, truth, ky));
+    DKM_TRY(score_baselines(r, &all, truth, dkm_data_cols(pred), ky));
     tell_all(r, &all);
+    DKM_TRY(report_columns(r, truth, pred));
+    if (args_flag(r->args, "confusion"))
+        DKM_TRY(report_confusion(r, truth, pred, names));
 out:
     free(all.list);
     dkm_data_destroy(&pred);
     dkm_data_destroy(&truth);
+    dkm_categories_destroy(&names);
     dkm_kernel_destroy(&ky);
     return status;
 }
@@ -201,10 +336,14 @@ static const option options[] = {
      .help = "predicted outputs, as many rows"},
     {.name = "loss",
      .kind = OPT_WORD,
-     .flags = OPT_REQUIRED | OPT_LIST | OPT_REPEATED,
+     .flags = OPT_LIST | OPT_REPEATED,
      .metavar = "LOSS",
      .choices = DKM_LOSS_LIST(WORD_OF_LOSS),
-     .help = "loss of a row, or several separated by commas"},
+     .help = "loss or measure, or several separated by commas; when not given mse for dense rows, "
+             "accuracy for labels, f1-examples for label sets, edit for strings, else zero-one"},
+    {.name = "confusion",
+     .kind = OPT_FLAG,
+     .help = "print how often each class was taken for each other: a line per true class"},
     {.name = "ky",
      .kind = OPT_TEXT,
      .metavar = "KERNEL",
@@ -213,37 +352,47 @@ static const option options[] = {
      .kind = OPT_WORD,
      .flags = OPT_LIST | OPT_REPEATED,
      .metavar = "WHICH",
-     .choices = "mean|copy|",
-     .help = "score as well the best prediction that looks at no input (mean: the mean of the "
-             "truth, or its most frequent label, row for zero-one or values for hamming), or the "
-             "inputs as they are (copy)"},
+     .choices = "mean|copy|none|",
+     .help = "what to score beside the predictions: the best that looks at no input (mean, also "
+             "when not given: the mean of the truth, its median for mae and median, its most "
+             "frequent label, row or string, the share of each class for scores), the inputs as "
+             "they are (copy), or nothing (none)"},
     {.name = "labels",
      .kind = OPT_WHOLE,
      .min = 1,
      .max = INT32_MAX,
      .metavar = "N",
-     .help = "how many labels there are, for hamming of label sets; those that occur when not "
-             "given"},
+     .help = "how many labels there are, for hamming and means over the labels of label sets; "
+             "those that occur when not given"},
     {.name = "x", .kind = OPT_TEXT, .metavar = "FILE", .help = "inputs, of the baseline copy"},
     ROW_Y_TYPE,
     {0}};
 
 const command command_score = {
     .name = "score",
-    .summary = "tell how far predictions are from the truth",
+    .summary = "measure how far predictions are from the truth",
     .about =
-        "A score is the mean loss of a row, with its standard error.\n"
-        "mse: mean square of the differences of a row; its root and r2 are told as well.\n"
-        "zero-one: 1 for a row that differs at all.\n"
-        "hamming: share of the columns, letters (of strings of one length) or labels that differ; "
-        "of label sets, out of --labels, or of all labels that occur in truth and predictions.\n"
-        "edit: fewest letters to insert, delete or change; told as well relative to the length of "
-        "the true string.\n"
+        "Most scores are the mean over the rows, with its standard error.\n"
+        "mse: mean square of the differences of a row; its root and r2 are reported as well. mae, "
+        "median: mean and median absolute error. r2, spearman: explained variance and correlation "
+        "of ranks, the mean over the columns, which are reported one by one as well.\n"
+        "zero-one: 1 for a row that differs at all; accuracy: 1 - zero-one. balanced-accuracy: "
+        "mean recall of the classes.\n"
+        "precision, recall, f1: of two classes, for the greater one; else over all labels; with "
+        "-macro the mean over the labels, with -examples the mean over the rows.\n"
+        "auc, average-precision, top-1, top-3, top-5, top-10, nll: of scores, one column per class "
+        "or label.\n"
+        "hamming: share of the columns, bytes (of strings of one length) or labels that differ; of "
+        "label sets, out of --labels, or of all labels that occur in truth and predictions.\n"
+        "edit: fewest characters to insert, delete or change; reported as well relative to the "
+        "length of the true string. bleu, chrf: common n-grams of words and of characters.\n"
         "kernel: squared distance in the space of the kernel --ky; its root and the mean of the "
-        "roots of all rows are told as well.\n"
-        "rank: place of the true candidate in the lists that predict --top writes; the truth is "
-        "its number. Those missing from a list of N are told, and count as place N + 1.",
-    .example = "dkmap score --truth y_new.npy --pred predictions.npy --loss mse",
+        "roots of all rows are reported as well.\n"
+        "rank, mrr: place of the true candidate in the lists that predict --top writes, and its "
+        "reciprocal; the truth is its number. Those missing from a list of N are reported, and "
+        "count as place N + 1 and reciprocal 0.",
+    .example = "dkmap score --truth y_new.npy --pred predictions.npy --loss mse\n"
+               "  dkmap score --truth y.txt --pred p.txt --loss accuracy,f1-macro --confusion",
     .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = score,
 };

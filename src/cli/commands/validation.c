@@ -65,9 +65,14 @@ static dkm_status read_loss(validation *v)
                     : dkm_data_type(v->Y) == DKM_DENSE ? DKM_LOSS_MSE
                                                        : DKM_LOSS_ZERO_ONE;
 
-    DKM_REQUIRE(v->r->ctx, loss != DKM_LOSS_RANK, DKM_ERR_UNSUPPORTED,
-                "--loss rank is for lists of candidates, as predict --top writes them: cv predicts "
-                "one output an example");
+    DKM_REQUIRE(v->r->ctx, dkm_loss_takes(loss) != DKM_LOSS_OF_LISTS, DKM_ERR_UNSUPPORTED,
+                "--loss %s is for lists of candidates, as predict --top writes them: cv predicts "
+                "one output an example",
+                dkm_loss_name(loss));
+    DKM_REQUIRE(v->r->ctx, dkm_loss_takes(loss) != DKM_LOSS_OF_SCORES, DKM_ERR_UNSUPPORTED,
+                "--loss %s is for scores of classes, as predict --scores writes them: cv predicts "
+                "one output an example",
+                dkm_loss_name(loss));
     v->problem.loss = loss;
     if (loss != DKM_LOSS_KERNEL)
         return DKM_OK;

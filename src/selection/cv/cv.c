@@ -193,7 +193,8 @@ static dkm_status nest(run *r)
     dkm_cv_tally outer = {0};
 
     for (dkm_idx a = 0; a < result->folds; a++)
-        result->chosen[a] = dkm_cv_argmin(result->points, r->inner + a * result->points);
+        result->chosen[a] = dkm_cv_best(result->points, r->inner + a * result->points,
+                                        dkm_loss_greater_is_better(r->problem->loss));
     for (dkm_idx a = 0; a < result->folds; a += step)
         DKM_TRY(try_chosen(r, a, a + step, &outer));
     result->outer = dkm_cv_tally_score(&outer);
@@ -221,7 +222,8 @@ static dkm_status cv_try_all(run *r)
         result->table[p] = dkm_cv_tally_score(&r->tally[p]);
         r->means[p] = result->table[p].mean;
     }
-    result->best = dkm_cv_argmin(result->points, r->means);
+    result->best =
+        dkm_cv_best(result->points, r->means, dkm_loss_greater_is_better(r->problem->loss));
     DKM_AGREE(r->ctx, cv_check_found(r));
     result->outer = result->table[result->best];
     if (r->problem->inner)

@@ -161,7 +161,7 @@ dkm_status dkm_cv_score_predictions(dkm_cv_cell *cell, dkm_idx setting, const dk
     DKM_TRY(dkm_score_rows_by(cell->truth, pred, &settings, losses));
     for (dkm_idx i = 0; i < n; i++) {
         mine[0] += losses[i];
-        mine[1] += sqrt(losses[i]);
+        mine[1] += sqrt(fmax(losses[i], 0.0));
     }
     MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(group->ctx));
     if (dkm_ctx_rank(group->ctx) == 0) {

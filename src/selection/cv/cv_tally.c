@@ -25,12 +25,13 @@ dkm_cv_score dkm_cv_tally_score(const dkm_cv_tally *t)
                           .root = t->root / t->rows};
 }
 
-dkm_idx dkm_cv_argmin(dkm_idx points, const double *loss)
+dkm_idx dkm_cv_best(dkm_idx points, const double *loss, int greater_is_better)
 {
     dkm_idx best = 0;
+    double sign = greater_is_better ? -1.0 : 1.0;
 
     for (dkm_idx p = 1; p < points; p++) {
-        double now = loss[best], other = loss[p];
+        double now = sign * loss[best], other = sign * loss[p];
         if (isnan(now) ? !isnan(other) : other < now - ALIKE * fabs(now))
             best = p;
     }

@@ -14,7 +14,8 @@ void dkm_cv_tally_add(dkm_cv_tally *t, const double sums[2], dkm_idx rows);
 /** Mean, standard error over splits, and mean root. Local. */
 dkm_cv_score dkm_cv_tally_score(const dkm_cv_tally *t);
 
-/** The first of the points with the least loss, but for rounding; NaN is never the least. Local. */
-dkm_idx dkm_cv_argmin(dkm_idx points, const double *loss);
+/** The first of the points with the least loss, or the greatest, but for rounding; NaN is never the
+ *  best. Local. */
+dkm_idx dkm_cv_best(dkm_idx points, const double *loss, int greater_is_better);
 
 #endif

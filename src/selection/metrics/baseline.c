@@ -5,9 +5,10 @@
 
 #include "core/alloc.h"
 #include "core/checked.h"
+#include "data/builder.h"
 #include "data/objects.h"
 #include "kernels/evaluation/object_hash.h"
-#include "selection/metrics/distinct_labels.h"
+#include "selection/metrics/score_inputs.h"
 
 dkm_status dkm_column_means(const dkm_data *data, double *means)
 {
@@ -133,6 +134,18 @@ static uint64_t key_of(const double *row, dkm_idx from, dkm_idx to)
     return key;
 }
 
+/* The same of an object that is bytes; @p from and @p to are not read. */
+static uint64_t row_key(const dkm_objs *objs, dkm_idx i, dkm_idx from, dkm_idx to)
+{
+    uint64_t key = 0x9e3779b97f4a7c15u;
+
+    if (!objs->bytes)
+        return key_of(objs->values + i * objs->d, from, to);
+    for (dkm_idx k = objs->start[i]; k < objs->start[i + 1]; k++)
+        key = dkm_hash_mix(key, (unsigned char)objs->bytes[k]);
+    return key;
+}
+
 /* Which row has the most frequent numbers [from, to). Collective. */
 static dkm_status baseline_find_most(const dkm_data *truth, dkm_idx from, dkm_idx to, dkm_idx *best)
 {
@@ -151,8 +164,7 @@ static dkm_status baseline_find_most(const dkm_data *truth, dkm_idx from, dkm_id
         starts[r] = (int)(dkm_slab_first(truth->m, r, size) * (dkm_idx)sizeof *all);
     }
     for (dkm_idx i = 0; i < truth->mine.n; i++)
-        all[truth->first + i] =
-            (keyed){key_of(truth->mine.values + i * truth->mine.d, from, to), truth->first + i};
+        all[truth->first + i] = (keyed){row_key(&truth->mine, i, from, to), truth->first + i};
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, counts, starts, MPI_BYTE, dkm_ctx_comm(ctx));
     *best = most_frequent(truth->m, all);
 out:
@@ -188,14 +200,153 @@ out:
     return status;
 }
 
-dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss, dkm_data **pred)
+static int ascending(const void *a, const void *b)
 {
-    int modes = loss == DKM_LOSS_ZERO_ONE || loss == DKM_LOSS_HAMMING;
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of each column, repeated for every row: the columns are gathered one after the other,
+ * m words on every rank. */
+static dkm_status repeat_median(const dkm_data *truth, dkm_data **pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = truth->ctx;
+    dkm_idx d = truth->mine.d, m = truth->m;
+    int size = dkm_ctx_size(ctx), *counts = NULL, rows = 0;
+    double *all = NULL;
+
+    DKM_AGREE(ctx, dkm_checked_int(ctx, m, "the number of rows", &rows));
+    DKM_AGREE(ctx, dkm_alloc(ctx, 2 * (dkm_idx)size, &counts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, m, &all));
+    DKM_TRY(dkm_data_create_dense(ctx, m, d, pred));
+    for (int r = 0; r < size; r++) {
+        counts[r] = (int)dkm_slab_count(m, r, size);
+        counts[size + r] = (int)dkm_slab_first(m, r, size);
+    }
+    for (dkm_idx j = 0; j < d; j++) {
+        for (dkm_idx i = 0; i < truth->mine.n; i++)
+            all[truth->first + i] = truth->mine.values[i * d + j];
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, all, counts, counts + size, MPI_DOUBLE,
+                       dkm_ctx_comm(ctx));
+        qsort(all, (size_t)m, sizeof *all, ascending);
+        for (dkm_idx i = 0; i < truth->mine.n; i++)
+            (*pred)->mine.values[i * d + j] = 0.5 * (all[(m - 1) / 2] + all[m / 2]);
+    }
+out:
+    DKM_FREE(all);
+    DKM_FREE(counts);
+    return status;
+}
+
+/* The first row of the most frequent object, repeated for every row. Collective. */
+static dkm_status repeat_most_frequent_object(const dkm_data *truth, dkm_data **pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx best = 0, *rows = NULL;
+
+    DKM_TRY(baseline_find_most(truth, 0, truth->mine.d, &best));
+    DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, truth->m, &rows));
+    for (dkm_idx i = 0; i < truth->m; i++)
+        rows[i] = best;
+    DKM_TRY(dkm_data_select(truth, truth->m, rows, pred));
+out:
+    DKM_FREE(rows);
+    return status;
+}
+
+static dkm_local repeat_set(const dkm_label_counts *c, dkm_idx n, dkm_ctx *ctx, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx most = place_of_most(c->truth, c->distinct.count);
+    dkm_builder g;
+
+    DKM_STEP(dkm_builder_begin(&g, objs, ctx, DKM_LABEL_SETS, n, 0));
+    for (dkm_idx i = 0; i < n; i++) {
+        for (dkm_idx k = 0; k < c->distinct.count; k++)
+            if (2 * c->truth[k] >= c->rows || k == most)
+                DKM_STEP(dkm_builder_entry(&g, c->distinct.numbers[k], 1.0));
+        dkm_builder_next(&g);
+    }
+    DKM_STEP(dkm_builder_end(&g));
+out:
+    return local;
+}
+
+static dkm_status repeat_frequent_labels(const dkm_data *truth, dkm_data **pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_label_counts counts = {0};
+    dkm_objs objs = {0};
+
+    DKM_TRY(dkm_label_counts_make(truth, truth, 0, 0, &counts));
+    DKM_AGREE(truth->ctx, repeat_set(&counts, truth->mine.n, truth->ctx, &objs));
+    DKM_TRY(dkm_data_wrap(truth->ctx, truth->m, &objs, pred));
+out:
+    dkm_objs_clear(&objs);
+    dkm_label_counts_clear(&counts);
+    return status;
+}
+
+/* Scores that are the share of each class or label among the rows. */
+static dkm_status repeat_shares(const dkm_data *truth, dkm_loss loss, dkm_idx columns,
+                                dkm_data **pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_score_inputs in = {0};
+    dkm_data *made = NULL;
+
+    DKM_TRY(dkm_data_create_dense(truth->ctx, truth->m, columns, &made));
+    DKM_TRY(dkm_score_inputs_make(truth, made, &(dkm_score_settings){.loss = loss}, &in));
+    for (dkm_idx i = 0; i < made->mine.n; i++)
+        for (dkm_idx k = in.truth->mine.start[i]; k < in.truth->mine.start[i + 1]; k++)
+            if (in.truth->mine.col[k] >= 0)
+                made->mine.values[i * columns + in.truth->mine.col[k]] = 1.0;
+    DKM_TRY(repeat_mean(made, pred));
+out:
+    dkm_score_inputs_clear(&in);
+    dkm_data_destroy(&made);
+    return status;
+}
+
+int dkm_score_has_baseline(dkm_type truth, dkm_loss loss)
+{
+    return dkm_loss_takes(loss) != DKM_LOSS_OF_LISTS && dkm_loss_fits(loss, truth) &&
+           (truth == DKM_DENSE || truth == DKM_LABELS || truth == DKM_LABEL_SETS ||
+            truth == DKM_STRINGS || truth == DKM_SETS);
+}
+
+static dkm_status baseline_of_dense(const dkm_data *truth, dkm_loss loss, dkm_data **pred)
+{
+    dkm_idx d = truth->mine.d;
+
+    if (d > 0 && loss == DKM_LOSS_HAMMING)
+        return repeat_mode(truth, 1, pred);
+    if (d > 0 && (loss == DKM_LOSS_ZERO_ONE || loss == DKM_LOSS_ACCURACY ||
+                  dkm_loss_takes(loss) == DKM_LOSS_OF_LABELS))
+        return repeat_mode(truth, d, pred);
+    if (loss == DKM_LOSS_MAE || loss == DKM_LOSS_MEDIAN)
+        return repeat_median(truth, pred);
+    return dkm_score_baseline(truth, pred);
+}
+
+dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss loss, dkm_idx columns,
+                                 dkm_data **pred)
+{
+    dkm_type type = truth->mine.type;
 
     *pred = NULL;
-    if (truth->mine.type != DKM_DENSE || truth->m == 0 || truth->mine.d == 0 || !modes)
+    if (truth->m == 0 || !dkm_score_has_baseline(type, loss))
         return dkm_score_baseline(truth, pred);
-    return repeat_mode(truth, loss == DKM_LOSS_HAMMING ? 1 : truth->mine.d, pred);
+    if (dkm_loss_takes(loss) == DKM_LOSS_OF_SCORES)
+        return repeat_shares(truth, loss, columns, pred);
+    if (type == DKM_DENSE)
+        return baseline_of_dense(truth, loss, pred);
+    if (type == DKM_LABELS)
+        return dkm_score_baseline(truth, pred);
+    return type == DKM_LABEL_SETS ? repeat_frequent_labels(truth, pred)
+                                  : repeat_most_frequent_object(truth, pred);
 }
 
 dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred)

@@ -20,24 +20,12 @@ static dkm_local differing_letters(const dkm_data *truth, const dkm_data *pred, 
     return DKM_LOCAL_OK;
 }
 
-/* |Y xor P| of two ascending lists. */
-static dkm_idx symmetric_difference(const dkm_idx *a, dkm_idx n, const dkm_idx *b, dkm_idx m)
-{
-    dkm_idx i = 0, j = 0, both = 0;
-
-    while (i < n && j < m) {
-        dkm_idx x = a[i], y = b[j];
-        both += x == y;
-        i += x <= y;
-        j += y <= x;
-    }
-    return n + m - 2 * both;
-}
-
+/* |Y xor P| / L. */
 static double differing_labels(const dkm_objs *y, const dkm_objs *p, dkm_idx i, dkm_idx labels)
 {
-    dkm_idx differ = symmetric_difference(y->col + y->start[i], dkm_loss_length(y, i),
-                                          p->col + p->start[i], dkm_loss_length(p, i));
+    dkm_idx n = dkm_loss_length(y, i), m = dkm_loss_length(p, i);
+    dkm_idx differ =
+        n + m - 2 * dkm_label_sets_common(y->col + y->start[i], n, p->col + p->start[i], m);
 
     return labels > 0 ? (double)differ / (double)labels : 0.0;
 }

@@ -1,4 +1,5 @@
-/* rank: the place of the true candidate in a list of candidates. */
+/* rank and mrr: the place of the true candidate in a list of candidates, and the reciprocal of it, 0
+ * for a candidate that is not in the list. */
 #include "selection/metrics/losses.h"
 
 /* The place of @p wanted in a list of @p n pairs of index and distance, or of index and score: the
@@ -30,5 +31,19 @@ static dkm_local rank_rows(const dkm_data *truth, const dkm_data *pred, dkm_idx 
     return DKM_LOCAL_OK;
 }
 
-const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_RANK) = {.types = DKM_TYPE_BIT(DKM_LABELS),
-                                                      .rows = rank_rows};
+static dkm_local mrr_rows(const dkm_data *truth, const dkm_data *pred, dkm_idx labels,
+                          double *losses)
+{
+    dkm_local local = rank_rows(truth, pred, labels, losses);
+
+    for (dkm_idx i = 0; i < truth->mine.n; i++)
+        losses[i] = losses[i] > (double)(pred->mine.d / 2) ? 0.0 : 1.0 / losses[i];
+    return local;
+}
+
+const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_RANK) = {
+    .types = DKM_TYPE_BIT(DKM_LABELS), .input = DKM_LOSS_OF_LISTS, .rows = rank_rows};
+const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_MRR) = {.types = DKM_TYPE_BIT(DKM_LABELS),
+                                                     .input = DKM_LOSS_OF_LISTS,
+                                                     .greater_is_better = 1,
+                                                     .rows = mrr_rows};

@@ -10,6 +10,21 @@ DKM_LOSS_LIST(DECLARE)
 #define ADDRESS(code, name) &DKM_LOSS_CLASS(code),
 static const dkm_loss_class *const classes[] = {DKM_LOSS_LIST(ADDRESS)};
 
+const dkm_loss_class *dkm_loss_class_at(dkm_loss loss)
+{
+    return loss < DKM_LOSS_COUNT ? classes[loss] : NULL;
+}
+
+dkm_loss_input dkm_loss_takes(dkm_loss loss)
+{
+    return loss < DKM_LOSS_COUNT ? classes[loss]->input : DKM_LOSS_OF_OBJECTS;
+}
+
+int dkm_loss_greater_is_better(dkm_loss loss)
+{
+    return loss < DKM_LOSS_COUNT && classes[loss]->greater_is_better;
+}
+
 int dkm_loss_fits(dkm_loss loss, dkm_type type)
 {
     return (classes[loss]->types & DKM_TYPE_BIT(type)) != 0;

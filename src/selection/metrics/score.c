@@ -7,7 +7,8 @@
 #include "kernels/evaluation/kernel_impl.h"
 #include "selection/metrics/baseline.h"
 #include "selection/metrics/distinct_labels.h"
-#include "selection/metrics/losses.h"
+#include "selection/metrics/score_inputs.h"
+#include "selection/metrics/utf8.h"
 
 const char *dkm_loss_name(dkm_loss loss)
 {
@@ -16,47 +17,6 @@ const char *dkm_loss_name(dkm_loss loss)
 #undef LOSS_NAME
 
     return loss < DKM_LOSS_COUNT ? names[loss] : "unknown";
-}
-
-static dkm_local score_check_lists(const dkm_data *truth, const dkm_data *pred)
-{
-    if (truth->mine.type == DKM_LABELS && pred->mine.type == DKM_DENSE && pred->mine.d > 0 &&
-        pred->mine.d % 2 == 0)
-        return DKM_LOCAL_OK;
-    return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
-                    "the loss rank takes labels (numbers of candidates) and lists of index, "
-                    "distance, ..., as predict --top writes them; these are %s and %s of %lld "
-                    "columns",
-                    dkm_type_name(truth->mine.type), dkm_type_name(pred->mine.type),
-                    (long long)pred->mine.d);
-}
-
-static dkm_local score_check_pair(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
-                                  const dkm_kernel *ky)
-{
-    dkm_type type = truth->mine.type;
-
-    if (loss == DKM_LOSS_KERNEL && !ky)
-        return dkm_fail(truth->ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
-
-    if (truth->m != pred->m)
-        return dkm_fail(truth->ctx, DKM_ERR_ARG, "%lld rows of truth but %lld predictions",
-                        (long long)truth->m, (long long)pred->m);
-    if (truth->m == 0)
-        return dkm_fail(truth->ctx, DKM_ERR_ARG, "no rows: there is nothing to score");
-    if (loss == DKM_LOSS_RANK)
-        return score_check_lists(truth, pred);
-    if (type != pred->mine.type)
-        return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
-                        "the truth is %s but the predictions are %s", dkm_type_name(type),
-                        dkm_type_name(pred->mine.type));
-    if (loss >= DKM_LOSS_COUNT || !dkm_loss_fits(loss, type))
-        return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED, "the loss %s is not one for %s",
-                        dkm_loss_name(loss), dkm_type_name(type));
-    if (type == DKM_DENSE && truth->mine.d != pred->mine.d)
-        return dkm_fail(truth->ctx, DKM_ERR_ARG, "%lld columns of truth but %lld of predictions",
-                        (long long)truth->mine.d, (long long)pred->mine.d);
-    return DKM_LOCAL_OK;
 }
 
 /* l(y, y) - 2 l(y, p) + l(p, p); rounding must not make a square negative. */
@@ -104,22 +64,113 @@ out:
     return status;
 }
 
-dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data *pred,
-                             const dkm_score_settings *settings, double *losses)
+static double mean_of_columns(dkm_idx count, const double *values)
+{
+    double sum = 0, defined = 0;
+
+    for (dkm_idx j = 0; j < count; j++)
+        if (!isnan(values[j])) {
+            sum += values[j];
+            defined++;
+        }
+    return defined > 0 ? sum / defined : NAN;
+}
+
+/* The value of a loss that is not a mean over rows. Collective. */
+static dkm_status score_all_rows(const dkm_score_inputs *in, const dkm_score_settings *settings,
+                                 double *value)
+{
+    dkm_status status = DKM_OK;
+    const dkm_loss_class *class = dkm_loss_class_at(settings->loss);
+    dkm_label_counts counts = {0};
+    double *values = NULL;
+    dkm_idx count = 0;
+
+    if (class->column) {
+        DKM_TRY(dkm_loss_columns(in->truth, in->pred, settings->loss, &count, &values));
+        *value = mean_of_columns(count, values);
+        DKM_REQUIRE(in->truth->ctx, !isnan(*value), DKM_ERR_ARG,
+                    "%s has no value where all of the truth is equal",
+                    dkm_loss_name(settings->loss));
+    } else if (class->counts) {
+        DKM_TRY(dkm_label_counts_make(in->truth, in->pred, in->classes, settings->labels, &counts));
+        *value = class->counts(&counts);
+    } else {
+        DKM_TRY(class->total(in->truth, in->pred, value));
+    }
+out:
+    DKM_FREE(values);
+    dkm_label_counts_clear(&counts);
+    return status;
+}
+
+/* The loss of each row; one that is not a mean over rows has its value in all of them. */
+static dkm_status score_rows(const dkm_score_inputs *in, const dkm_score_settings *settings,
+                             double *losses)
 {
     dkm_status status = DKM_OK;
     dkm_loss loss = settings->loss;
     dkm_idx labels = 0;
+    double value = 0;
 
-    DKM_AGREE(truth->ctx, score_check_pair(truth, pred, loss, settings->ky));
     if (loss == DKM_LOSS_KERNEL)
-        return kernel_rows(truth, pred, settings->ky, losses);
+        return kernel_rows(in->truth, in->pred, settings->ky, losses);
+    if (!dkm_loss_class_at(loss)->rows) {
+        DKM_TRY(score_all_rows(in, settings, &value));
+        for (dkm_idx i = 0; i < in->truth->mine.n; i++)
+            losses[i] = value;
+        return DKM_OK;
+    }
     if (loss == DKM_LOSS_HAMMING)
-        DKM_TRY(dkm_score_count_labels(truth, pred, &labels));
+        DKM_TRY(dkm_score_count_labels(in->truth, in->pred, &labels));
     labels = labels > settings->labels ? labels : settings->labels;
-    DKM_AGREE(truth->ctx, dkm_loss_rows(truth, pred, loss, labels, losses));
+    DKM_AGREE(in->truth->ctx, dkm_loss_rows(in->truth, in->pred, loss, labels, losses));
 out:
     return status;
+}
+
+dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data *pred,
+                             const dkm_score_settings *settings, double *losses)
+{
+    dkm_status status = DKM_OK;
+    dkm_score_inputs in = {0};
+
+    DKM_TRY(dkm_score_inputs_make(truth, pred, settings, &in));
+    DKM_TRY(score_rows(&in, settings, losses));
+out:
+    dkm_score_inputs_clear(&in);
+    return status;
+}
+
+dkm_status dkm_score_columns(const dkm_data *truth, const dkm_data *pred,
+                             const dkm_score_settings *settings, dkm_idx *count, double **values)
+{
+    dkm_status status = DKM_OK;
+    dkm_score_inputs in = {0};
+
+    *count = 0;
+    *values = NULL;
+    if (settings->loss >= DKM_LOSS_COUNT || !dkm_loss_class_at(settings->loss)->column)
+        return DKM_OK;
+    DKM_TRY(dkm_score_inputs_make(truth, pred, settings, &in));
+    DKM_TRY(dkm_loss_columns(in.truth, in.pred, settings->loss, count, values));
+out:
+    dkm_score_inputs_clear(&in);
+    return status;
+}
+
+void dkm_score_values_free(double **values)
+{
+    DKM_FREE(*values);
+}
+
+dkm_loss dkm_loss_default(dkm_type type)
+{
+    return type == DKM_DENSE        ? DKM_LOSS_MSE
+           : type == DKM_LABELS     ? DKM_LOSS_ACCURACY
+           : type == DKM_LABEL_SETS ? DKM_LOSS_F1_EXAMPLES
+           : type == DKM_STRINGS    ? DKM_LOSS_EDIT
+                                    : DKM_LOSS_ZERO_ONE;
 }
 
 dkm_status dkm_score_rows(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
@@ -182,11 +233,14 @@ out:
 
 static void add_normalised_edit(const dkm_data *truth, const double *losses, dkm_score *score)
 {
-    const dkm_idx *start = truth->mine.start;
+    const dkm_objs *y = &truth->mine;
     double sum = 0.0;
 
-    for (dkm_idx i = 0; i < truth->mine.n; i++)
-        sum += losses[i] / fmax(1.0, (double)(start[i + 1] - start[i]));
+    for (dkm_idx i = 0; i < y->n; i++) {
+        dkm_idx length =
+            dkm_utf8_decode(y->bytes + y->start[i], y->start[i + 1] - y->start[i], NULL);
+        sum += losses[i] / fmax(1.0, (double)length);
+    }
     score_add_extra(score, "normalised", score_sum_over_ranks(truth->ctx, sum) / (double)truth->m);
 }
 
@@ -237,6 +291,8 @@ dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
     DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, truth->mine.n, &losses));
     DKM_TRY(dkm_score_rows_by(truth, pred, settings, losses));
     score_summarise(truth->ctx, losses, truth->mine.n, truth->m, score);
+    if (loss != DKM_LOSS_KERNEL && !dkm_loss_class_at(loss)->rows)
+        score->stderror = NAN;
     if (loss == DKM_LOSS_MSE) {
         score_add_extra(score, "rmse", sqrt(score->mean));
         DKM_TRY(add_r2(truth, score));

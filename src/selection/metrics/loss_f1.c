@@ -1,0 +1,38 @@
+/* f1, f1-macro, f1-examples: 2 |Y and P| / (|Y| + |P|), the harmonic mean of precision and recall, over all
+ * labels, per label or per example. */
+#include "selection/metrics/losses.h"
+
+#define LABEL_TYPES                                                                                \
+    (DKM_TYPE_BIT(DKM_DENSE) | DKM_TYPE_BIT(DKM_LABELS) | DKM_TYPE_BIT(DKM_LABEL_SETS))
+
+static double f1_micro(const dkm_label_counts *c)
+{
+    return 2.0 * dkm_label_ratio_micro(c, 1.0, 1.0);
+}
+
+static double f1_macro(const dkm_label_counts *c)
+{
+    return 2.0 * dkm_label_ratio_macro(c, 1.0, 1.0);
+}
+
+static dkm_local f1_examples(const dkm_data *truth, const dkm_data *pred, dkm_idx labels,
+                             double *losses)
+{
+    const dkm_objs *y = &truth->mine, *p = &pred->mine;
+
+    (void)labels;
+    for (dkm_idx i = 0; i < y->n; i++) {
+        dkm_idx n = dkm_loss_length(y, i), m = dkm_loss_length(p, i);
+        double both =
+            (double)dkm_label_sets_common(y->col + y->start[i], n, p->col + p->start[i], m);
+        losses[i] = both > 0 ? 2.0 * both / (double)(n + m) : 0.0;
+    }
+    return DKM_LOCAL_OK;
+}
+
+const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_F1) = {
+    .types = LABEL_TYPES, .input = DKM_LOSS_OF_LABELS, .greater_is_better = 1, .counts = f1_micro};
+const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_F1_MACRO) = {
+    .types = LABEL_TYPES, .input = DKM_LOSS_OF_LABELS, .greater_is_better = 1, .counts = f1_macro};
+const dkm_loss_class DKM_LOSS_CLASS(DKM_LOSS_F1_EXAMPLES) = {
+    .types = LABEL_TYPES, .input = DKM_LOSS_OF_LABELS, .greater_is_better = 1, .rows = f1_examples};
