@@ -44,6 +44,10 @@ int dkm_method_streams(const dkm_method *method);
 /** Whether what it takes can be estimated: dkm_estimate(). Local. */
 int dkm_method_has_estimate(const dkm_method *method);
 
+/** Whether outputs that are strings are taken for names of classes: such a fit keeps the names, and
+ *  its model predicts them. Local. */
+int dkm_method_names_classes(const dkm_method *method, const dkm_settings *settings);
+
 /** Fit. Collective.
  *
  *  @param[in]  X, Y      as many objects each, borrowed; Y is NULL for methods without outputs

@@ -8,6 +8,7 @@
 #ifndef DKMAP_MODEL_H
 #define DKMAP_MODEL_H
 
+#include <dkmap/categories.h>
 #include <dkmap/data.h>
 #include <dkmap/kernel.h>
 #include <dkmap/preimage.h>
@@ -27,6 +28,10 @@ const char *dkm_model_method(const dkm_model *model);
 /** What predictions are: their type and columns. Local. */
 dkm_type dkm_model_output_type(const dkm_model *model);
 dkm_idx dkm_model_output_cols(const dkm_model *model);
+
+/** The names of classes, where the outputs were strings that were taken for such; else NULL. Valid
+ *  as long as the model. Local. */
+const dkm_categories *dkm_model_class_names(const dkm_model *model);
 
 /** What the indices of svmlight inputs count from, 0 or 1, for dkm_ctx_set_svm_base() before new
  *  inputs are read; DKM_SVM_BASE_AUTO when the inputs were no such file or it is not known. Local.

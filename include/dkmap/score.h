@@ -151,6 +151,14 @@ DKM_NODISCARD dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data
 DKM_NODISCARD dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more,
                                                 dkm_idx *count);
 
+/** Which labels occur in labels, label sets or a dense column of whole numbers. Collective.
+ *  @param[out] count   0 for other objects
+ *  @param[out] labels  new, ascending, the same on every rank; dkm_score_labels_free() frees it
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_score_distinct_labels(const dkm_data *data, dkm_idx *count,
+                                                   dkm_idx **labels);
+void dkm_score_labels_free(dkm_idx **labels);
+
 /** The value of each column of r2, spearman, median, auc or average-precision, whose score is their
  *  mean. Collective.
  *  @param[out] count   0 for other losses

@@ -4,6 +4,7 @@
 #include "cli/options/common_options.h"
 #include "cli/options/holdout.h"
 #include "cli/options/method_options.h"
+#include "cli/options/target_report.h"
 
 static dkm_local check_stream(run *r)
 {
@@ -24,7 +25,7 @@ static dkm_status name_file(run *r, dkm_status status)
 
 /* Fit to examples that are kept, or to inputs that are read as often as need be. */
 static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *held,
-                                dkm_model **model, dkm_report **report)
+                                char target[TARGET_TEXT], dkm_model **model, dkm_report **report)
 {
     const char *name = dkm_method_name(r->args->command->method);
     dkm_status status = DKM_OK;
@@ -34,12 +35,15 @@ static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *h
     if (args_flag(r->args, "stream")) {
         DKM_AGREE(r->ctx, check_stream(r));
         DKM_TRY(method_open_examples(r, &source, &Y));
+        DKM_TRY(target_describe(r, Y, settings, target));
         DKM_TRY(holdout_read(r, held));
         DKM_TRY(dkm_fit_stream(r->ctx, name, source, Y, settings, model, report));
     } else {
         DKM_TRY(method_read_examples(r, &X, &Y));
         DKM_TRY(holdout_read(r, held));
         DKM_TRY(holdout_split(r, held, &X, &Y));
+        if (Y)
+            DKM_TRY(target_describe(r, Y, settings, target));
         DKM_TRY(name_file(r, dkm_fit(r->ctx, name, X, Y, settings, model, report)));
     }
 out:
@@ -57,13 +61,16 @@ static dkm_status cmd_fit(run *r)
     dkm_report *report = NULL;
     holdout held = {0};
     dkm_model *model = NULL;
+    char target[TARGET_TEXT] = "";
 
     DKM_TRY(method_settings_read(r, &settings));
     DKM_TRY(dkm_settings_check(r->ctx, settings));
     DKM_TRY(run_check_model_path(r));
     DKM_TRY(holdout_open(r, &held));
-    DKM_TRY(cmd_fit_learn(r, settings, &held, &model, &report));
+    DKM_TRY(cmd_fit_learn(r, settings, &held, target, &model, &report));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
+    if (*target)
+        report_text(r, "target", target);
     method_report(r, report);
     if (dkm_model_svm_base(model) != DKM_SVM_BASE_AUTO)
         report_int(r, "svm_base", dkm_model_svm_base(model));

@@ -89,6 +89,25 @@ out:
     return status;
 }
 
+/* Names of classes become labels, where the method takes strings for such. */
+static dkm_status name_classes(validation *v)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *labels = NULL;
+    dkm_categories *names = NULL;
+
+    if (!v->Y || dkm_data_type(v->Y) != DKM_STRINGS ||
+        !dkm_method_names_classes(v->r->args->command->method, v->setting[0]))
+        return DKM_OK;
+    DKM_TRY(dkm_categories_learn(v->Y, NULL, &names));
+    DKM_TRY(dkm_categories_encode(names, v->Y, &labels));
+    dkm_data_destroy(&v->Y);
+    v->Y = labels;
+out:
+    dkm_categories_destroy(&names);
+    return status;
+}
+
 dkm_status validation_open(validation *v)
 {
     const args *a = v->r->args;
@@ -99,6 +118,7 @@ dkm_status validation_open(validation *v)
     DKM_TRY(grid_search_open(&v->grid_search, v->r));
     DKM_TRY(read_points(v));
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
+    DKM_TRY(name_classes(v));
     DKM_TRY(dkm_cv_search_problem(v->search, v->X, v->Y, &v->problem));
     DKM_TRY(read_loss(v));
     v->problem.folds = args_whole(a, "folds");

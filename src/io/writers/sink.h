@@ -36,6 +36,9 @@ dkm_local dkm_sink_begin_npy(dkm_sink *sink);
 dkm_local dkm_sink_begin_hdf5(dkm_sink *sink);
 dkm_status dkm_sink_write_raw(dkm_sink *sink, const dkm_data *data);
 
+/** A first line that names the column of strings, without which the first string would be taken for
+ *  a name. */
+dkm_local dkm_sink_begin_table(dkm_sink *sink);
 /** Text, one object per line. */
 dkm_status dkm_sink_write_text(dkm_sink *sink, const dkm_data *data);
 /** Text, one sparse row a line. */

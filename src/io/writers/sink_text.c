@@ -114,6 +114,30 @@ out:
     return local;
 }
 
+/* A field of a table in quotes, quotes inside of it doubled. */
+static dkm_local put_quoted(pen *p, const char *bytes, dkm_idx length)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(put_char(p, '"'));
+    for (dkm_idx k = 0; k < length; k++) {
+        if (bytes[k] == '"')
+            DKM_STEP(put_char(p, '"'));
+        DKM_STEP(put_char(p, bytes[k]));
+    }
+    DKM_STEP(put_char(p, '"'));
+out:
+    return local;
+}
+
+static int needs_quotes(const dkm_writer *writer, const char *bytes, dkm_idx length)
+{
+    if (writer->between != ',' && writer->between != '\t')
+        return 0;
+    return length == 0 || bytes[0] == ' ' || bytes[length - 1] == ' ' || bytes[0] == '#' ||
+           memchr(bytes, '"', (size_t)length) || memchr(bytes, writer->between, (size_t)length);
+}
+
 static dkm_local put_bytes(pen *p, const dkm_objs *objs, dkm_idx i)
 {
     const char *bytes = objs->bytes + objs->start[i];
@@ -124,7 +148,18 @@ static dkm_local put_bytes(pen *p, const dkm_objs *objs, dkm_idx i)
                         "%s: a string to be written holds a line break, which a file of lines "
                         "cannot hold",
                         p->sink->path);
-    return sink_text_put(p, bytes, length);
+    return needs_quotes(p->sink->writer, bytes, length) ? put_quoted(p, bytes, length)
+                                                        : sink_text_put(p, bytes, length);
+}
+
+dkm_local dkm_sink_begin_table(dkm_sink *sink)
+{
+    static const char names[] = "prediction\n";
+
+    if (sink->type != DKM_STRINGS)
+        return DKM_LOCAL_OK;
+    sink->end = (dkm_idx)strlen(names);
+    return dkm_atomic_file_write(&sink->out, 0, names, sink->end);
 }
 
 static dkm_local put_object(pen *p, const dkm_objs *objs, dkm_idx i)

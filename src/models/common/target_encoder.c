@@ -1,9 +1,13 @@
 #include "models/common/target_encoder.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/builder.h"
+
+#define THRESHOLD 0.5 /* half way between a label that is there and one that is not */
 
 static int ascending(const void *a, const void *b)
 {
@@ -26,14 +30,15 @@ static dkm_idx sort_distinct(dkm_idx n, double *values)
 /* The distinct labels of this rank. */
 static dkm_local own_classes(const dkm_data *Y, double **classes, int *count)
 {
-    dkm_idx n = dkm_data_local_rows(Y);
-    dkm_local local = dkm_alloc(dkm_data_ctx(Y), n, classes);
+    const dkm_objs *y = &Y->mine;
+    dkm_idx n = y->type == DKM_LABELS ? y->n : y->start[y->n];
+    dkm_local local = dkm_alloc(Y->ctx, n, classes);
 
     *count = 0;
-    if (local.code == DKM_OK) {
-        memcpy(*classes, dkm_data_values_const(Y), (size_t)n * sizeof **classes);
+    for (dkm_idx k = 0; local.code == DKM_OK && k < n; k++)
+        (*classes)[k] = y->type == DKM_LABELS ? y->values[k] : (double)y->col[k];
+    if (local.code == DKM_OK)
         *count = (int)sort_distinct(n, *classes);
-    }
     return local;
 }
 
@@ -77,14 +82,35 @@ dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, const dkm_data 
     dkm_ctx *ctx = dkm_data_ctx(Y);
     dkm_type type = dkm_data_type(Y);
 
-    *encoder = (dkm_target_encoder){.ctx = ctx, .type = type, .cols = dkm_data_cols(Y)};
-    if (type == DKM_LABELS)
+    *encoder = (dkm_target_encoder){
+        .ctx = ctx, .type = type, .cols = dkm_data_cols(Y), .threshold = THRESHOLD};
+    if (type == DKM_LABELS || type == DKM_LABEL_SETS)
         return learn_classes(encoder, Y);
     if (type == DKM_DENSE)
         return DKM_OK;
-    return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                                   "ridge regression takes dense outputs or labels, not %s",
-                                   dkm_type_name(type)));
+    return dkm_agree(ctx,
+                     dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                              "ridge regression takes dense outputs, labels or label sets, not %s",
+                              dkm_type_name(type)));
+}
+
+static dkm_idx find_class(const dkm_target_encoder *encoder, double class)
+{
+    const double *at = bsearch(&class, encoder->classes, (size_t)encoder->cols,
+                               sizeof *encoder->classes, ascending);
+
+    return at ? (dkm_idx)(at - encoder->classes) : -1;
+}
+
+static void encode_sets(const dkm_target_encoder *encoder, const dkm_objs *y, double *rows)
+{
+    memset(rows, 0, (size_t)(y->n * encoder->cols) * sizeof *rows);
+    for (dkm_idx i = 0; i < y->n; i++)
+        for (dkm_idx k = y->start[i]; k < y->start[i + 1]; k++) {
+            dkm_idx j = find_class(encoder, (double)y->col[k]);
+            if (j >= 0)
+                rows[i * encoder->cols + j] = 1.0;
+        }
 }
 
 void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data *Y, double *rows)
@@ -94,6 +120,10 @@ void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data
 
     if (!encoder->classes) {
         memcpy(rows, y, (size_t)(n * cols) * sizeof *rows);
+        return;
+    }
+    if (encoder->type == DKM_LABEL_SETS) {
+        encode_sets(encoder, &Y->mine, rows);
         return;
     }
     for (dkm_idx i = 0; i < n; i++)
@@ -111,6 +141,37 @@ static dkm_idx target_encoder_largest(const double *row, dkm_idx n)
     return best;
 }
 
+static dkm_local decode_sets(const dkm_target_encoder *encoder, const dkm_objs *numbers,
+                             dkm_objs *sets)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_builder g;
+
+    DKM_STEP(dkm_builder_begin(&g, sets, encoder->ctx, DKM_LABEL_SETS, numbers->n, 0));
+    for (dkm_idx i = 0; i < numbers->n; i++) {
+        for (dkm_idx j = 0; j < encoder->cols; j++)
+            if (numbers->values[i * encoder->cols + j] >= encoder->threshold)
+                DKM_STEP(dkm_builder_entry(&g, (dkm_idx)encoder->classes[j], 1.0));
+        dkm_builder_next(&g);
+    }
+    DKM_STEP(dkm_builder_end(&g));
+out:
+    return local;
+}
+
+static dkm_status make_sets(const dkm_target_encoder *encoder, const dkm_data *numbers,
+                            dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs sets = {0};
+
+    DKM_AGREE(encoder->ctx, decode_sets(encoder, &numbers->mine, &sets));
+    DKM_TRY(dkm_data_wrap(encoder->ctx, numbers->m, &sets, Y));
+out:
+    dkm_objs_clear(&sets);
+    return status;
+}
+
 dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder, dkm_data **numbers,
                                      dkm_data **Y)
 {
@@ -123,6 +184,10 @@ dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder, dkm_data
         *Y = *numbers;
         *numbers = NULL;
         return DKM_OK;
+    }
+    if (encoder->type == DKM_LABEL_SETS) {
+        status = make_sets(encoder, *numbers, Y);
+        goto out;
     }
     DKM_TRY(dkm_data_create_labels(encoder->ctx, dkm_data_rows(*numbers), Y));
     labels = dkm_data_values(*Y);
@@ -142,6 +207,8 @@ dkm_local dkm_target_encoder_to_archive(const dkm_target_encoder *encoder, dkm_a
     DKM_STEP(dkm_archive_put_real(archive, "target_cols", (double)encoder->cols));
     if (encoder->classes)
         DKM_STEP(dkm_archive_put_reals(archive, "classes", encoder->cols, encoder->classes));
+    if (encoder->type == DKM_LABEL_SETS)
+        DKM_STEP(dkm_archive_put_real(archive, "threshold", encoder->threshold));
 out:
     return local;
 }
@@ -153,18 +220,22 @@ dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder, const dkm
     const double *classes;
     dkm_idx count = 0;
 
-    *encoder = (dkm_target_encoder){.ctx = archive->ctx};
+    *encoder = (dkm_target_encoder){.ctx = archive->ctx, .threshold = THRESHOLD};
     DKM_STEP(dkm_archive_text(archive, "target_type", &type));
     DKM_STEP(dkm_archive_count(archive, "target_cols", 0, INT64_MAX, &encoder->cols));
     encoder->type = dkm_type_from_name(type);
     if (encoder->type == DKM_DENSE)
         goto out;
     DKM_STEP(dkm_archive_reals(archive, "classes", &count, &classes));
-    if (encoder->type != DKM_LABELS || count < 1 || count != encoder->cols)
+    if ((encoder->type != DKM_LABELS && encoder->type != DKM_LABEL_SETS) || count < 1 ||
+        count != encoder->cols)
         DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT, "targets that are %s, of %lld classes",
                           type, (long long)count));
     DKM_STEP(dkm_alloc(archive->ctx, count, &encoder->classes));
     memcpy(encoder->classes, classes, (size_t)count * sizeof *classes);
+    if (encoder->type == DKM_LABEL_SETS)
+        DKM_STEP(
+            dkm_archive_number(archive, "threshold", -HUGE_VAL, HUGE_VAL, &encoder->threshold));
 out:
     return local;
 }

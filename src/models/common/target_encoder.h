@@ -1,7 +1,8 @@
 /** @file target_encoder.h  Outputs as numbers a regression can take, and back.
  *
  *  Dense outputs are themselves. Labels become one column per class, 1 for the class and 0 for the
- *  others; the largest column of a prediction names its class.
+ *  others; the largest column of a prediction names its class. Label sets become one column per
+ *  label, 1 for those in the set; columns of a prediction at or above a threshold are in its set.
  */
 #ifndef DKMAP_MODELS_COMMON_TARGET_ENCODER_H
 #define DKMAP_MODELS_COMMON_TARGET_ENCODER_H
@@ -13,17 +14,18 @@ typedef struct dkm_target_encoder {
     dkm_type type;
     dkm_idx cols;    /**< numbers per output */
     double *classes; /**< of labels: the class of each column, ascending; else NULL */
+    double threshold; /**< of label sets */
 } dkm_target_encoder;
 
 /** Learn from the training outputs what the columns stand for. Collective.
- *  @return DKM_OK; DKM_ERR_UNSUPPORTED for outputs that are neither dense nor labels */
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for outputs that are none of these */
 DKM_NODISCARD dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, const dkm_data *Y);
 
 /** This rank's slab of outputs as numbers, row-major. Local.
  *  @param[out] rows  dkm_data_local_rows(Y) x cols numbers */
 void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data *Y, double *rows);
 
-/** Outputs from numbers: dense rows as they are, or labels. Takes @p numbers over. Collective. */
+/** Outputs from numbers: dense rows as they are, labels or label sets. Takes @p numbers over. Collective. */
 DKM_NODISCARD dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder,
                                                    dkm_data **numbers, dkm_data **Y);
 

@@ -31,6 +31,12 @@ out:
     return status;
 }
 
+/* With a kernel of the outputs strings are objects, not names. */
+static int knn_names_classes(const dkm_settings *s)
+{
+    return dkm_settings_count(s, "ky") == 0;
+}
+
 static const dkm_setting settings[] = {
     DKM_ROW_KX,
     {.name = "k",
@@ -59,6 +65,7 @@ const dkm_method dkm_method_knn = {
     .outputs = "training outputs, of any type, as many",
     .settings = settings,
     .fit = knn_fit,
+    .names_classes = knn_names_classes,
     .takes_gram = 1,
     .classes = {&dkm_class_knn},
 };

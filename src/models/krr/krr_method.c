@@ -182,6 +182,12 @@ out:
     return status;
 }
 
+static int krr_names_classes(const dkm_settings *s)
+{
+    (void)s;
+    return 1;
+}
+
 static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
 {
@@ -270,7 +276,8 @@ const dkm_method dkm_method_krr = {
     .summary = "kernel ridge regression, of one or many outputs at once",
     .about = "Finds f(x) = k(x, X) B + b with B = (K + gamma I)^-1 (Y - b), where K is the kernel "
              "matrix of the training inputs X. Labels become one column per class, and the largest "
-             "column of a prediction names its class.\n"
+             "column of a prediction names its class; strings are names of classes. Label sets "
+             "become one column per label, and those above 1/2 are predicted.\n"
              "Given several gammas, the error that each would make on unseen examples is reported "
              "without refits: leave-one-out (loo) and generalized cross-validation (gcv), the "
              "mean square over all outputs, and for labels the share of wrong ones.",
@@ -279,11 +286,12 @@ const dkm_method dkm_method_krr = {
     .example = "--x x.npy --y y.npy --kx 'rbf(sigma=2)' \\\n"
                "      --gamma 1e-6,1e-5,1e-4,1e-3,1e-2",
     .inputs = "training inputs",
-    .outputs = "training outputs, as many rows: numbers, or labels to be told apart",
+    .outputs = "training outputs, as many rows: numbers, labels or names of classes, or label sets",
     .settings = settings,
     .check = krr_check,
     .fit = krr_fit,
     .fit_stream = krr_fit_stream,
+    .names_classes = krr_names_classes,
     .estimate = krr_estimate,
     .classes = {&dkm_class_krr, &dkm_class_krr_primal},
 };

@@ -71,7 +71,7 @@ dkm_path_settings dkm_krr_outputs_path(const dkm_krr_outputs *head,
     s.solver = settings->solver;
     s.select = settings->select;
     s.errors = settings->loo;
-    s.classes = head->encoder.classes != NULL;
+    s.classes = head->encoder.type == DKM_LABELS;
     s.means = settings->center ? head->b : NULL;
     s.keep = settings->ridge.keep;
     return s;
@@ -96,7 +96,9 @@ void dkm_krr_outputs_report(const dkm_krr_outputs *head, const dkm_fitted_kernel
 
 dkm_idx dkm_krr_outputs_cols(const dkm_krr_outputs *head)
 {
-    return head->encoder.classes ? 1 : head->encoder.cols;
+    return head->encoder.type == DKM_LABELS       ? 1
+           : head->encoder.type == DKM_LABEL_SETS ? 0
+                                                  : head->encoder.cols;
 }
 
 dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *head, dkm_dmat *F, dkm_data **Y)

@@ -70,6 +70,11 @@ int dkm_method_streams(const dkm_method *method)
     return method->fit_stream != NULL;
 }
 
+int dkm_method_names_classes(const dkm_method *method, const dkm_settings *settings)
+{
+    return method->names_classes && method->names_classes(settings);
+}
+
 int dkm_method_has_estimate(const dkm_method *method)
 {
     return method->estimate != NULL;
@@ -146,16 +151,28 @@ static dkm_status fit_examples(dkm_ctx *ctx, const dkm_method *method, const exa
                                const dkm_settings *settings, dkm_model **model, dkm_report *report)
 {
     dkm_status status = DKM_OK;
+    const dkm_data *Y = e->Y;
+    dkm_data *encoded = NULL;
+    dkm_categories *names = NULL;
 
     DKM_AGREE(ctx, check_examples(ctx, method, e, settings));
+    if (Y && Y->mine.type == DKM_STRINGS && dkm_method_names_classes(method, settings)) {
+        DKM_TRY(dkm_categories_learn(e->Y, NULL, &names));
+        DKM_TRY(dkm_categories_encode(names, e->Y, &encoded));
+        Y = encoded;
+    }
     if (e->source) {
         DKM_AGREE(ctx, dkm_settings_check_values(ctx, settings));
-        DKM_TRY(method->fit_stream(ctx, settings, e->source, e->Y, model, report));
+        DKM_TRY(method->fit_stream(ctx, settings, e->source, Y, model, report));
         DKM_AGREE(ctx, dkm_report_check(report));
     } else {
-        DKM_TRY(dkm_method_fit(ctx, method, settings, e->X, e->Y, model, report));
+        DKM_TRY(dkm_method_fit(ctx, method, settings, e->X, Y, model, report));
     }
+    (*model)->class_names = names;
+    names = NULL;
 out:
+    dkm_categories_destroy(&names);
+    dkm_data_destroy(&encoded);
     return status;
 }
 

@@ -41,6 +41,10 @@ struct dkm_method {
     dkm_status (*fit_stream)(dkm_ctx *ctx, const dkm_settings *settings, dkm_source *X,
                              const dkm_data *Y, dkm_model **model, dkm_report *report);
 
+    /** Whether outputs that are strings are names of classes: they are then fitted as labels, and
+     *  predicted as names again. Local; NULL: never. */
+    int (*names_classes)(const dkm_settings *settings);
+
     /** What a fit takes; NULL where that is not known. Local. */
     void (*estimate)(const dkm_settings *settings, const dkm_kernel *kx, const dkm_workload *work,
                      const dkm_rates *rates, dkm_cost *cost);

@@ -2,7 +2,8 @@
 #include "data/objects.h"
 #include "models/registry/method_impl.h"
 
-#define SVM_BASE "svm_base"
+#define SVM_BASE    "svm_base"
+#define CLASS_NAMES "class_names"
 
 dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
                           dkm_type output_type, dkm_idx output_cols, dkm_model **model)
@@ -36,14 +37,25 @@ const char *dkm_model_method(const dkm_model *model)
     return model->class->name;
 }
 
+/* Whether predictions, which are labels to the method, have names. */
+static int has_names(const dkm_model *model)
+{
+    return model->class_names && model->output_type == DKM_LABELS;
+}
+
 dkm_type dkm_model_output_type(const dkm_model *model)
 {
-    return model->output_type;
+    return has_names(model) ? DKM_STRINGS : model->output_type;
 }
 
 dkm_idx dkm_model_output_cols(const dkm_model *model)
 {
-    return model->output_cols;
+    return has_names(model) ? 0 : model->output_cols;
+}
+
+const dkm_categories *dkm_model_class_names(const dkm_model *model)
+{
+    return model->class_names;
 }
 
 int dkm_model_svm_base(const dkm_model *model)
@@ -79,6 +91,31 @@ static dkm_local model_check_outputs(const dkm_model *model, const dkm_data *Y)
                     dkm_type_name(model->output_type), (long long)model->output_cols);
 }
 
+static dkm_local check_named(const dkm_model *model, const dkm_data *Y)
+{
+    for (dkm_idx i = 0; i < Y->mine.n; i++)
+        if (Y->mine.values[i] < 0 ||
+            Y->mine.values[i] >= (double)dkm_categories_count(model->class_names))
+            return dkm_fail(model->ctx, DKM_ERR_FORMAT,
+                            "damaged model file: a class %g, and there are %lld names",
+                            Y->mine.values[i], (long long)dkm_categories_count(model->class_names));
+    return DKM_LOCAL_OK;
+}
+
+/* Names in place of labels. */
+static dkm_status name_labels(const dkm_model *model, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *named = NULL;
+
+    DKM_AGREE(model->ctx, check_named(model, *Y));
+    DKM_TRY(dkm_categories_decode(model->class_names, *Y, &named));
+    dkm_data_destroy(Y);
+    *Y = named;
+out:
+    return status;
+}
+
 dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
@@ -87,6 +124,8 @@ dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
     DKM_AGREE(model->ctx, check_configured(model));
     DKM_TRY(model->class->predict(model->state, X, Y));
     DKM_AGREE(model->ctx, model_check_outputs(model, *Y));
+    if (has_names(model))
+        DKM_TRY(name_labels(model, Y));
 out:
     if (status != DKM_OK)
         dkm_data_destroy(Y);
@@ -143,6 +182,18 @@ dkm_idx dkm_model_decoded_cols(const dkm_model *model)
     return model->decoded_cols;
 }
 
+static dkm_local put_class_names(const dkm_model *model, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char *text = NULL;
+
+    DKM_STEP(dkm_categories_print(model->class_names, &text));
+    DKM_STEP(dkm_archive_put_text(archive, CLASS_NAMES, text));
+out:
+    DKM_FREE(text);
+    return local;
+}
+
 dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
 {
     dkm_status status = DKM_OK;
@@ -151,6 +202,8 @@ dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
     DKM_AGREE(model->ctx,
               dkm_archive_put_text(archive, "output_type", dkm_type_name(model->output_type)));
     DKM_AGREE(model->ctx, dkm_archive_put_real(archive, "output_cols", (double)model->output_cols));
+    if (model->class_names)
+        DKM_AGREE(model->ctx, put_class_names(model, archive));
     if (model->svm_base != DKM_SVM_BASE_AUTO)
         DKM_AGREE(model->ctx, dkm_archive_put_real(archive, SVM_BASE, model->svm_base));
     DKM_TRY(model->class->to_archive(model->state, archive));
@@ -192,6 +245,20 @@ out:
     return local;
 }
 
+/* Models whose outputs were not strings have no such part. */
+static dkm_local read_class_names(const dkm_archive *archive, dkm_categories **names)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *text;
+
+    if (!dkm_archive_find(archive, CLASS_NAMES))
+        return local;
+    DKM_STEP(dkm_archive_text(archive, CLASS_NAMES, &text));
+    DKM_STEP(dkm_categories_parse(archive->ctx, text, names));
+out:
+    return local;
+}
+
 static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_model_class *method)
 {
     if (!method)
@@ -208,16 +275,21 @@ dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive 
     dkm_type type = DKM_DENSE;
     dkm_idx cols = 0;
     int svm_base = DKM_SVM_BASE_AUTO;
+    dkm_categories *names = NULL;
     void *state = NULL;
 
     *model = NULL;
     DKM_AGREE(ctx, known(ctx, method, found));
     DKM_AGREE(ctx, read_outputs(archive, &type, &cols));
     DKM_AGREE(ctx, read_svm_base(archive, &svm_base));
+    DKM_AGREE(ctx, read_class_names(archive, &names));
     DKM_TRY(found->from_archive(ctx, archive, layout, &state));
     DKM_TRY(dkm_model_wrap(ctx, found, state, type, cols, model));
     (*model)->svm_base = svm_base;
+    (*model)->class_names = names;
+    names = NULL;
 out:
+    dkm_categories_destroy(&names);
     return status;
 }
 
@@ -229,6 +301,7 @@ void dkm_model_destroy(dkm_model **model)
         return;
     if (M->state)
         M->class->destroy(M->state);
+    dkm_categories_destroy(&M->class_names);
     dkm_free_block(M);
     *model = NULL;
 }

@@ -4,6 +4,7 @@
 
 #include <dkmap/model.h>
 
+#include "data/categories.h"
 #include "io/archive/archive.h"
 
 /** What models of one kind can do; methods (method_impl.h) name theirs. */
@@ -37,6 +38,7 @@ struct dkm_model {
     dkm_type decoded_type;
     dkm_idx decoded_cols;
     int unconfigured; /**< after dkm_model_configure() failed: nothing can be predicted */
+    dkm_categories *class_names; /**< of labels that were strings; else NULL */
     int svm_base; /**< of inputs from svmlight files; DKM_SVM_BASE_AUTO: none were, or not known */
 };
 

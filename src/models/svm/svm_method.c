@@ -33,6 +33,12 @@ out:
     return status;
 }
 
+static int svm_names_classes(const dkm_settings *s)
+{
+    (void)s;
+    return 1;
+}
+
 static const dkm_setting settings[] = {
     DKM_ROW_KX,
     {.name = "C",
@@ -63,9 +69,10 @@ const dkm_method dkm_method_svm = {
                   "doi:10.1145/1961189.1961199",
     .example = "--x x.npy --y labels.npy --kx 'rbf(sigma=2)' --C 10",
     .inputs = "training inputs, of any type",
-    .outputs = "labels, as many",
+    .outputs = "labels or names of classes, as many",
     .settings = settings,
     .fit = svm_fit,
+    .names_classes = svm_names_classes,
     .takes_gram = 1,
     .classes = {&dkm_class_svm},
 };

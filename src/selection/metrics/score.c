@@ -49,6 +49,44 @@ out:
     return status;
 }
 
+/* Collective: whether all numbers of a dense column are whole. */
+static int is_whole_column(const dkm_data *data)
+{
+    int whole = data->mine.type == DKM_DENSE && data->mine.d == 1, all = 0;
+
+    for (dkm_idx i = 0; whole && i < data->mine.n; i++)
+        whole = data->mine.values[i] == rint(data->mine.values[i]);
+    MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(data->ctx));
+    return all;
+}
+
+dkm_status dkm_score_distinct_labels(const dkm_data *data, dkm_idx *count, dkm_idx **labels)
+{
+    dkm_status status = DKM_OK;
+    dkm_type type = data->mine.type;
+    dkm_distinct distinct = {0};
+    dkm_data *sets = NULL;
+
+    *count = 0;
+    *labels = NULL;
+    if (type != DKM_LABELS && type != DKM_LABEL_SETS && !is_whole_column(data))
+        return DKM_OK;
+    DKM_TRY(dkm_label_sets_of(data, &sets));
+    DKM_TRY(dkm_distinct_labels(sets, NULL, &distinct));
+    *count = distinct.count;
+    *labels = distinct.numbers;
+    distinct.numbers = NULL;
+out:
+    dkm_distinct_clear(&distinct);
+    dkm_data_destroy(&sets);
+    return status;
+}
+
+void dkm_score_labels_free(dkm_idx **labels)
+{
+    DKM_FREE(*labels);
+}
+
 dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more, dkm_idx *count)
 {
     dkm_status status = DKM_OK;
