@@ -44,5 +44,6 @@
 #include <dkmap/score.h>
 #include <dkmap/svm.h>
 #include <dkmap/svm_dual.h>
+#include <dkmap/table.h>
 
 #endif

@@ -12,6 +12,7 @@
 #include <dkmap/data.h>
 #include <dkmap/kernel.h>
 #include <dkmap/preimage.h>
+#include <dkmap/table.h>
 
 DKM_API_BEGIN
 
@@ -32,6 +33,13 @@ dkm_idx dkm_model_output_cols(const dkm_model *model);
 /** The names of classes, where the outputs were strings that were taken for such; else NULL. Valid
  *  as long as the model. Local. */
 const dkm_categories *dkm_model_class_names(const dkm_model *model);
+
+/** The table that inputs go through when they are read, for dkm_table_use() before new inputs are
+ *  read; NULL when there is none. Valid as long as the model. Local. */
+const dkm_table *dkm_model_table(const dkm_model *model);
+/** Give a model the table that its inputs went through: it is saved with the model. Takes it over
+ *  and nulls. Local. */
+void dkm_model_take_table(dkm_model *model, dkm_table **table);
 
 /** What the indices of svmlight inputs count from, 0 or 1, for dkm_ctx_set_svm_base() before new
  *  inputs are read; DKM_SVM_BASE_AUTO when the inputs were no such file or it is not known. Local.

@@ -51,15 +51,19 @@ static int take_range(const char **at, dkm_slice *range)
     return range->step >= 1;
 }
 
-static int take_slice(const char *at, dkm_locator *where)
+/* @param[out] list  where the columns are more than one range begins their list; else NULL */
+static int take_slice(const char *at, dkm_locator *where, const char **list)
 {
+    *list = NULL;
     if (!take_range(&at, &where->rows))
         return 0;
     if (*at == ',') {
         at++;
         where->cuts_cols = 1;
-        if (!take_range(&at, &where->cols) || where->cols.step != 1)
-            return 0;
+        *list = at;
+        if (!take_range(&at, &where->cols) || where->cols.step != 1 || strcmp(at, "]") != 0)
+            return *list[0] != ']';
+        *list = NULL;
     }
     return strcmp(at, "]") == 0;
 }
@@ -69,18 +73,24 @@ dkm_local dkm_locator_parse(dkm_ctx *ctx, const char *name, int literal, dkm_loc
     dkm_local local = DKM_LOCAL_OK;
     size_t length = strlen(name);
     char *copy = NULL, *bracket;
+    const char *list;
 
     *where = (dkm_locator){.rows = {.step = 1}, .cols = {.step = 1}};
     DKM_STEP(dkm_strdup(ctx, name, &where->name));
     DKM_STEP(dkm_strdup(ctx, name, &copy));
     bracket = strrchr(copy, '[');
     if (!literal && bracket && bracket != copy && name[length - 1] == ']') {
-        if (!take_slice(bracket + 1, where)) {
+        if (!take_slice(bracket + 1, where, &list)) {
             local = dkm_fail(ctx, DKM_ERR_ARG,
                              "%s: cannot read the slice: write [first:last], [first:last:step] "
-                             "with a step of 1 or more, or [rows, first:last]",
+                             "with a step of 1 or more, or [rows, columns] with columns by number, "
+                             "first:last or name",
                              name);
             goto out;
+        }
+        if (list) {
+            DKM_STEP(dkm_strdup(ctx, list, &where->columns));
+            where->columns[strlen(where->columns) - 1] = '\0'; /* the bracket */
         }
         *bracket = '\0';
     }
@@ -117,5 +127,6 @@ void dkm_locator_clear(dkm_locator *where)
     DKM_FREE(where->name);
     DKM_FREE(where->path);
     DKM_FREE(where->dataset);
+    DKM_FREE(where->columns);
     *where = (dkm_locator){0};
 }

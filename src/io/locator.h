@@ -15,6 +15,7 @@ typedef struct dkm_locator {
     char *path;
     char *dataset; /**< NULL where none is named */
     dkm_slice rows, cols;
+    char *columns; /**< a list of columns, or names, as given; NULL for none, and for one range */
     int cuts_cols; /**< whether the slice says anything of columns */
 } dkm_locator;
 

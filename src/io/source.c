@@ -4,22 +4,16 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/ctx_private.h"
 #include "data/pack.h"
 #include "io/checkpoint/checkpointer.h"
-#include "io/formats/format.h"
-#include "io/locator.h"
+#include "io/column_list.h"
 #include "io/path.h"
+#include "io/source_impl.h"
+#include "io/table/table.h"
+#include "io/text/cells.h"
 
 #define ENDINGS_LENGTH 256
-
-struct dkm_source {
-    dkm_ctx *ctx;
-    dkm_locator where;
-    const dkm_format *format;
-    dkm_file file;
-    dkm_slice rows, cols;
-    dkm_idx m, d;
-};
 
 /* Rank 0 says whether a file of exactly this name exists, so that all take the name alike. */
 static int exists_for_all(dkm_ctx *ctx, const char *name)
@@ -75,6 +69,76 @@ static int has_columns(dkm_type type)
            type == DKM_LABEL_SETS;
 }
 
+static dkm_local pick_columns(dkm_source *source)
+{
+    const dkm_file *file = &source->file;
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (source->where.columns)
+        return dkm_column_list(file, source->where.name, source->where.columns, &source->picks,
+                               &source->pick);
+    source->picks = source->d;
+    DKM_STEP(dkm_alloc(source->ctx, source->d, &source->pick));
+    for (dkm_idx c = 0; c < source->d; c++)
+        source->pick[c] = source->cols.first + c;
+out:
+    return local;
+}
+
+/* From what is picked: the range to read, what to pass over in it, and whether to put it in order. */
+static dkm_local settle_picks(dkm_source *source)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx first = source->file.d, last = 0;
+
+    DKM_FREE(source->skip);
+    DKM_STEP(dkm_alloc(source->ctx, source->file.d, &source->skip));
+    memset(source->skip, 1, (size_t)source->file.d);
+    source->reorders = 0;
+    for (dkm_idx c = 0; c < source->picks; c++) {
+        dkm_idx at = source->pick[c];
+        first = at < first ? at : first;
+        last = at + 1 > last ? at + 1 : last;
+        source->reorders |= c > 0 && at != source->pick[c - 1] + 1;
+        source->skip[at] = 0;
+    }
+    source->cols = (dkm_slice){.first = source->picks ? first : 0, .last = last, .step = 1};
+    source->d = source->picks;
+    source->file.skip = source->reorders ? source->skip : NULL;
+out:
+    return local;
+}
+
+/* One column of text alone is strings. */
+static int is_one_text(const dkm_source *source)
+{
+    const dkm_file *file = &source->file;
+
+    return source->picks == 1 && file->is_text && file->is_text[source->pick[0]] &&
+           (file->type == DKM_LABELS || (file->type == DKM_DENSE && file->role == DKM_OUTPUTS));
+}
+
+static dkm_local use_table(dkm_source *source)
+{
+    const dkm_table *table = dkm_ctx_lent(source->ctx, DKM_LENT_TABLE);
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (!table || source->file.role != DKM_INPUTS || source->file.type != DKM_DENSE)
+        return local;
+    DKM_STEP(dkm_table_match(table, &source->file, source->where.name, source->where.cuts_cols,
+                             &source->picks, &source->pick));
+    DKM_STEP(settle_picks(source));
+    DKM_STEP(dkm_calloc(source->ctx, source->file.d, &source->categories));
+    for (dkm_idx c = 0; c < table->count; c++)
+        source->categories[source->pick[c]] = table->column[c].categories;
+    source->file.categories = source->categories;
+    source->file.missing_ok = table->settings.missing != DKM_MISSING_FAIL;
+    source->table = table;
+    source->d = dkm_table_cols(table);
+out:
+    return local;
+}
+
 static dkm_local settle_cols(dkm_source *source)
 {
     const dkm_file *file = &source->file;
@@ -82,7 +146,11 @@ static dkm_local settle_cols(dkm_source *source)
 
     source->cols = (dkm_slice){.last = file->d, .step = 1};
     source->d = file->d;
-    if (source->where.cuts_cols) {
+    if (source->where.columns && dkm_type_storage_form(file->type) != DKM_STORED_VALUES)
+        DKM_STEP(dkm_fail(source->ctx, DKM_ERR_ARG,
+                          "%s: columns by name or list are for tables; of %s write first:last",
+                          source->where.name, dkm_type_name(file->type)));
+    if (source->where.cuts_cols && !source->where.columns) {
         if (!has_columns(file->type)) {
             local = dkm_fail(source->ctx, DKM_ERR_ARG, "%s: %s have no columns to choose from",
                              source->where.name, dkm_type_name(file->type));
@@ -91,6 +159,16 @@ static dkm_local settle_cols(dkm_source *source)
         DKM_STEP(dkm_locator_resolve(source->ctx, &source->where, &source->where.cols, file->d,
                                      "columns", &source->cols));
         source->d = source->cols.last - source->cols.first;
+    }
+    if (dkm_type_storage_form(file->type) == DKM_STORED_VALUES) {
+        DKM_STEP(pick_columns(source));
+        DKM_STEP(settle_picks(source));
+        if (is_one_text(source)) {
+            source->file.type = DKM_STRINGS;
+            source->d = 0;
+            goto out;
+        }
+        DKM_STEP(use_table(source));
     }
     if (file->type == DKM_LABELS && source->d != 1)
         local = dkm_fail(source->ctx, DKM_ERR_ARG,
@@ -155,13 +233,65 @@ const char *dkm_source_describe(const dkm_source *source)
     return source->file.about;
 }
 
+/* The columns picked, in their order, of rows that have the range of them. */
+static dkm_local put_in_order(const dkm_source *source, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *values = NULL;
+
+    DKM_STEP(dkm_alloc(source->ctx, objs->n * source->picks, &values));
+    for (dkm_idx i = 0; i < objs->n; i++)
+        for (dkm_idx c = 0; c < source->picks; c++)
+            values[i * source->picks + c] =
+                objs->values[i * objs->d + source->pick[c] - source->cols.first];
+    DKM_FREE(objs->values);
+    objs->values = values;
+    objs->d = source->picks;
+out:
+    return local;
+}
+
 /* Objects [first, first + count) for this rank alone. */
 static dkm_local read_here(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
 {
     const dkm_slice *rows = &source->rows, *cols = &source->cols;
+    dkm_idx row = rows->first + first * rows->step;
+    dkm_local local = DKM_LOCAL_OK;
 
-    return source->format->read(&source->file, rows->first + first * rows->step, rows->step, count,
-                                cols->first, cols->last, objs);
+    if (source->file.type == DKM_STRINGS && source->picks == 1)
+        return source->format->read_text(&source->file, row, rows->step, count, source->pick[0],
+                                         objs);
+    DKM_STEP(
+        source->format->read(&source->file, row, rows->step, count, cols->first, cols->last, objs));
+    if (source->reorders)
+        DKM_STEP(put_in_order(source, objs));
+    if (source->table)
+        DKM_STEP(dkm_table_apply(source->table, objs));
+out:
+    return local;
+}
+
+dkm_local dkm_source_read_column(dkm_source *source, dkm_idx column, dkm_objs *objs)
+{
+    int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
+    const dkm_slice *rows = &source->rows;
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx kept = 0;
+
+    DKM_STEP(source->format->read_text(
+        &source->file, rows->first + dkm_slab_first(source->m, rank, size) * rows->step, rows->step,
+        dkm_slab_count(source->m, rank, size), column, objs));
+    for (dkm_idx i = 0; i < objs->n; i++) {
+        dkm_cell cell = {objs->bytes + objs->start[i], objs->start[i + 1] - objs->start[i]};
+        if (dkm_cell_is_missing(cell))
+            continue;
+        memmove(objs->bytes + objs->start[kept], cell.text, (size_t)cell.length);
+        objs->start[kept + 1] = objs->start[kept] + cell.length;
+        kept++;
+    }
+    objs->n = kept;
+out:
+    return local;
 }
 
 static dkm_local read_mine(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
@@ -282,6 +412,9 @@ void dkm_source_close(dkm_source **source)
     if ((*source)->format)
         (*source)->format->close(&(*source)->file);
     dkm_locator_clear(&(*source)->where);
+    DKM_FREE((*source)->categories);
+    DKM_FREE((*source)->skip);
+    DKM_FREE((*source)->pick);
     DKM_FREE(*source);
 }
 

@@ -268,7 +268,7 @@ static void what_a_file_cannot_hold_is_told(dkm_ctx *ctx)
 
     files_open(ctx, dir);
     refuse(ctx, files_name(dir, "out.npy", where), DKM_STRINGS, DKM_ERR_UNSUPPORTED,
-           "out.npy cannot hold strings: give a name that ends in .txt");
+           "out.npy cannot hold strings: give a name that ends in .csv .tsv .txt");
     refuse(ctx, files_name(dir, "out.h5", where), DKM_LABEL_SETS, DKM_ERR_UNSUPPORTED,
            ".csv .tsv .txt");
     refuse(ctx, files_name(dir, "out.csv", where), DKM_GRAPH, DKM_ERR_UNSUPPORTED, "graph");

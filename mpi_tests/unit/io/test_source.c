@@ -77,11 +77,13 @@ static void slices_that_do_not_fit_are_told(dkm_ctx *ctx)
         {"[:-9223372036854775808]", "10 rows"},
         {"[:9223372036854775807]", "10 rows"},
         {"[:, 9223372036854775807]", "3 columns"},
+        {"[1,2,3]", "no column '3': it has 3"},
+        {"[:, 0:3:2]", "no column '0:3:2'"},
+        {"[:, 0,width]", "no column 'width'"},
+        {"[:, !0:3]", "no columns are left"},
     };
     static const char *const odd[] = {
-        "[]",        "[a:b]",   "[1:2:0]",    "[::-1]",
-        "[1:2:3:4]", "[1,2,3]", "[:, 0:3:2]", "[1:99999999999999999999]",
-        "[1.5:2]"};
+        "[]", "[a:b]", "[1:2:0]", "[::-1]", "[1:2:3:4]", "[1:99999999999999999999]", "[1.5:2]"};
     char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);

@@ -41,6 +41,7 @@ static const option options[] = {
      .help = "choose the setting anew inside the training part of each fold, by so many folds of "
              "that: the loss of the outer folds is then what to expect of the choice"},
     ROW_TRY,
+    ROWS_TABLE,
     {.name = "loss",
      .kind = OPT_WORD,
      .metavar = "LOSS",

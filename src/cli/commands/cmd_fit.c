@@ -41,6 +41,7 @@ static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *h
     } else {
         DKM_TRY(method_read_examples(r, &X, &Y));
         DKM_TRY(holdout_read(r, held));
+        DKM_TRY(method_drop_missing(r, &X, &Y));
         DKM_TRY(holdout_split(r, held, &X, &Y));
         if (Y)
             DKM_TRY(target_describe(r, Y, settings, target));
@@ -61,13 +62,18 @@ static dkm_status cmd_fit(run *r)
     dkm_report *report = NULL;
     holdout held = {0};
     dkm_model *model = NULL;
+    dkm_table *table = NULL;
     char target[TARGET_TEXT] = "";
 
     DKM_TRY(method_settings_read(r, &settings));
     DKM_TRY(dkm_settings_check(r->ctx, settings));
     DKM_TRY(run_check_model_path(r));
     DKM_TRY(holdout_open(r, &held));
+    DKM_TRY(method_learn_table(r, &table));
     DKM_TRY(cmd_fit_learn(r, settings, &held, target, &model, &report));
+    if (table)
+        report_text(r, "inputs", dkm_table_describe(table));
+    dkm_model_take_table(model, &table);
     DKM_TRY(dkm_model_save(model, path, r->args->line));
     if (*target)
         report_text(r, "target", target);
@@ -82,11 +88,14 @@ out:
     dkm_report_destroy(&report);
     dkm_model_destroy(&model);
     dkm_settings_destroy(&settings);
+    dkm_table_use(r->ctx, NULL);
+    dkm_table_destroy(&table);
     return status;
 }
 
 static const option options[] = {
     ROW_OUTPUT("model file to write, .h5"),
+    ROWS_TABLE,
     {.name = "stream",
      .kind = OPT_FLAG,
      .help =

@@ -23,6 +23,8 @@ void validation_close(validation *v)
     dkm_data_destroy(&v->Y);
     dkm_data_destroy(&v->X);
     grid_search_close(&v->grid_search);
+    dkm_table_use(v->r->ctx, NULL);
+    dkm_table_destroy(&v->table);
 }
 
 static dkm_local validation_reserve(validation *v)
@@ -117,7 +119,9 @@ dkm_status validation_open(validation *v)
         DKM_TRY(dkm_file_check_writable(v->r->ctx, args_text(a, "folds-out")));
     DKM_TRY(grid_search_open(&v->grid_search, v->r));
     DKM_TRY(read_points(v));
+    DKM_TRY(method_learn_table(v->r, &v->table));
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
+    DKM_TRY(method_drop_missing(v->r, &v->X, &v->Y));
     DKM_TRY(name_classes(v));
     DKM_TRY(dkm_cv_search_problem(v->search, v->X, v->Y, &v->problem));
     DKM_TRY(read_loss(v));

@@ -14,6 +14,7 @@ typedef struct validation {
     dkm_cv_points points;
     dkm_cv_search *search;
     dkm_data *X, *Y;
+    dkm_table *table; /**< that inputs went through, or NULL */
     dkm_kernel *loss_kernel;
     dkm_cv_problem problem;
     dkm_cv_result result;

@@ -1,5 +1,6 @@
 #include "cli/options/batch_stream.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <dkmap/data.h>
@@ -15,12 +16,28 @@ typedef struct stream {
 } stream;
 
 /* Rows [first, first + count) of the source go through the model to the sink. */
+static dkm_local check_complete(run *r, const dkm_data *X)
+{
+    const double *values = dkm_data_values_const(X);
+    dkm_idx d = dkm_data_cols(X);
+
+    for (dkm_idx k = 0; dkm_data_type(X) == DKM_DENSE && k < dkm_data_local_rows(X) * d; k++)
+        if (isnan(values[k]))
+            return dkm_fail(r->ctx, DKM_ERR_ARG,
+                            "row %lld has a missing value, and the model was trained with "
+                            "--missing drop: fill it in, or train with --missing mean or median",
+                            (long long)(dkm_data_local_first(X) + k / d));
+    return DKM_LOCAL_OK;
+}
+
 static dkm_status pass_stretch(stream *s, dkm_idx first, dkm_idx count)
 {
     dkm_status status = DKM_OK;
     dkm_data *X = NULL, *Y = NULL;
 
     DKM_TRY(dkm_source_read(s->source, first, count, &X));
+    DKM_TRY(run_error_context(s->r, args_text(s->r->args, s->through->from),
+                              dkm_agree(s->r->ctx, check_complete(s->r, X))));
     DKM_TRY(run_error_context(s->r, args_text(s->r->args, s->through->from),
                               s->through->apply(s->model, X, &Y)));
     DKM_TRY(dkm_sink_write(s->sink, Y));
@@ -75,6 +92,8 @@ dkm_status stream_through_model(run *r, const streaming *through)
     DKM_TRY(dkm_file_check_writable(r->ctx, path));
     DKM_TRY(dkm_model_load(r->ctx, r->args->positionals[0], &layout, &s.model));
     DKM_TRY(run_follow_model(r, s.model));
+    if (strcmp(through->from, "x") == 0)
+        dkm_table_use(r->ctx, dkm_model_table(s.model));
     DKM_TRY(
         dkm_source_open(r->ctx, args_text(r->args, through->from), DKM_INPUTS, kind, &s.source));
     DKM_TRY(batch_stream_check_method(r, s.model, through->only));
@@ -91,6 +110,7 @@ dkm_status stream_through_model(run *r, const streaming *through)
     report_seconds(r);
     report_text(r, "output", path);
 out:
+    dkm_table_use(r->ctx, NULL);
     dkm_sink_close(&s.sink);
     dkm_model_destroy(&s.model);
     dkm_source_close(&s.source);

@@ -29,6 +29,20 @@
         .help = "what the indices of svmlight files count from; auto: as in the model, else from " \
                 "0 if the index 0 occurs in the first file read"                                   \
     }
+#define ROWS_TABLE                                                                                 \
+    {.name = "missing",                                                                            \
+     .kind = OPT_WORD,                                                                             \
+     .metavar = "WORD",                                                                            \
+     .choices = "fail|drop|mean|median|",                                                          \
+     .default_text = "fail",                                                                       \
+     .help = "what to do with NaN and empty cells of the inputs: refuse them, leave their rows "   \
+             "out, or put the mean or median of the column in their place, also in new inputs"},   \
+    {                                                                                              \
+        .name = "standardize", .kind = OPT_FLAG,                                                   \
+        .help =                                                                                    \
+            "bring the columns of the inputs to mean 0 and deviation 1, and new inputs by the "    \
+            "same numbers"                                                                         \
+    }
 #define ROW_Y_TYPE                                                                                 \
     {                                                                                              \
         .name = "y-type", .kind = OPT_WORD, .metavar = "TYPE", .choices = TYPE_WORDS,              \

@@ -106,6 +106,41 @@ out:
     return status;
 }
 
+dkm_status method_learn_table(run *r, dkm_table **table)
+{
+    dkm_status status = DKM_OK;
+    dkm_table_settings settings = {.missing = (dkm_missing)args_value(r->args, "missing", 0)->whole,
+                                   .standardize = args_flag(r->args, "standardize")};
+
+    *table = NULL;
+    DKM_REQUIRE(r->ctx,
+                settings.missing != DKM_MISSING_DROP || !args_accepts(r->args, "stream") ||
+                    !args_flag(r->args, "stream"),
+                DKM_ERR_UNSUPPORTED,
+                "--missing drop needs the inputs in memory: leave --stream out, or fill in by mean "
+                "or median");
+    dkm_phase_begin(r->ctx, "table");
+    status = dkm_table_learn(r->ctx, args_text(r->args, "x"), args_text(r->args, "x-type"),
+                             &settings, table);
+    dkm_phase_end(r->ctx);
+    dkm_table_use(r->ctx, *table);
+out:
+    return status;
+}
+
+dkm_status method_drop_missing(run *r, dkm_data **X, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx dropped = 0;
+
+    if (args_value(r->args, "missing", 0)->whole != DKM_MISSING_DROP)
+        return DKM_OK;
+    DKM_TRY(dkm_table_drop(X, Y, &dropped));
+    report_int(r, "dropped", dropped);
+out:
+    return status;
+}
+
 dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y)
 {
     *X = NULL;

@@ -17,6 +17,14 @@ DKM_NODISCARD dkm_status method_settings_read(run *r, dkm_settings **settings);
  *  @param[out] Y  NULL as well for methods without outputs */
 DKM_NODISCARD dkm_status method_read_examples(run *r, dkm_data **X, dkm_data **Y);
 
+/** Learn the columns of --x, as --missing and --standardize say, and let inputs go through them.
+ *  Collective.
+ *  @param[out] table  new, owned by the caller, who ends its use; NULL where there is none */
+DKM_NODISCARD dkm_status method_learn_table(run *r, dkm_table **table);
+
+/** With --missing drop, leave out the rows that have missing values, and say how many. Collective. */
+DKM_NODISCARD dkm_status method_drop_missing(run *r, dkm_data **X, dkm_data **Y);
+
 /** Open the inputs and read the outputs. Collective.
  *  @param[out] Y  NULL as well for methods without outputs */
 DKM_NODISCARD dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y);

@@ -1,20 +1,27 @@
 /* Tables of numbers as text: one row per line. Fields stand between commas, semicolons, tabs or, in
- * files of another ending, blanks. A first line with a field that is no number names the columns.
- * Blank lines and lines that begin with # are passed over. */
+ * files of another ending, blanks. A first line with a field that is no number names the columns,
+ * unless it has numbers and text in the same columns as the line after it. A column is text if its
+ * first cell that is not missing is no number. Blank lines and lines that begin with # are passed over. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/checked.h"
+#include "data/builder.h"
 #include "io/formats/dense.h"
 #include "io/path.h"
-#include "io/text/fields.h"
+#include "io/text/cells.h"
 #include "io/text/textfile.h"
 
 /* What rank 0 finds at the front of the file and tells the others. */
 enum { COLUMNS, SEPARATOR, NAMES, OFFSET, NUMBER, FRONT_COUNT };
 
+enum { LINES_TRIED = 1000 }; /* to find out what the columns hold */
+
 typedef struct csv {
     dkm_idx front[FRONT_COUNT];
+    char *packed; /* names of the columns, each ended by a zero */
+    int bytes;    /* of those */
     dkm_textfile text;
 } csv;
 
@@ -36,8 +43,47 @@ static dkm_separator choose_separator(const char *path, const char *line)
     return strchr(line, '\t') ? '\t' : ',';
 }
 
-/* Note what the first line that counts says. A line of names with numbers among them is doubtful:
- * the user is told that it is no row. */
+enum { UNKNOWN, NUMBERS, TEXT }; /* what a column holds */
+
+static char kind_of(dkm_cell cell)
+{
+    double value;
+
+    return dkm_cell_is_missing(cell) ? UNKNOWN : dkm_cell_number(cell, &value) ? NUMBERS : TEXT;
+}
+
+/* Note the kinds of columns not known yet. @return how many differ from @p before, if given */
+static dkm_idx note_kinds(const char *line, const csv *state, const char *before, char *kinds)
+{
+    const char *at = line;
+    dkm_idx differ = 0;
+
+    for (dkm_idx c = 0; at && c < state->front[COLUMNS]; c++) {
+        char kind = kind_of(dkm_cell_take(&at, (dkm_separator)state->front[SEPARATOR]));
+        if (kinds[c] == UNKNOWN)
+            kinds[c] = kind;
+        differ += before && kind != before[c];
+    }
+    return differ;
+}
+
+/* Keep the names of the columns that a line has. */
+static dkm_local note_names(const dkm_text *text, csv *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *at = text->line;
+    char *out;
+
+    DKM_STEP(dkm_calloc(text->ctx, text->length + state->front[COLUMNS] + 1, &state->packed));
+    out = state->packed;
+    for (dkm_idx c = 0; at && c < state->front[COLUMNS]; c++)
+        out += dkm_cell_copy(dkm_cell_take(&at, (dkm_separator)state->front[SEPARATOR]), out) + 1;
+    state->bytes = (int)(text->length + state->front[COLUMNS] + 1);
+out:
+    return local;
+}
+
+/* What the first line that counts says. */
 static void note_front(const dkm_file *file, const dkm_text *text, dkm_idx front[FRONT_COUNT])
 {
     dkm_separator separator = choose_separator(file->path, text->line);
@@ -47,26 +93,66 @@ static void note_front(const dkm_file *file, const dkm_text *text, dkm_idx front
     front[COLUMNS] = dkm_fields_count(text->line, separator);
     front[SEPARATOR] = separator;
     front[NAMES] = words > 0;
-    front[OFFSET] = words > 0 ? text->base + text->at : text->offset;
-    front[NUMBER] = words > 0 ? text->number + 1 : text->number;
-    if (words > 0 && numbers > 0)
-        dkm_log(file->ctx, DKM_WARN,
-                "%s:%lld is taken as names of columns, as not all of it is "
-                "numbers",
-                file->path, (long long)text->number);
+    front[OFFSET] = text->offset;
+    front[NUMBER] = text->number;
 }
 
-static dkm_local look_at_front(dkm_file *file, dkm_idx front[FRONT_COUNT])
+static dkm_local next_filled(dkm_text *text, char **line)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx length;
+
+    do {
+        DKM_STEP(dkm_text_next(text, line, &length));
+    } while (*line && !dkm_records_begins(DKM_RECORDS_FILLED, *line, length));
+out:
+    return local;
+}
+
+/* The line behind the first one says whether that names the columns; it and those after it what the
+ * columns hold. Names with numbers among them are doubtful: the user is told that they are no row. */
+static dkm_local note_columns(const dkm_file *file, dkm_text *text, csv *state, char *first,
+                              char *kinds)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx d = state->front[COLUMNS], number = text->number, next = text->base + text->at;
+    char *line;
+
+    note_kinds(text->line, state, NULL, first);
+    if (state->front[NAMES])
+        DKM_STEP(note_names(text, state));
+    else
+        memcpy(kinds, first, (size_t)d);
+    DKM_STEP(next_filled(text, &line));
+    if (line && state->front[NAMES] && memchr(first, NUMBERS, (size_t)d) &&
+        dkm_fields_count(line, (dkm_separator)state->front[SEPARATOR]) == d &&
+        note_kinds(line, state, first, kinds) == 0)
+        state->front[NAMES] = 0;
+    if (state->front[NAMES]) {
+        state->front[OFFSET] = next;
+        state->front[NUMBER] = number + 1;
+        if (memchr(first, NUMBERS, (size_t)d))
+            dkm_log(file->ctx, DKM_WARN,
+                    "%s:%lld is taken as names of columns, as not all of it is "
+                    "numbers",
+                    file->path, (long long)number);
+    }
+    for (int k = 0; line && k < LINES_TRIED && memchr(kinds, UNKNOWN, (size_t)d); k++) {
+        note_kinds(line, state, NULL, kinds);
+        DKM_STEP(next_filled(text, &line));
+    }
+out:
+    return local;
+}
+
+static dkm_local look_at_front(dkm_file *file, csv *state)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_text text = {0};
-    dkm_idx length;
-    char *line;
+    char *line, *first = NULL;
 
     DKM_STEP(dkm_text_open(&text, file->ctx, file->path));
-    do {
-        DKM_STEP(dkm_text_next(&text, &line, &length));
-    } while (line && !dkm_records_begins(DKM_RECORDS_FILLED, line, length));
+    DKM_STEP(next_filled(&text, &line));
     if (!line) {
         local = dkm_fail(file->ctx, DKM_ERR_FORMAT,
                          "%s holds no rows, only blank lines and "
@@ -74,8 +160,16 @@ static dkm_local look_at_front(dkm_file *file, dkm_idx front[FRONT_COUNT])
                          file->path);
         goto out;
     }
-    note_front(file, &text, front);
+    note_front(file, &text, state->front);
+    DKM_STEP(dkm_calloc(file->ctx, state->front[COLUMNS], &first));
+    DKM_STEP(dkm_calloc(file->ctx, state->front[COLUMNS], &file->is_text));
+    DKM_STEP(note_columns(file, &text, state, first, file->is_text));
+    for (dkm_idx c = 0; c < state->front[COLUMNS]; c++)
+        file->is_text[c] = file->is_text[c] == TEXT;
+    if (!state->front[NAMES])
+        state->bytes = 0;
 out:
+    DKM_FREE(first);
     dkm_text_close(&text);
     return local;
 }
@@ -97,6 +191,49 @@ static dkm_local csv_make_state(dkm_file *file)
     return local;
 }
 
+static dkm_local csv_room(dkm_file *file, const csv *state)
+{
+    if (dkm_ctx_rank(file->ctx) == 0)
+        return DKM_LOCAL_OK;
+    return dkm_calloc(file->ctx, state->front[COLUMNS], &file->is_text);
+}
+
+static dkm_local csv_name_columns(dkm_file *file, csv *state)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char *at;
+
+    if (state->bytes == 0)
+        return local;
+    DKM_STEP(dkm_calloc(file->ctx, state->front[COLUMNS], &file->names));
+    at = state->packed;
+    for (dkm_idx c = 0; c < state->front[COLUMNS]; c++) {
+        file->names[c] = at;
+        at += strlen(at) + 1;
+    }
+out:
+    return local;
+}
+
+/* What rank 0 found at the front, for the others. */
+static dkm_status share_front(dkm_file *file, csv *state)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = file->ctx;
+    int columns = 0;
+
+    MPI_Bcast(state->front, FRONT_COUNT, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
+    MPI_Bcast(&state->bytes, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, dkm_checked_int(ctx, state->front[COLUMNS], "the number of columns", &columns));
+    DKM_AGREE(ctx, csv_room(file, state));
+    MPI_Bcast(file->is_text, columns, MPI_CHAR, 0, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, state->packed ? DKM_LOCAL_OK : dkm_calloc(ctx, state->bytes, &state->packed));
+    MPI_Bcast(state->packed, state->bytes, MPI_CHAR, 0, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, csv_name_columns(file, state));
+out:
+    return status;
+}
+
 static dkm_status csv_open(dkm_file *file)
 {
     dkm_status status = DKM_OK;
@@ -105,8 +242,8 @@ static dkm_status csv_open(dkm_file *file)
 
     DKM_AGREE(ctx, csv_make_state(file));
     state = file->state;
-    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? look_at_front(file, state->front) : DKM_LOCAL_OK);
-    MPI_Bcast(state->front, FRONT_COUNT, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? look_at_front(file, state) : DKM_LOCAL_OK);
+    DKM_TRY(share_front(file, state));
     state->text.next = -1;
     DKM_TRY(dkm_records_index(&state->text.records, ctx, file->path, DKM_RECORDS_FILLED,
                               state->front[OFFSET], state->front[NUMBER]));
@@ -132,9 +269,41 @@ static dkm_local csv_read(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx c
     for (dkm_idx i = 0; i < count; i++) {
         DKM_STEP(dkm_textfile_seek(&state->text, file, first + i * step));
         DKM_STEP(dkm_text_next(&state->text.text, &line, &length));
-        DKM_STEP(dkm_fields_read(&state->text.text, separator, file->d, c0, c1,
-                                 file->type == DKM_LABELS, objs->values + i * (c1 - c0)));
+        if (file->missing_ok || file->skip || file->categories)
+            DKM_STEP(dkm_cells_read(&state->text.text, separator, file, c0, c1,
+                                    objs->values + i * (c1 - c0)));
+        else
+            DKM_STEP(dkm_fields_read(&state->text.text, separator, file->d, c0, c1,
+                                     file->type == DKM_LABELS, objs->values + i * (c1 - c0)));
     }
+out:
+    return local;
+}
+
+/* The text of one column of each row. */
+static dkm_local csv_read_text(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count,
+                               dkm_idx c, dkm_objs *objs)
+{
+    csv *state = file->state;
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx length;
+    dkm_builder g;
+    char *line;
+
+    DKM_STEP(dkm_builder_begin(&g, objs, file->ctx, DKM_STRINGS, count, 0));
+    for (dkm_idx i = 0; i < count; i++) {
+        const char *at;
+        dkm_cell cell = {"", 0};
+        DKM_STEP(dkm_textfile_seek(&state->text, file, first + i * step));
+        DKM_STEP(dkm_text_next(&state->text.text, &line, &length));
+        at = line;
+        for (dkm_idx k = 0; at && k <= c; k++)
+            cell = dkm_cell_take(&at, (dkm_separator)state->front[SEPARATOR]);
+        DKM_STEP(dkm_builder_bytes(&g, cell.text, cell.length));
+        g.used += dkm_cell_copy(cell, objs->bytes + g.used - cell.length) - cell.length;
+        dkm_builder_next(&g);
+    }
+    DKM_STEP(dkm_builder_end(&g));
 out:
     return local;
 }
@@ -143,8 +312,12 @@ static void csv_close(dkm_file *file)
 {
     csv *state = file->state;
 
-    if (state)
+    if (state) {
         dkm_textfile_clear(&state->text);
+        DKM_FREE(state->packed);
+    }
+    DKM_FREE(file->names);
+    DKM_FREE(file->is_text);
     DKM_FREE(file->state);
 }
 
@@ -155,4 +328,5 @@ const dkm_format dkm_format_csv = {
     .open = csv_open,
     .read = csv_read,
     .close = csv_close,
+    .read_text = csv_read_text,
 };

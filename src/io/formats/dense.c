@@ -48,9 +48,11 @@ int dkm_dense_is_label(double value)
 static dkm_local tell_number(const dkm_file *file, dkm_idx row, dkm_idx col, double value)
 {
     if (!isfinite(value))
-        return dkm_fail(file->ctx, DKM_ERR_FORMAT,
-                        "%s: row %lld, column %lld is %s: remove or fill in such numbers first",
-                        file->path, (long long)row, (long long)col, isnan(value) ? "NaN" : "Inf");
+        return dkm_fail(
+            file->ctx, DKM_ERR_FORMAT,
+            "%s: row %lld, column %lld is %s: remove or fill in such numbers first; of inputs, "
+            "--missing says what to do with NaN",
+            file->path, (long long)row, (long long)col, isnan(value) ? "NaN" : "Inf");
     return dkm_fail(file->ctx, DKM_ERR_FORMAT,
                     "%s: row %lld, column %lld is %.17g, which is no class label: a whole number "
                     "is needed",
@@ -65,7 +67,9 @@ dkm_local dkm_dense_check(const dkm_file *file, dkm_idx first, dkm_idx step, dkm
     for (dkm_idx i = 0; objs->d > 0 && i < objs->n; i++) {
         const double *row = objs->values + i * objs->d;
         for (dkm_idx j = 0; j < objs->d; j++)
-            if (!isfinite(row[j]) || (labels && !dkm_dense_is_label(row[j])))
+            if (isnan(row[j]) && file->missing_ok)
+                continue;
+            else if (!isfinite(row[j]) || (labels && !dkm_dense_is_label(row[j])))
                 return tell_number(file, first + i * step, c0 + j, row[j]);
     }
     return DKM_LOCAL_OK;

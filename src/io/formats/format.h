@@ -7,6 +7,7 @@
 #ifndef DKMAP_IO_FORMATS_FORMAT_H
 #define DKMAP_IO_FORMATS_FORMAT_H
 
+#include "data/categories.h"
 #include "data/objects.h"
 
 typedef struct dkm_file {
@@ -14,10 +15,15 @@ typedef struct dkm_file {
     const char *path;    /**< without dataset and slice */
     const char *dataset; /**< of HDF5, else NULL */
     dkm_role role;
-    dkm_type type;   /**< wanted by the user, else DKM_TYPE_COUNT; open() sets what it is */
-    dkm_idx m, d;    /**< of the whole file: set by open() */
-    char about[128]; /**< one line for a person: set by open() */
-    void *state;     /**< the format's own */
+    dkm_type type;    /**< wanted by the user, else DKM_TYPE_COUNT; open() sets what it is */
+    dkm_idx m, d;     /**< of the whole file: set by open() */
+    char **names;     /**< of tables whose first line has them: d of them, the format's own */
+    char *is_text;    /**< of tables: which columns are text, the format's own; NULL: none is */
+    const char *skip; /**< columns that are not wanted and may be anything; NULL: all are wanted */
+    dkm_categories *const *categories; /**< of columns that are text; NULL: all are numbers */
+    int missing_ok;                    /**< whether NaN and empty cells are read as NaN */
+    char about[128];                   /**< one line for a person: set by open() */
+    void *state;                       /**< the format's own */
 } dkm_file;
 
 typedef struct dkm_format {
@@ -32,6 +38,9 @@ typedef struct dkm_format {
     dkm_local (*read)(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx c0,
                       dkm_idx c1, dkm_objs *objs);
     void (*close)(dkm_file *file);
+    /** Read one column of text as strings; NULL where there is no text. Local. */
+    dkm_local (*read_text)(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx c,
+                           dkm_objs *objs);
 } dkm_format;
 
 /** The format of a file: by its ending or, for text, by the type wanted of it (DKM_TYPE_COUNT when

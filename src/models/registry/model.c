@@ -4,6 +4,7 @@
 
 #define SVM_BASE    "svm_base"
 #define CLASS_NAMES "class_names"
+#define TABLE       "input_table"
 
 dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
                           dkm_type output_type, dkm_idx output_cols, dkm_model **model)
@@ -56,6 +57,18 @@ dkm_idx dkm_model_output_cols(const dkm_model *model)
 const dkm_categories *dkm_model_class_names(const dkm_model *model)
 {
     return model->class_names;
+}
+
+const dkm_table *dkm_model_table(const dkm_model *model)
+{
+    return model->table;
+}
+
+void dkm_model_take_table(dkm_model *model, dkm_table **table)
+{
+    dkm_table_destroy(&model->table);
+    model->table = *table;
+    *table = NULL;
 }
 
 int dkm_model_svm_base(const dkm_model *model)
@@ -194,6 +207,18 @@ out:
     return local;
 }
 
+static dkm_local put_table(const dkm_model *model, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char *text = NULL;
+
+    DKM_STEP(dkm_table_print(model->table, &text));
+    DKM_STEP(dkm_archive_put_text(archive, TABLE, text));
+out:
+    DKM_FREE(text);
+    return local;
+}
+
 dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
 {
     dkm_status status = DKM_OK;
@@ -204,6 +229,8 @@ dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
     DKM_AGREE(model->ctx, dkm_archive_put_real(archive, "output_cols", (double)model->output_cols));
     if (model->class_names)
         DKM_AGREE(model->ctx, put_class_names(model, archive));
+    if (model->table)
+        DKM_AGREE(model->ctx, put_table(model, archive));
     if (model->svm_base != DKM_SVM_BASE_AUTO)
         DKM_AGREE(model->ctx, dkm_archive_put_real(archive, SVM_BASE, model->svm_base));
     DKM_TRY(model->class->to_archive(model->state, archive));
@@ -259,6 +286,19 @@ out:
     return local;
 }
 
+static dkm_local read_table(const dkm_archive *archive, dkm_table **table)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *text;
+
+    if (!dkm_archive_find(archive, TABLE))
+        return local;
+    DKM_STEP(dkm_archive_text(archive, TABLE, &text));
+    DKM_STEP(dkm_table_parse(archive->ctx, text, table));
+out:
+    return local;
+}
+
 static dkm_local known(dkm_ctx *ctx, const char *name, const dkm_model_class *method)
 {
     if (!method)
@@ -276,6 +316,7 @@ dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive 
     dkm_idx cols = 0;
     int svm_base = DKM_SVM_BASE_AUTO;
     dkm_categories *names = NULL;
+    dkm_table *table = NULL;
     void *state = NULL;
 
     *model = NULL;
@@ -283,12 +324,15 @@ dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive 
     DKM_AGREE(ctx, read_outputs(archive, &type, &cols));
     DKM_AGREE(ctx, read_svm_base(archive, &svm_base));
     DKM_AGREE(ctx, read_class_names(archive, &names));
+    DKM_AGREE(ctx, read_table(archive, &table));
     DKM_TRY(found->from_archive(ctx, archive, layout, &state));
     DKM_TRY(dkm_model_wrap(ctx, found, state, type, cols, model));
     (*model)->svm_base = svm_base;
     (*model)->class_names = names;
     names = NULL;
+    dkm_model_take_table(*model, &table);
 out:
+    dkm_table_destroy(&table);
     dkm_categories_destroy(&names);
     return status;
 }
@@ -302,6 +346,7 @@ void dkm_model_destroy(dkm_model **model)
     if (M->state)
         M->class->destroy(M->state);
     dkm_categories_destroy(&M->class_names);
+    dkm_table_destroy(&M->table);
     dkm_free_block(M);
     *model = NULL;
 }

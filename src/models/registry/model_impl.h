@@ -6,6 +6,7 @@
 
 #include "data/categories.h"
 #include "io/archive/archive.h"
+#include "io/table/table.h"
 
 /** What models of one kind can do; methods (method_impl.h) name theirs. */
 typedef struct dkm_model_class {
@@ -38,6 +39,7 @@ struct dkm_model {
     dkm_type decoded_type;
     dkm_idx decoded_cols;
     int unconfigured; /**< after dkm_model_configure() failed: nothing can be predicted */
+    dkm_table *table; /**< that inputs go through when they are read; else NULL */
     dkm_categories *class_names; /**< of labels that were strings; else NULL */
     int svm_base; /**< of inputs from svmlight files; DKM_SVM_BASE_AUTO: none were, or not known */
 };

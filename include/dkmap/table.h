@@ -1,0 +1,62 @@
+/** @file table.h  What is learnt of the columns of training inputs and holds for new inputs: names,
+ *  categories of text columns, what fills in for missing values, means and deviations.
+ *
+ *      DKM_TRY(dkm_table_learn(ctx, "train.csv[:, !price]", NULL, &settings, &table));
+ *      dkm_table_use(ctx, table);          inputs read from now on go through it
+ *
+ *  A text column becomes one column of 0 and 1 per category (one-hot); a missing category is all 0,
+ *  and one that did not occur is refused. A missing number becomes the mean or median of its column.
+ *  Standardized columns have mean 0 and deviation 1 in training; one-hot columns stay as they are.
+ *  Columns of files that have names are found by them, in whatever order they are. Every rank holds
+ *  the whole table: the names and categories, and four numbers per column.
+ */
+#ifndef DKMAP_TABLE_H
+#define DKMAP_TABLE_H
+
+#include <dkmap/data.h>
+
+DKM_API_BEGIN
+
+typedef struct dkm_table dkm_table;
+
+typedef enum dkm_missing {
+    DKM_MISSING_FAIL,
+    DKM_MISSING_DROP, /**< rows with missing values stay NaN: dkm_table_drop() leaves them out */
+    DKM_MISSING_MEAN,
+    DKM_MISSING_MEDIAN
+} dkm_missing;
+
+typedef struct dkm_table_settings {
+    dkm_missing missing;
+    int standardize;
+} dkm_table_settings;
+
+/** Learn from the file of training inputs. Collective; reads it once more where its columns are
+ *  text, may be missing or are standardized.
+ *
+ *  @param[in]  where, type  as of dkm_data_read()
+ *  @param[out] table        new, owned by the caller; NULL on failure and where there is nothing to
+ *                           learn: columns without names that are all taken as they are
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for inputs that have no columns; as dkm_data_read() else */
+DKM_NODISCARD dkm_status dkm_table_learn(dkm_ctx *ctx, const char *where, const char *type,
+                                         const dkm_table_settings *settings, dkm_table **table);
+
+/** Let dense inputs that are read from now on go through a table. Logically collective.
+ *  @param[in] table  borrowed until it is replaced; NULL ends that */
+void dkm_table_use(dkm_ctx *ctx, const dkm_table *table);
+
+/** One line for a person. Local. */
+const char *dkm_table_describe(const dkm_table *table);
+
+/** Leave out the rows of X that have missing values, and the same of Y. Collective; both are
+ *  replaced where there are such rows.
+ *  @param[in,out] Y        may point to NULL
+ *  @param[out]    dropped  how many
+ *  @return DKM_OK; DKM_ERR_ARG when no rows are left; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_table_drop(dkm_data **X, dkm_data **Y, dkm_idx *dropped);
+
+void dkm_table_destroy(dkm_table **table);
+
+DKM_API_END
+
+#endif

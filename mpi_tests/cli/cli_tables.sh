@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Tables with names, text columns and missing values: from a CSV to predictions with names.
+# shellcheck source=mpi_tests/cli/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+
+# table SEED: length, color (text), width, and the class of a plant; some cells are missing.
+table() {
+    echo 'length,color,width,plant'
+    normal 60 2 "$1" | awk -F, '{
+        color = $1 > 0.4 ? "red" : ($1 > -0.4 ? "\"light, blue\"" : "green")
+        plant = $1 > 0.4 ? "rose" : ($2 > 0 ? "iris" : "moss")
+        length_ = NR % 13 == 7 ? "" : $1 * 100 + 50
+        width = NR % 17 == 3 ? "NA" : $2
+        print length_ "," (NR % 19 == 5 ? "?" : color) "," width "," plant
+    }'
+}
+table 3 >train.csv
+table 4 >new.csv
+
+# The three commands of the tutorial, on 1 and 3 ranks.
+for ranks in 1 3; do
+    good "$ranks" fit krr --x 'train.csv[:, !plant]' --y 'train.csv[:, plant]' --kx 'rbf(sigma=1)' \
+        --gamma 1e-2 --missing mean --standardize -o "m$ranks.h5"
+    says out 'classes, 3: iris, moss, rose' "the target"
+    says out '3 columns, 1 of text; 5 in all, standardized' "the inputs"
+    good "$ranks" predict "m$ranks.h5" --x new.csv -o "p$ranks.csv"
+    good "$ranks" score --truth 'new.csv[:, plant]' --pred "p$ranks.csv" --loss accuracy --confusion
+    below 0.8 "$(value accuracy)" "accuracy on $ranks ranks"
+    says out 'rose' "the confusion matrix names classes"
+done
+cmp -s p1.csv p3.csv || fail "1 and 3 ranks predict otherwise: $(diff p1.csv p3.csv | head -4)"
+
+# Columns are found by name in whatever order they are, and by number.
+awk -F, 'BEGIN { OFS = "," } /light/ { print $NF, $4, $1, $2 "," $3; next } { print $4, $3, $1, $2 }' new.csv >other.csv
+good 3 predict m1.h5 --x other.csv -o q.csv
+cmp -s p1.csv q.csv || fail "columns in another order: $(diff p1.csv q.csv | head -4)"
+good 3 predict m3.h5 --x 'new.csv[:, 0:3]' -o q.csv
+cmp -s p1.csv q.csv || fail "columns by number"
+good 1 predict m3.h5 --x 'new.csv[:, length,color,width]' -o q.csv
+cmp -s p1.csv q.csv || fail "columns by name"
+
+# What numbers become: by hand for a small table. Means fill in; deviations are those of all rows.
+printf 'a,b\n1,10\n,20\n3,60\n' >small.csv
+for ranks in 1 3; do
+    good "$ranks" fit kpca --x small.csv --kx linear --components 2 --missing mean --standardize -o k.h5
+    good "$ranks" predict k.h5 --x small.csv -o z.csv
+    good "$ranks" gram --x z.csv --kx linear -o g.csv
+done
+awk -F, '{ trace += $NR } END { exit !(trace > 5.999999 && trace < 6.000001) }' g.csv ||
+    fail "three standardized rows of two columns: $(cat g.csv)"
+good 3 fit krr --x 'small.csv[:, a]' --y 'small.csv[:, b]' --kx linear --gamma 1e-9 --missing median -o l.h5
+good 3 predict l.h5 --x 'small.csv[:, a]' -o l.csv
+awk 'NR == 2 { exit !($1 > 32.857 && $1 < 32.858) }' l.csv || fail "the median of 1 and 3: $(cat l.csv)"
+good 3 fit krr --x 'small.csv[:, a]' --y 'small.csv[:, -1]' --kx linear --gamma 1e-9 --missing drop -o d.h5
+[ "$(value dropped) $(value m)" = "1 2" ] || fail "a row is left out: $(cat out)"
+
+# What is wrong is said, on every rank, and nothing is written.
+printf 'length,color\n1,red\n' >plain.csv
+printf 'length,color,width\n1,pink,2\n' >pink.csv
+mkdir -p made
+bad "no column 'width', which the model was trained on" predict m1.h5 --x plain.csv -o made/q.csv
+bad "pink.csv:2: column 2 color is 'pink', which did not occur" predict m1.h5 --x pink.csv -o made/q.csv
+bad "there is no column 'weight': it has 4, length, color" fit krr --x 'new.csv[:, weight]' \
+    --y 'new.csv[:, plant]' --kx linear --gamma 1 -o made/m.h5
+bad 'not both' fit krr --x 'new.csv[:, !width,length]' --y 'new.csv[:, plant]' --kx linear --gamma 1 -o made/m.h5
+bad 'is empty: --missing drop, mean or median' fit krr --x small.csv --y 'small.csv[:, b]' \
+    --kx linear --gamma 1 -o made/m.h5
+bad 'missing value, and the model was trained with --missing drop' predict d.h5 \
+    --x 'small.csv[:, a]' -o made/q.csv
+bad 'columns, and the model was trained on 3' predict m1.h5 --x 'small.csv[:, 0:2]' -o made/q.csv
+
+# Settings are chosen with the same columns.
+good 3 cv krr --x 'train.csv[:, !plant]' --y 'train.csv[:, plant]' --kx 'rbf(sigma=1)' \
+    --gamma 1e-2,1e4 --missing median --standardize --folds 3 --loss accuracy
+[ "$(value best)" = gamma=1e-2 ] || fail "cv of a table: $(cat out)"
+finish

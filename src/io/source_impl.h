@@ -1,0 +1,27 @@
+/** @file source_impl.h  Body of a source, for src/io only. */
+#ifndef DKMAP_IO_SOURCE_IMPL_H
+#define DKMAP_IO_SOURCE_IMPL_H
+
+#include "io/formats/format.h"
+#include "io/locator.h"
+
+struct dkm_table;
+
+struct dkm_source {
+    dkm_ctx *ctx;
+    dkm_locator where;
+    const dkm_format *format;
+    dkm_file file;
+    dkm_slice rows, cols; /**< cols: from the first to the last column that is picked */
+    dkm_idx picks, *pick; /**< of values: columns of the file, in the order wanted; else NULL */
+    int reorders;         /**< whether they are other than all of cols, in order */
+    char *skip;           /**< columns of the file that are not picked */
+    dkm_categories **categories;   /**< of columns of the file, borrowed from a table; or NULL */
+    const struct dkm_table *table; /**< that rows go through, borrowed; or NULL */
+    dkm_idx m, d;
+};
+
+/** This rank's slab of a text column as strings, missing ones left out. Local. */
+DKM_NODISCARD dkm_local dkm_source_read_column(dkm_source *source, dkm_idx column, dkm_objs *objs);
+
+#endif
