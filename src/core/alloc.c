@@ -1,4 +1,8 @@
-#define _DEFAULT_SOURCE /* for madvise() */
+/* Blocks of MAPPED bytes and more are mappings of their own, which go back to the system when they
+ * are freed. The C library's heap would retain them (glibc raises its threshold with the first such
+ * block that is freed), and the peak of a rank would be the sum of its phases instead of the largest
+ * one. */
+#define _DEFAULT_SOURCE /* for madvise() and MAP_ANONYMOUS */
 #include "core/alloc.h"
 
 #include <stdlib.h>
@@ -8,14 +12,16 @@
 #include "core/context_impl.h"
 
 #define ALIGNMENT  64
-#define LARGE      ((size_t)32 << 20) /* the system maps so much anew, page by page */
+#define MAPPED     ((size_t)256 << 10)
+#define LARGE      ((size_t)32 << 20) /* worth large pages */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
 /* Stands in the 64 bytes before each block. */
 typedef struct header {
     dkm_ctx *ctx;
     int64_t bytes;
-    void *raw; /* what the system gave */
+    void *raw;     /* what the system gave */
+    size_t mapped; /* bytes of a mapping; 0: raw is from the heap */
 } header;
 
 static header *block_header(void *block)
@@ -53,15 +59,22 @@ static void want_large_pages(void *raw, size_t bytes)
 #endif
 }
 
-/* Zeros come from the system where it has them: pages never written to then cost nothing. */
+/* Mappings are zeros already, and pages never written to cost nothing. */
+static void *map_memory(size_t bytes)
+{
+    void *raw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return raw == MAP_FAILED ? NULL : raw;
+}
+
 static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros)
 {
-    size_t padded = bytes + 2 * ALIGNMENT;
+    size_t padded = bytes + 2 * ALIGNMENT, mapped = padded >= MAPPED ? padded : 0;
     void *raw, *block;
 
     if (ctx->budget == 0)
         return NULL;
-    raw = zeros ? calloc(1, padded) : malloc(padded);
+    raw = mapped ? map_memory(mapped) : zeros ? calloc(1, padded) : malloc(padded);
     if (!raw)
         return NULL;
     if (!zeros)
@@ -69,7 +82,7 @@ static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros)
     if (ctx->budget > 0)
         ctx->budget--;
     block = block_place(raw);
-    *block_header(block) = (header){ctx, (int64_t)bytes, raw};
+    *block_header(block) = (header){ctx, (int64_t)bytes, raw, mapped};
     block_count(ctx, (int64_t)bytes);
     return block;
 }
@@ -150,5 +163,8 @@ void dkm_free_block(void *block)
     h = block_header(block);
     h->ctx->live_blocks--;
     h->ctx->live_bytes -= h->bytes;
-    free(h->raw);
+    if (h->mapped)
+        (void)munmap(h->raw, h->mapped);
+    else
+        free(h->raw);
 }
