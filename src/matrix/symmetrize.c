@@ -5,8 +5,11 @@
  * one alltoallv per round, so that buffers stay bounded; each diagonal block is on one process,
  * which copies its triangle in place.
  *
- * Cost per rank: n^2 / (2 ranks) words sent and received, no flops. Nothing is replicated. */
+ * Cost per rank: n^2 / (2 ranks) words sent and received, no flops. Held: one round of what is sent
+ * and one of what is received, 1/16 of the rank's share of the matrix each, but between 4 and
+ * 32 MiB. Nothing is replicated. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -14,7 +17,9 @@
 #include "matrix/dmat_impl.h"
 #include "matrix/symmetrize.h"
 
-#define ROUND_BYTES 33554432.0 /* that a rank sends in a round, about */
+#define ROUND_MIN   4194304.0 /* bytes that a rank sends in a round, about */
+#define ROUND_MAX   33554432.0
+#define ROUND_SHARE 16.0 /* or such a fraction of its part of the matrix */
 
 typedef struct symmetrization {
     dkm_dmat *A;
@@ -91,32 +96,32 @@ static dkm_idx symmetrize_block_address(const symmetrization *m, int lower, dkm_
 }
 
 /* to = from', from of h x w with leading dimension ld, to of w x h without gaps. */
-static void transpose_f64(dkm_idx h, dkm_idx w, const double *restrict uplo, dkm_idx ld,
+static void transpose_f64(dkm_idx h, dkm_idx w, const double *restrict from, dkm_idx ld,
                           double *restrict to)
 {
     for (dkm_idx j = 0; j < w; j++)
         for (dkm_idx i = 0; i < h; i++)
-            to[j + i * w] = uplo[i + j * ld];
+            to[j + i * w] = from[i + j * ld];
 }
 
-static void transpose_f32(dkm_idx h, dkm_idx w, const float *restrict uplo, dkm_idx ld,
+static void transpose_f32(dkm_idx h, dkm_idx w, const float *restrict from, dkm_idx ld,
                           float *restrict to)
 {
     for (dkm_idx j = 0; j < w; j++)
         for (dkm_idx i = 0; i < h; i++)
-            to[j + i * w] = uplo[i + j * ld];
+            to[j + i * w] = from[i + j * ld];
 }
 
 static void symmetrize_pack(symmetrization *m, int lower, dkm_idx I, dkm_idx J, int other)
 {
     const dkm_dmat *A = m->A;
     dkm_idx h = block_order(m, lower ? I : J), w = block_order(m, lower ? J : I);
-    dkm_idx uplo = symmetrize_block_address(m, lower, I, J), to = m->send_starts[other];
+    dkm_idx from = symmetrize_block_address(m, lower, I, J), to = m->send_starts[other];
 
     if (A->precision == DKM_F64)
-        transpose_f64(h, w, A->a.f64 + uplo, A->ld, (double *)m->sent + to);
+        transpose_f64(h, w, A->a.f64 + from, A->ld, (double *)m->sent + to);
     else
-        transpose_f32(h, w, A->a.f32 + uplo, A->ld, (float *)m->sent + to);
+        transpose_f32(h, w, A->a.f32 + from, A->ld, (float *)m->sent + to);
     m->send_starts[other] += (int)(h * w);
 }
 
@@ -125,10 +130,10 @@ static void symmetrize_unpack(symmetrization *m, int lower, dkm_idx I, dkm_idx J
     dkm_dmat *A = m->A;
     dkm_idx h = block_order(m, lower ? I : J), w = block_order(m, lower ? J : I);
     char *to = (char *)A->a.any + (size_t)symmetrize_block_address(m, lower, I, J) * m->bytes;
-    const char *uplo = (const char *)m->got + (size_t)m->get_starts[other] * m->bytes;
+    const char *from = (const char *)m->got + (size_t)m->get_starts[other] * m->bytes;
 
     for (dkm_idx j = 0; j < w; j++)
-        memcpy(to + (size_t)(j * A->ld) * m->bytes, uplo + (size_t)(j * h) * m->bytes,
+        memcpy(to + (size_t)(j * A->ld) * m->bytes, from + (size_t)(j * h) * m->bytes,
                (size_t)h * m->bytes);
     m->get_starts[other] += (int)(h * w);
 }
@@ -145,7 +150,7 @@ static void symmetrize_round(symmetrization *m, dkm_idx first, dkm_idx end)
     for_each_block(m, m->uplo != 'L', first, end, symmetrize_unpack);
 }
 
-/* Diagonal blocks lie whole on one process. */
+/* Each diagonal block is on one process. */
 static void symmetrize_diagonal_blocks(const symmetrization *m)
 {
     dkm_dmat *A = m->A;
@@ -165,8 +170,9 @@ static void symmetrize_diagonal_blocks(const symmetrization *m)
 /* Block columns of a round: enough that all processes have a part in it. */
 static dkm_idx round_blocks(const symmetrization *m)
 {
-    double column = (double)m->A->n * (double)m->A->nb * (double)m->bytes;
-    dkm_idx fit = (dkm_idx)(ROUND_BYTES * m->P * m->Q / (column > 0 ? column : 1.0));
+    double ranks = (double)m->P * m->Q, n = (double)m->A->n, bytes = (double)m->bytes;
+    double round = fmin(fmax(n * n * bytes / ranks / ROUND_SHARE, ROUND_MIN), ROUND_MAX);
+    dkm_idx fit = (dkm_idx)(round * ranks / fmax(n * (double)m->A->nb * bytes, 1.0));
     dkm_idx turn = m->P > m->Q ? m->P : m->Q;
 
     return fit > turn ? fit : turn;

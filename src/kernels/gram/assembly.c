@@ -6,7 +6,7 @@
 #include "linalg/backend/blas.h"
 
 #define COLS_BYTES (32 << 20) /* a panel of columns may always take this much */
-#define ROWS_BYTES (16 << 20)
+#define ROWS_BYTES (4 << 20)
 #define ROWS_MOST  2048
 #define ROWS_LEAST 16
 #define WIDE       512 /* columns of a tile, about */

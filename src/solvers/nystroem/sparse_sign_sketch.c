@@ -13,13 +13,15 @@
  * Cost per rank: 8 m n / ranks flops for Y, 3 n^3 / ranks for Y'Y; the kernel values of one pass;
  * min(3 n, 4 m / ranks) n words of Y sent to their owners, as only rows that some input of the rank
  * goes to are not zero, in panels of at most 256 MiB per node, of which each rank holds one
- * (matrix/reduce_panel.h). */
+ * (matrix/reduce_panel.h): 3 n x 128 numbers where inputs are in memory, while wider ones save passes
+ * over inputs that are read from their file. */
 #include <math.h>
 #include <string.h>
 
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
 #include "matrix/reduce_panel.h"
@@ -29,7 +31,8 @@
 #define ROWS_PER_LANDMARK 3 /* rows of the sketch for each landmark */
 #define NNZ_PER_COL       4 /* rows of the sketch that a row of K_mn goes to */
 #define LANES             8
-#define AHEAD             32 /* copies from asking for a line to using it */
+#define COLS_IN_MEMORY    128 /* of a panel, at most, where a pass reads no file */
+#define AHEAD             32  /* copies from asking for a line to using it */
 
 typedef struct sketch {
     dkm_strip_visitor visitor;
@@ -39,8 +42,8 @@ typedef struct sketch {
     int copies;
     dkm_idx c;     /* first column of the panel */
     char *met;     /* rows that some input of this rank goes to */
-    double *panel; /* archives of d x LANES, row-major */
-    double *rows;  /* an archive of a strip */
+    double *panel; /* groups of d x LANES, row-major */
+    double *rows;  /* a group of columns of a strip */
     dkm_idx *to;   /* rows that the rows of a strip go to */
     double *sign;
 } sketch;
@@ -81,15 +84,15 @@ static inline void sketch_add_row(double sign, const double *restrict row, doubl
         sum[l] += sign * row[l];
 }
 
-static void sketch_add_rows(const sketch *s, dkm_idx count, double *archive)
+static void sketch_add_rows(const sketch *s, dkm_idx count, double *group)
 {
     dkm_idx all = count * s->copies, c = 0;
 
     for (dkm_idx i = 0; i < count; i++)
         for (int k = 0; k < s->copies; k++, c++) {
             if (c + AHEAD < all)
-                __builtin_prefetch(archive + s->to[c + AHEAD] * LANES, 1);
-            sketch_add_row(s->sign[c], s->rows + i * LANES, archive + s->to[c] * LANES);
+                __builtin_prefetch(group + s->to[c + AHEAD] * LANES, 1);
+            sketch_add_row(s->sign[c], s->rows + i * LANES, group + s->to[c] * LANES);
         }
 }
 
@@ -154,6 +157,8 @@ static dkm_idx sketch_panel_width(const dkm_nystroem *N, dkm_idx d)
 {
     dkm_idx fit = dkm_dmat_panel_room(N->grid) / (LANES * (d > 0 ? d : 1)) * LANES;
 
+    if (N->feed->X)
+        fit = dkm_idx_min(fit, COLS_IN_MEMORY);
     return fit < LANES ? LANES : fit > N->n ? sketch_full_groups(N->n) : fit;
 }
 
