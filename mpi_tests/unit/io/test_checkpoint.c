@@ -159,7 +159,13 @@ enum { ORDER = 240, PAIRS = 6 };
 
 static dkm_status leading(dkm_ctx *ctx, dkm_dmat *A, double *values)
 {
-    dkm_block_lanczos_settings s = {ORDER, PAIRS, 4, 1e-10, 100, "A of a test"};
+    dkm_block_lanczos_settings s = {.m = ORDER,
+                                    .components = PAIRS,
+                                    .block = 4,
+                                    .tolerance = 1e-10,
+                                    .max_rounds = 100,
+                                    .grid = dkm_dmat_grid(A),
+                                    .name = "A of a test"};
     const dkm_linop op = {times, A};
     dkm_block_lanczos_outcome o;
     dkm_multivec vectors = {0};

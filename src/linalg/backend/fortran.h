@@ -63,6 +63,11 @@ void pdsyevd_(const char *job, const char *uplo, const int *n, double *A, const 
 void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
              double *values, double *work, const int *lwork, int *integers, const int *liwork,
              int *info);
+void dsyevr_(const char *job, const char *range, const char *uplo, const int *n, double *a,
+             const int *lda, const double *vl, const double *vu, const int *il, const int *iu,
+             const double *tolerance, int *found, double *values, double *z, const int *ldz,
+             int *support, double *work, const int *lwork, int *integers, const int *liwork,
+             int *info);
 void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
              const int *lwork, int *info);
 void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,

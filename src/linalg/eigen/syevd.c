@@ -215,3 +215,40 @@ out:
     DKM_FREE(work);
     return local;
 }
+
+static void swap_columns(dkm_idx n, double *a, double *b)
+{
+    for (dkm_idx i = 0; i < n; i++) {
+        double t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx count,
+                          double *values, double *z)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *work = NULL, unused = 0;
+    int *integers = NULL, info = 0, found = 0;
+    const int n_ = (int)n, il = (int)(n - count + 1), lwork = 26 * n_, liwork = 10 * n_;
+
+    if (count == 0)
+        return local;
+    if (n > DKM_SMALL_EIGEN_MOST)
+        return dkm_fail(ctx, DKM_ERR_SIZE, "an eigenproblem of order %lld on one rank",
+                        (long long)n);
+    DKM_STEP(dkm_alloc(ctx, lwork, &work));
+    DKM_STEP(dkm_alloc(ctx, liwork + 2 * n, &integers));
+    dsyevr_("V", "I", &uplo, &n_, a, &n_, &unused, &unused, &il, &n_, &unused, &found, values, z,
+            &n_, integers + liwork, work, &lwork, integers, &liwork, &info);
+    DKM_STEP(check_outcome(ctx, info != 0 ? info : (int)count - found));
+    for (dkm_idx j = 0; j < count / 2; j++) {
+        swap_columns(1, values + j, values + count - 1 - j);
+        swap_columns(n, z + j * n, z + (count - 1 - j) * n);
+    }
+out:
+    DKM_FREE(integers);
+    DKM_FREE(work);
+    return local;
+}

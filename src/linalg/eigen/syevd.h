@@ -40,4 +40,18 @@ double dkm_la_syevd_bytes(const dkm_dmat *A, dkm_eigen_library library);
  */
 DKM_NODISCARD dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values);
 
+/** The @p count largest eigenvalues of a small symmetric matrix and their eigenvectors, on this rank
+ *  alone.
+ *
+ *  Local. A workspace of 26 n numbers beside the arguments.
+ *
+ *  @param[in]     uplo    the triangle of @p a that is read
+ *  @param[in,out] a       n x n, column-major; destroyed
+ *  @param[out]    values  n numbers, of which the first @p count are set, largest first
+ *  @param[out]    z       n x count, column-major
+ *  @return ok; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
+ */
+DKM_NODISCARD dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a,
+                                        dkm_idx count, double *values, double *z);
+
 #endif

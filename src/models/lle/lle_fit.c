@@ -187,6 +187,7 @@ static dkm_status find_vectors(fit *f)
                                            .block = p + 6,
                                            .tolerance = TOLERANCE,
                                            .max_rounds = ROUNDS,
+                                           .grid = f->s->fitted.grid,
                                            .name = name};
     const dkm_linop inverse = {apply_inverse, f};
     dkm_block_lanczos_outcome outcome;

@@ -139,6 +139,7 @@ static dkm_status lanczos_solve(run *r, dkm_idx p, dkm_idx block, const dkm_mult
         .block = block,
         .tolerance = r->settings->tolerance,
         .max_rounds = (int)(MAX_RESTARTS * dkm_block_lanczos_large_block(p) / block),
+        .grid = dkm_dmat_grid(r->K),
         .name = name};
     const dkm_linop A = {eigen_apply_matrix, r};
 
@@ -155,8 +156,8 @@ out:
     return status;
 }
 
-/* Whether blocks of so many columns can be used: the projected problem, which every rank holds
- * whole, must fit. One who asks for the block method gets a refusal instead of the full one.
+/* Whether blocks of so many columns can be used: the basis and the projected problem must fit
+ * the memory. One who asks for the block method gets a refusal instead of the full one.
  * Collective. */
 static int block_fits(run *r, dkm_idx p, dkm_idx block)
 {

@@ -31,6 +31,7 @@ static dkm_status extremal_leading(dkm_kernel_op *s, const char *print, double *
                                            .block = BLOCK,
                                            .tolerance = TOLERANCE,
                                            .max_rounds = MAX_RESTARTS,
+                                           .grid = dkm_dmat_grid(s->K),
                                            .name = name};
     const dkm_linop A = {dkm_kernel_op_apply, s};
     dkm_block_lanczos_outcome outcome;

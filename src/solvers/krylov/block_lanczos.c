@@ -10,10 +10,11 @@
  *
  * Cost per iteration with a block of b and a basis of s columns: one A applied to b vectors, about
  * 8 m s b / ranks flops; two sums over all ranks of s b numbers and four of b^2, 2 s b + 4 b^2
- * words sent twice (comm/allreduce.h). A test of convergence costs O(s^3) on rank 0, a broadcast of
- * s (components + b / 2) numbers and 4 m s components / ranks flops. Held: V and W, 2 m s / ranks
- * numbers, s up to dkm_block_lanczos_max_basis(); replicated: T, s^2 numbers, and the Ritz vectors
- * that are used; on rank 0 another s^2 and LAPACK's workspace. */
+ * words sent twice (comm/allreduce.h). A test of convergence solves the projected problem
+ * (rayleigh_ritz.h), sends s (components + b / 2) numbers to every rank and takes 4 m s components /
+ * ranks flops. Held: V and W, 2 m s / ranks numbers, s up to dkm_block_lanczos_max_basis(), and T,
+ * s^2 / ranks; up to s = 2000, rank 0 holds another s^2. Replicated: the s (components + b / 2)
+ * numbers of the Ritz vectors that are used, and inner products of s x b. */
 #include "solvers/krylov/block_lanczos.h"
 
 #include <math.h>
@@ -26,7 +27,9 @@
 #include "core/mpi_calls.h"
 #include "linalg/eigen/syevd.h"
 #include "linalg/multivec_gram.h"
+#include "matrix/dmat_impl.h"
 #include "solvers/krylov/block_lanczos_impl.h"
+#include "solvers/krylov/rayleigh_ritz.h"
 
 #define START_STREAM 0x6b72796c6f76u
 #define SMALL_BLOCK  16
@@ -58,13 +61,16 @@ double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block)
 {
     double basis = (double)dkm_block_lanczos_max_basis(components, block);
     double rows = ceil((double)m / size), width = (double)(block > components ? block : components);
+    double vectors = 8.0 * rows * (2.0 * basis + 4.0 * width); /* V, W; Q, Y, R and the result */
+    double inner = 8.0 * 2.0 * basis * (double)block;          /* G and its workspace */
+    double product = 8.0 * 4.0 * (double)m * (double)block / sqrt((double)size); /* of K V */
 
-    /* V, W; Q, Y, a scratch and the vectors; T, S, G and LAPACK's workspace; the operator's two */
-    return 8.0 * (rows * (2.0 * basis + 4.0 * width) + 5.0 * basis * basis +
-                  2.0 * (double)m * (double)block);
+    return vectors + inner + product +
+           dkm_rayleigh_ritz_bytes((dkm_idx)basis, components + block / 2, size,
+                                   DKM_RITZ_LOCAL_MAX);
 }
 
-/* Pairs that are kept when the basis is full. */
+/* Pairs that remain when the basis is full. */
 static dkm_idx lanczos_restart_size(const dkm_block_lanczos_run *k)
 {
     return k->settings->components + k->block / 2;
@@ -73,15 +79,15 @@ static dkm_idx lanczos_restart_size(const dkm_block_lanczos_run *k)
 static dkm_local lanczos_alloc(dkm_block_lanczos_run *k)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx m = k->settings->m, square = k->capacity * k->capacity;
+    dkm_idx m = k->settings->m;
     dkm_idx used = k->capacity * dkm_idx_max(lanczos_restart_size(k), k->widest);
 
     DKM_STEP(dkm_multivec_init(&k->V, k->ctx, m, k->capacity));
     DKM_STEP(dkm_multivec_init(&k->W, k->ctx, m, k->capacity));
     DKM_STEP(dkm_multivec_init(&k->Q, k->ctx, m, k->widest));
     DKM_STEP(dkm_multivec_init(&k->Y, k->ctx, m, k->widest));
-    DKM_STEP(dkm_calloc(k->ctx, square, &k->T));
-    DKM_STEP(dkm_alloc(k->ctx, dkm_ctx_rank(k->ctx) == 0 ? square : used, &k->S));
+    DKM_STEP(dkm_calloc(k->ctx, k->capacity, &k->diagonal));
+    DKM_STEP(dkm_alloc(k->ctx, used, &k->S));
     DKM_STEP(dkm_alloc(k->ctx, k->capacity * k->widest, &k->G));
     DKM_STEP(dkm_alloc(k->ctx, k->capacity * k->widest, &k->work));
     DKM_STEP(dkm_alloc(k->ctx, 2 * k->capacity, &k->theta));
@@ -95,7 +101,8 @@ static void lanczos_free(dkm_block_lanczos_run *k)
     dkm_multivec_free(&k->W);
     dkm_multivec_free(&k->Q);
     dkm_multivec_free(&k->Y);
-    DKM_FREE(k->T);
+    dkm_dmat_destroy(&k->T);
+    DKM_FREE(k->diagonal);
     DKM_FREE(k->S);
     DKM_FREE(k->G);
     DKM_FREE(k->work);
@@ -127,7 +134,7 @@ static void lanczos_project_out(dkm_block_lanczos_run *k)
     dkm_multivec_combine(&k->V, k->Q.cols, k->G, k->V.cols, -1.0, 1.0, &k->Q);
 }
 
-/* G <- D G D with D = diag(G)^-1/2, kept in theta; a column no longer than @p least gets zero. */
+/* G <- D G D with D = diag(G)^-1/2 in theta; a column no longer than @p least gets zero. */
 static void lanczos_equilibrate(dkm_idx b, double least, double *G, double *theta)
 {
     for (dkm_idx j = 0; j < b; j++) {
@@ -139,22 +146,22 @@ static void lanczos_equilibrate(dkm_idx b, double least, double *G, double *thet
             G[i + j * b] *= theta[i] * theta[j];
 }
 
-/* S = D U lambda^-1/2 for the eigenpairs of D G D that are not zero, as many as *kept. */
+/* S = D U lambda^-1/2 for the eigenpairs of D G D that are not zero, as many as *count. */
 static dkm_local lanczos_svqb(dkm_block_lanczos_run *k, dkm_idx b, double least, double *G,
-                              dkm_idx *kept)
+                              dkm_idx *count)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *scale = k->theta, *values = k->theta + b;
 
-    *kept = 0;
+    *count = 0;
     lanczos_equilibrate(b, least, G, scale);
     DKM_STEP(dkm_syevd_local(k->ctx, b, G, values));
     for (dkm_idx j = b - 1; j >= 0; j--) {
         if (!(values[j] > PARALLEL))
             continue;
         for (dkm_idx i = 0; i < b; i++)
-            k->S[i + *kept * b] = G[i + j * b] * scale[i] / sqrt(values[j]);
-        ++*kept;
+            k->S[i + *count * b] = G[i + j * b] * scale[i] / sqrt(values[j]);
+        ++*count;
     }
 out:
     return local;
@@ -166,7 +173,7 @@ out:
 static dkm_status lanczos_orthonormalize(dkm_block_lanczos_run *k, double least)
 {
     dkm_status status = DKM_OK;
-    dkm_idx b = k->Q.cols, kept = 0;
+    dkm_idx b = k->Q.cols, count = 0;
     MPI_Comm comm = dkm_ctx_comm(k->ctx);
     dkm_multivec swap;
 
@@ -174,11 +181,11 @@ static dkm_status lanczos_orthonormalize(dkm_block_lanczos_run *k, double least)
         return status;
     dkm_multivec_inner_local(&k->Q, &k->Q, k->G);
     dkm_mpi_reduce(k->G, k->work, b * b, MPI_DOUBLE, MPI_SUM, 0, comm);
-    DKM_AGREE(k->ctx,
-              dkm_ctx_rank(k->ctx) == 0 ? lanczos_svqb(k, b, least, k->work, &kept) : DKM_LOCAL_OK);
-    MPI_Bcast(&kept, 1, MPI_INT64_T, 0, comm);
-    dkm_mpi_bcast(k->S, b * kept, MPI_DOUBLE, 0, comm);
-    dkm_multivec_combine(&k->Q, kept, k->S, b, 1.0, 0.0, &k->Y);
+    DKM_AGREE(k->ctx, dkm_ctx_rank(k->ctx) == 0 ? lanczos_svqb(k, b, least, k->work, &count)
+                                                : DKM_LOCAL_OK);
+    MPI_Bcast(&count, 1, MPI_INT64_T, 0, comm);
+    dkm_mpi_bcast(k->S, b * count, MPI_DOUBLE, 0, comm);
+    dkm_multivec_combine(&k->Q, count, k->S, b, 1.0, 0.0, &k->Y);
     swap = k->Q;
     k->Q = k->Y;
     k->Y = swap;
@@ -200,6 +207,23 @@ out:
     return status;
 }
 
+/* Rows [had, s) of the lower triangle of T, whose transpose is G. */
+static void lanczos_set_products(dkm_block_lanczos_run *k, dkm_idx had, dkm_idx s)
+{
+    dkm_dmat *T = k->T;
+    int p = dkm_grid_row(T->grid), P = dkm_grid_rows(T->grid);
+    dkm_idx i0 = p < 0 ? 0 : dkm_cyclic_count(had, T->mb, p, P);
+    dkm_idx i1 = p < 0 ? 0 : dkm_cyclic_count(s, T->mb, p, P);
+
+    for (dkm_idx il = i0; il < i1; il++) {
+        dkm_idx ig = dkm_dmat_global_row(T, il);
+        for (dkm_idx jl = 0; jl < T->n_loc && dkm_dmat_global_col(T, jl) <= ig; jl++)
+            dkm_dmat_put(T, il, jl, k->G[dkm_dmat_global_col(T, jl) + (ig - had) * s]);
+    }
+    for (dkm_idx i = had; i < s; i++)
+        k->diagonal[i] = k->G[i + (i - had) * s];
+}
+
 /* V <- [V Q], W <- [W A Q], T <- V'W; Q <- A Q - V V'A Q, the raw material of the next block, by
  * the inner products that T takes. */
 static dkm_status lanczos_apply(dkm_block_lanczos_run *k)
@@ -211,11 +235,7 @@ static dkm_status lanczos_apply(dkm_block_lanczos_run *k)
     dkm_multivec_append(&k->V, &k->Q);
     dkm_multivec_append(&k->W, &k->Y);
     dkm_multivec_inner(&k->V, &k->Y, k->G, k->work);
-    for (dkm_idx j = 0; j < b; j++)
-        for (dkm_idx i = 0; i < s; i++) {
-            k->T[i + (had + j) * k->capacity] = k->G[i + j * s];
-            k->T[(had + j) + i * k->capacity] = k->G[i + j * s];
-        }
+    lanczos_set_products(k, had, s);
     k->Q.cols = 0;
     dkm_multivec_append(&k->Q, &k->Y);
     dkm_multivec_combine(&k->V, b, k->G, s, -1.0, 1.0, &k->Q);
@@ -224,41 +244,15 @@ out:
     return status;
 }
 
-/* Ritz values in theta and vectors in S (s x s), both largest first. */
-static dkm_local lanczos_rayleigh_ritz(dkm_block_lanczos_run *k)
+/* The Ritz pairs that are used, those that are wanted and those that remain at a restart: values in
+ * theta, vectors in S. */
+static dkm_status lanczos_ritz_pairs(dkm_block_lanczos_run *k)
 {
-    dkm_idx s = k->V.cols;
-    dkm_local local;
-
-    for (dkm_idx j = 0; j < s; j++)
-        memcpy(k->S + j * s, k->T + j * k->capacity, (size_t)s * sizeof *k->S);
-    local = dkm_syevd_local(k->ctx, s, k->S, k->theta);
-    for (dkm_idx j = 0; j < s / 2; j++) {
-        double t = k->theta[j];
-        k->theta[j] = k->theta[s - 1 - j];
-        k->theta[s - 1 - j] = t;
-        for (dkm_idx i = 0; i < s; i++) {
-            t = k->S[i + j * s];
-            k->S[i + j * s] = k->S[i + (s - 1 - j) * s];
-            k->S[i + (s - 1 - j) * s] = t;
-        }
-    }
-    return local;
-}
-
-/* Rank 0 solves the projected problem and sends the pairs that are used: those that are wanted or
- * kept at a restart. */
-static dkm_status lanczos_bcast_ritz(dkm_block_lanczos_run *k)
-{
-    dkm_status status = DKM_OK;
-    MPI_Comm comm = dkm_ctx_comm(k->ctx);
     dkm_idx s = k->V.cols, used = dkm_idx_min(s, lanczos_restart_size(k));
+    dkm_idx local_max = k->settings->ritz_local_max;
 
-    DKM_AGREE(k->ctx, dkm_ctx_rank(k->ctx) == 0 ? lanczos_rayleigh_ritz(k) : DKM_LOCAL_OK);
-    dkm_mpi_bcast(k->theta, s, MPI_DOUBLE, 0, comm);
-    dkm_mpi_bcast(k->S, s * used, MPI_DOUBLE, 0, comm);
-out:
-    return status;
+    return dkm_rayleigh_ritz(k->T, s, used, local_max > 0 ? local_max : DKM_RITZ_LOCAL_MAX,
+                             k->theta, k->S);
 }
 
 /* vectors = V S; residuals of the first p pairs from W S - V S theta, relative to theta_1. */
@@ -282,20 +276,34 @@ static double lanczos_residuals(dkm_block_lanczos_run *k, dkm_idx p, dkm_multive
     return k->theta[0] > 0 ? worst / k->theta[0] : worst;
 }
 
+/* T = diag(theta) of the leading @p count Ritz values. */
+static void lanczos_set_diagonal(dkm_block_lanczos_run *k, dkm_idx count)
+{
+    dkm_dmat *T = k->T;
+    int p = dkm_grid_row(T->grid), P = dkm_grid_rows(T->grid);
+
+    memset(k->diagonal, 0, (size_t)k->capacity * sizeof *k->diagonal);
+    memcpy(k->diagonal, k->theta, (size_t)count * sizeof *k->diagonal);
+    memset(T->a.f64, 0, (size_t)(T->ld * T->n_loc) * sizeof *T->a.f64);
+    for (dkm_idx jl = 0; jl < T->n_loc; jl++) {
+        dkm_idx jg = dkm_dmat_global_col(T, jl);
+        if (dkm_cyclic_owner(jg, T->mb, P) == p)
+            dkm_dmat_put(T, dkm_cyclic_count(jg, T->mb, p, P), jl, k->diagonal[jg]);
+    }
+}
+
 /* Go on from the leading Ritz vectors alone; @p scratch has room for them. */
 static void lanczos_restart(dkm_block_lanczos_run *k, dkm_multivec *scratch)
 {
-    dkm_idx s = k->V.cols, keep = lanczos_restart_size(k);
+    dkm_idx s = k->V.cols, count = lanczos_restart_size(k);
     dkm_multivec *bases[] = {&k->V, &k->W};
 
     for (int which = 0; which < 2; which++) {
-        dkm_multivec_combine(bases[which], keep, k->S, s, 1.0, 0.0, scratch);
+        dkm_multivec_combine(bases[which], count, k->S, s, 1.0, 0.0, scratch);
         bases[which]->cols = 0;
         dkm_multivec_append(bases[which], scratch);
     }
-    memset(k->T, 0, (size_t)(k->capacity * k->capacity) * sizeof *k->T);
-    for (dkm_idx j = 0; j < keep; j++)
-        k->T[j * (k->capacity + 1)] = k->theta[j];
+    lanczos_set_diagonal(k, count);
 }
 
 /* A lower bound of the largest eigenvalue: the largest diagonal element of T. */
@@ -304,12 +312,12 @@ static double lanczos_size(const dkm_block_lanczos_run *k)
     double most = 0;
 
     for (dkm_idx j = 0; j < k->V.cols; j++)
-        most = fmax(most, k->T[j * (k->capacity + 1)]);
+        most = fmax(most, k->diagonal[j]);
     return most;
 }
 
 /* One round: grow the basis by what A added last, or by random directions when that was nothing,
- * and after a start, which may lack whole eigenvectors. */
+ * and after a start, in which eigenvectors may be missing. */
 static dkm_status lanczos_grow(dkm_block_lanczos_run *k, int *exhausted)
 {
     dkm_status status = DKM_OK;
@@ -346,7 +354,7 @@ static dkm_status lanczos_test(dkm_block_lanczos_run *k, double *values, dkm_mul
     dkm_status status = DKM_OK;
     dkm_idx p = k->settings->components;
 
-    DKM_TRY(lanczos_bcast_ritz(k));
+    DKM_TRY(lanczos_ritz_pairs(k));
     o->found = k->V.cols < p ? k->V.cols : p;
     o->residual = lanczos_residuals(k, o->found, vectors, R);
     MPI_Bcast(&o->residual, 1, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
@@ -427,7 +435,7 @@ static dkm_status lanczos_begin(dkm_block_lanczos_run *k, const dkm_multivec *st
         lanczos_add_random(k);
     DKM_TRY(dkm_block_lanczos_restore(k, o));
     if (k->V.cols > 0 && lanczos_basis_full(k))
-        DKM_TRY(lanczos_bcast_ritz(k));
+        DKM_TRY(lanczos_ritz_pairs(k));
 out:
     return status;
 }
@@ -439,6 +447,7 @@ dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *set
     dkm_status status = DKM_OK;
     dkm_block_lanczos_run k = {.ctx = ctx, .settings = settings, .A = A};
     dkm_multivec R = {0};
+    dkm_idx nb;
 
     *outcome = (dkm_block_lanczos_outcome){.residual = INFINITY};
     k.block = settings->block;
@@ -448,6 +457,8 @@ dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *set
         ctx, dkm_krylov_bytes(settings->m, dkm_ctx_size(ctx), settings->components, k.block),
         "the block eigensolver"));
     DKM_AGREE(ctx, lanczos_alloc(&k));
+    nb = dkm_grid_block(settings->grid, k.capacity);
+    DKM_TRY(dkm_dmat_create(settings->grid, k.capacity, k.capacity, nb, nb, DKM_F64, &k.T));
     DKM_AGREE(ctx, dkm_multivec_init(&R, ctx, settings->m, lanczos_restart_size(&k)));
     DKM_TRY(lanczos_begin(&k, start, outcome));
     DKM_TRY(lanczos_iterate(&k, values, vectors, &R, outcome));

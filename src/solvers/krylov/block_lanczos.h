@@ -10,8 +10,11 @@ typedef struct dkm_block_lanczos_settings {
     dkm_idx block;    /**< columns multiplied at a time, at least 1 */
     double tolerance; /**< on ||A v - lambda v|| / lambda_1 */
     int max_rounds;
+    dkm_grid *grid;         /**< of the projected matrix; borrowed */
+    dkm_idx ritz_local_max; /**< order up to which rank 0 solves the projected problem alone; 0:
+                                 DKM_RITZ_LOCAL_MAX */
     const char *name; /**< of the operator and all it depends on: the states of two operators are
-                           distinguished by it; NULL: none are kept */
+                           distinguished by it; NULL: none are saved */
 } dkm_block_lanczos_settings;
 
 typedef struct dkm_block_lanczos_outcome {
@@ -26,21 +29,21 @@ typedef struct dkm_block_lanczos_outcome {
 /** Columns of a block that make the most of each product: few, as then a basis of the same size
  *  reaches higher powers of A, and enough for gemm. Local. */
 dkm_idx dkm_block_lanczos_small_block(dkm_idx components);
-/** Columns of a block that finds an eigenvalue of any multiplicity whole: more than components.
+/** Columns of a block that finds all copies of an eigenvalue of any multiplicity: more than components.
  *  Local. */
 dkm_idx dkm_block_lanczos_large_block(dkm_idx components);
 /** Columns the basis may grow to before it is cut back to the leading pairs. Local. */
 dkm_idx dkm_block_lanczos_max_basis(dkm_idx components, dkm_idx block);
 
-/** Bytes a rank of @p size needs for dkm_block_lanczos(): its rows of the basis and of the
- * products, and the projected problem, which every rank holds whole. Local. */
+/** Bytes a rank of @p size needs for dkm_block_lanczos(), on rank 0, which holds most: its rows of
+ *  the basis and of the products, the projected problem and the vectors of a product K V. Local. */
 double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block);
 
 /** Find the leading pairs.
  *
  *  Collective. Starts from @p start when it holds columns, else from random ones. A block of b
  *  columns finds b copies of a multiple eigenvalue; the outcome tells when there may be more.
- *  Between two rounds the basis, its products and the next block are all there is to keep: a safe
+ *  Between two rounds the basis, its products and the next block are the state: a safe
  *  point to stop and go on from.
  *
  *  @param[out] values   room for @p components numbers, largest first

@@ -7,8 +7,9 @@ static void lanczos_checkpoint_key(const dkm_block_lanczos_run *k, char stage[DK
 {
     const dkm_block_lanczos_settings *s = k->settings;
 
-    snprintf(stage, DKM_STAGE_LENGTH, "lanczos m=%lld p=%lld block=%lld tolerance=%g operator %s",
-             (long long)s->m, (long long)s->components, (long long)s->block, s->tolerance, s->name);
+    snprintf(stage, DKM_STAGE_LENGTH,
+             "block Lanczos m=%lld p=%lld block=%lld tolerance=%g operator %s", (long long)s->m,
+             (long long)s->components, (long long)s->block, s->tolerance, s->name);
 }
 
 /* The state: how far the run is, and the basis V, its products W and the new block Q, whose columns
@@ -24,7 +25,8 @@ static void lanczos_checkpoint_key(const dkm_block_lanczos_run *k, char stage[DK
         DKM_STATE_ONE("V_cols", DKM_STATE_COUNT, &(k)->V.cols),                                    \
         DKM_STATE_ONE("W_cols", DKM_STATE_COUNT, &(k)->W.cols),                                    \
         DKM_STATE_ONE("Q_cols", DKM_STATE_COUNT, &(k)->Q.cols),                                    \
-        DKM_STATE_ARRAY("T", DKM_STATE_REAL, (k)->T, (k)->capacity *(k)->capacity)
+        DKM_STATE_ARRAY("diagonal", DKM_STATE_REAL, (k)->diagonal, (k)->capacity),                 \
+        DKM_STATE_MATRIX("T", (k)->T)
 #define COLUMNS_FIELD(name, S, m)                                                                  \
     {                                                                                              \
         (name), DKM_STATE_ROWS, (S).a, (m), (S).cols, (S).ld                                       \

@@ -13,12 +13,13 @@ typedef struct dkm_block_lanczos_run {
     int started;             /**< from vectors of an earlier call */
     dkm_multivec V, W, Q, Y; /**< basis, its products, new block, its product */
     int projected;           /**< Q is orthogonal to V already, up to rounding */
-    double *T;               /**< capacity^2: V'W */
-    double *S;        /**< Ritz vectors: all of them on rank 0, elsewhere those that are used */
-    double *theta;    /**< twice capacity */
-    double *G, *work; /**< capacity x widest each */
-    dkm_idx random_columns; /**< drawn so far */
-    dkm_idx look, looked;   /**< products after which to test for convergence, and at the last */
+    dkm_dmat *T;             /**< V'W of order capacity, lower triangle */
+    double *diagonal;        /**< of T */
+    double *S;               /**< Ritz vectors that are used */
+    double *theta;           /**< twice capacity */
+    double *G, *work;        /**< capacity x widest each */
+    dkm_idx random_columns;  /**< drawn so far */
+    dkm_idx look, looked;    /**< products after which to test for convergence, and at the last */
 } dkm_block_lanczos_run;
 
 /** Leave the state of a run with the checkpointer, where that is due. Collective, between two

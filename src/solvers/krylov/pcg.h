@@ -21,7 +21,7 @@ typedef struct dkm_pcg_settings {
     dkm_multivec *left; /**< may be NULL; takes Y - A X as measured at the end */
     double *history;    /**< may be NULL; room for max_steps residuals, as carried along */
     const char *stage;  /**< may be NULL; the operator and all it depends on, where states of steps
-                             are kept */
+                             are saved */
     dkm_precision precision; /**< of the right-hand sides, to tell those of two states apart */
 } dkm_pcg_settings;
 
