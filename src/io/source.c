@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -5,6 +6,8 @@
 
 #include "core/alloc.h"
 #include "core/ctx_private.h"
+#include "core/mpi_calls.h"
+#include "core/svm_base.h"
 #include "data/pack.h"
 #include "io/checkpoint/checkpointer.h"
 #include "io/column_list.h"
@@ -13,7 +16,9 @@
 #include "io/table/table.h"
 #include "io/text/cells.h"
 
-#define ENDINGS_LENGTH 256
+#define ENDINGS_LENGTH  256
+#define BINARY_PER_NODE 1 /* ranks of a node that read; bytes are moved faster than they come */
+#define TEXT_PER_NODE   4 /* text takes time to parse */
 
 /* Rank 0 says whether a file of exactly this name exists, so that all take the name alike. */
 static int exists_for_all(dkm_ctx *ctx, const char *name)
@@ -54,13 +59,129 @@ static dkm_local source_prepare(dkm_source *source, const char *name, int litera
 
     DKM_STEP(dkm_locator_parse(source->ctx, name, literal, &source->where));
     DKM_STEP(find_type(source->ctx, type, &file->type));
-    DKM_STEP(dkm_path_readable(source->ctx, source->where.path, NULL));
+    if (dkm_ctx_rank(source->ctx) == 0)
+        DKM_STEP(dkm_path_readable(source->ctx, source->where.path, NULL));
     DKM_STEP(find_format(source));
-    file->ctx = source->ctx;
     file->path = source->where.path;
     file->dataset = source->where.dataset;
 out:
     return local;
+}
+
+/* Rank 0 looks whether a file is gzipped: such a one can only be read from its beginning. */
+static int is_gzipped_for_all(dkm_ctx *ctx, const char *path)
+{
+    unsigned char magic[2] = {0, 0};
+    int gzipped = 0,
+        fd = dkm_ctx_rank(ctx) == 0 ? dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
+
+    if (fd >= 0) {
+        gzipped = read(fd, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+        close(fd);
+    }
+    MPI_Bcast(&gzipped, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
+    return gzipped;
+}
+
+/* What rank 0, a reader, tells the others of a file. */
+enum { ROWS, COLUMNS, TYPE, SVM_BASE, HAS_NAMES, NAME_BYTES, HAS_TEXT, FACTS };
+
+static dkm_idx count_name_bytes(const dkm_file *file)
+{
+    dkm_idx bytes = 0;
+
+    for (dkm_idx c = 0; file->names && c < file->d; c++)
+        bytes += (dkm_idx)strlen(file->names[c]) + 1;
+    return bytes;
+}
+
+static dkm_local alloc_columns(dkm_source *source, const dkm_idx *facts)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_file *file = &source->file;
+    int reads = source->readers.readers != NULL;
+
+    if (facts[HAS_NAMES])
+        DKM_STEP(dkm_calloc(source->ctx, facts[NAME_BYTES], &source->name_text));
+    if (facts[HAS_NAMES] && !reads)
+        DKM_STEP(dkm_calloc(source->ctx, facts[COLUMNS], &file->names));
+    if (facts[HAS_TEXT] && !reads)
+        DKM_STEP(dkm_calloc(source->ctx, facts[COLUMNS], &file->is_text));
+out:
+    return local;
+}
+
+/* Names of columns, and which of them are text, for those who do not read. */
+static dkm_status share_columns(dkm_source *source, const dkm_idx *facts)
+{
+    dkm_status status = DKM_OK;
+    dkm_file *file = &source->file;
+    MPI_Comm comm = dkm_ctx_comm(source->ctx);
+    char *at;
+
+    DKM_AGREE(source->ctx, alloc_columns(source, facts));
+    at = source->name_text;
+    for (dkm_idx c = 0; dkm_ctx_rank(source->ctx) == 0 && file->names && c < file->d; c++) {
+        size_t bytes = strlen(file->names[c]) + 1;
+        memcpy(at, file->names[c], bytes);
+        at += bytes;
+    }
+    if (facts[HAS_NAMES])
+        dkm_mpi_bcast(source->name_text, facts[NAME_BYTES], MPI_CHAR, 0, comm);
+    if (facts[HAS_TEXT])
+        dkm_mpi_bcast(file->is_text, facts[COLUMNS], MPI_CHAR, 0, comm);
+    at = source->name_text;
+    for (dkm_idx c = 0; !source->readers.readers && facts[HAS_NAMES] && c < file->d; c++) {
+        file->names[c] = at;
+        at += strlen(at) + 1;
+    }
+out:
+    return status;
+}
+
+static dkm_status share_description(dkm_source *source)
+{
+    dkm_file *file = &source->file;
+    int outputs = file->role == DKM_OUTPUTS;
+    dkm_idx facts[FACTS] = {file->m,
+                            file->d,
+                            (dkm_idx)file->type,
+                            0,
+                            file->names != NULL,
+                            count_name_bytes(file),
+                            file->is_text != NULL};
+
+    if (source->readers.group == MPI_COMM_NULL) /* all have read it */
+        return DKM_OK;
+    if (source->readers.readers)
+        facts[SVM_BASE] = dkm_svm_base_of(source->readers.readers, outputs);
+    MPI_Bcast(facts, FACTS, MPI_INT64_T, 0, dkm_ctx_comm(source->ctx));
+    MPI_Bcast(file->about, (int)sizeof file->about, MPI_CHAR, 0, dkm_ctx_comm(source->ctx));
+    file->m = facts[ROWS];
+    file->d = facts[COLUMNS];
+    file->type = (dkm_type)facts[TYPE];
+    dkm_svm_base_decide(source->ctx, outputs, (int)facts[SVM_BASE]);
+    return share_columns(source, facts);
+}
+
+/* Readers open the file, in a context of their own. Objects that they read are the source's. */
+static dkm_status source_open_file(dkm_source *source)
+{
+    dkm_status status = DKM_OK;
+    dkm_file *file = &source->file;
+    int per_node = source->format->is_text ? TEXT_PER_NODE : BINARY_PER_NODE;
+
+    if (is_gzipped_for_all(source->ctx, file->path))
+        per_node = 0;
+    DKM_TRY(dkm_readers_open(&source->readers, source->ctx, per_node));
+    file->ctx = source->readers.readers;
+    if (source->readers.readers)
+        status = source->format->open(file);
+    file->ctx = source->ctx;
+    DKM_TRY(dkm_readers_agree(&source->readers, status));
+    DKM_TRY(share_description(source));
+out:
+    return status;
 }
 
 static int has_columns(dkm_type type)
@@ -203,8 +324,9 @@ dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role, const
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &made));
     made->ctx = ctx;
     made->file.role = role;
+    made->readers.group = MPI_COMM_NULL;
     DKM_AGREE(ctx, source_prepare(made, where, literal, type));
-    DKM_TRY(made->format->open(&made->file));
+    DKM_TRY(source_open_file(made));
     DKM_AGREE(ctx, source_settle(made));
     *source = made;
     made = NULL;
@@ -251,9 +373,9 @@ out:
     return local;
 }
 
-/* Objects [first, first + count) for this rank alone. */
-static dkm_local read_here(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
+static dkm_local read_range(void *user, dkm_idx first, dkm_idx count, dkm_objs *objs)
 {
+    dkm_source *source = user;
     const dkm_slice *rows = &source->rows, *cols = &source->cols;
     dkm_idx row = rows->first + first * rows->step;
     dkm_local local = DKM_LOCAL_OK;
@@ -271,16 +393,37 @@ out:
     return local;
 }
 
+/* Objects [first, first + count) for this rank. Collective on the group of its reader. */
+static dkm_local read_here(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    return dkm_readers_read(&source->readers, read_range, source, source->file.type, first, count,
+                            objs);
+}
+
+typedef struct text_column {
+    dkm_source *source;
+    dkm_idx column;
+} text_column;
+
+static dkm_local read_column_range(void *user, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    text_column *t = user;
+    const dkm_slice *rows = &t->source->rows;
+
+    return t->source->format->read_text(&t->source->file, rows->first + first * rows->step,
+                                        rows->step, count, t->column, objs);
+}
+
 dkm_local dkm_source_read_column(dkm_source *source, dkm_idx column, dkm_objs *objs)
 {
     int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
-    const dkm_slice *rows = &source->rows;
+    text_column wanted = {source, column};
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx kept = 0;
 
-    DKM_STEP(source->format->read_text(
-        &source->file, rows->first + dkm_slab_first(source->m, rank, size) * rows->step, rows->step,
-        dkm_slab_count(source->m, rank, size), column, objs));
+    DKM_STEP(dkm_readers_read(&source->readers, read_column_range, &wanted, DKM_STRINGS,
+                              dkm_slab_first(source->m, rank, size),
+                              dkm_slab_count(source->m, rank, size), objs));
     for (dkm_idx i = 0; i < objs->n; i++) {
         dkm_cell cell = {objs->bytes + objs->start[i], objs->start[i + 1] - objs->start[i]};
         if (dkm_cell_is_missing(cell))
@@ -294,6 +437,7 @@ out:
     return local;
 }
 
+/* Of a range that is the same on all ranks. */
 static dkm_local read_mine(dkm_source *source, dkm_idx first, dkm_idx count, dkm_objs *objs)
 {
     int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
@@ -369,23 +513,31 @@ out:
     return local;
 }
 
-static dkm_local read_listed(dkm_source *source, dkm_idx count, const dkm_idx *rows, dkm_objs *objs)
+static dkm_local check_listed(const dkm_source *source, dkm_idx count, const dkm_idx *rows)
+{
+    for (dkm_idx k = 0; k < count; k++)
+        if (rows[k] < 0 || rows[k] >= source->m)
+            return dkm_fail(source->ctx, DKM_ERR_ARG, "%s: row %lld asked for, it has %lld",
+                            source->where.name, (long long)rows[k], (long long)source->m);
+    return DKM_LOCAL_OK;
+}
+
+/* Each rank its own rows, one after the other; @p most are those of the rank with most. A rank whose
+ * step fails goes on asking for nothing, so that its group stays together. */
+static dkm_local read_listed(dkm_source *source, dkm_idx count, const dkm_idx *rows, dkm_idx most,
+                             dkm_objs *single)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_objs *single = NULL;
 
-    DKM_STEP(dkm_calloc(source->ctx, count, &single));
-    for (dkm_idx k = 0; k < count; k++) {
-        if (rows[k] < 0 || rows[k] >= source->m)
-            DKM_STEP(dkm_fail(source->ctx, DKM_ERR_ARG, "%s: row %lld asked for, it has %lld",
-                              source->where.name, (long long)rows[k], (long long)source->m));
-        DKM_STEP(read_here(source, rows[k], 1, &single[k]));
+    for (dkm_idx k = 0; k < most; k++) {
+        dkm_objs none = {0};
+        int wanted = k < count && local.code == DKM_OK;
+        dkm_local step =
+            read_here(source, wanted ? rows[k] : 0, wanted, wanted ? &single[k] : &none);
+        dkm_objs_clear(&none);
+        if (local.code == DKM_OK)
+            local = step;
     }
-    DKM_STEP(source_join(source, count, single, objs));
-out:
-    for (dkm_idx k = 0; single && k < count; k++)
-        dkm_objs_clear(&single[k]);
-    DKM_FREE(single);
     return local;
 }
 
@@ -394,13 +546,20 @@ dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *r
 {
     dkm_status status = DKM_OK;
     int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
-    dkm_objs objs = {0};
+    dkm_idx mine = dkm_slab_count(count, rank, size), first = dkm_slab_first(count, rank, size);
+    dkm_objs objs = {0}, *single = NULL;
 
     *data = NULL;
-    DKM_AGREE(source->ctx, read_listed(source, dkm_slab_count(count, rank, size),
-                                       rows + dkm_slab_first(count, rank, size), &objs));
+    DKM_AGREE(source->ctx, check_listed(source, mine, rows + first));
+    DKM_AGREE(source->ctx, dkm_calloc(source->ctx, mine, &single));
+    DKM_AGREE(source->ctx,
+              read_listed(source, mine, rows + first, dkm_slab_count(count, 0, size), single));
+    DKM_AGREE(source->ctx, source_join(source, mine, single, &objs));
     DKM_TRY(dkm_data_wrap(source->ctx, count, &objs, data));
 out:
+    for (dkm_idx k = 0; single && k < mine; k++)
+        dkm_objs_clear(&single[k]);
+    DKM_FREE(single);
     dkm_objs_clear(&objs);
     return status;
 }
@@ -411,6 +570,8 @@ void dkm_source_close(dkm_source **source)
         return;
     if ((*source)->format)
         (*source)->format->close(&(*source)->file);
+    dkm_readers_close(&(*source)->readers);
+    DKM_FREE((*source)->name_text);
     dkm_locator_clear(&(*source)->where);
     DKM_FREE((*source)->categories);
     DKM_FREE((*source)->skip);

@@ -4,6 +4,7 @@
 
 #include "io/formats/format.h"
 #include "io/locator.h"
+#include "io/readers.h"
 
 struct dkm_table;
 
@@ -12,6 +13,8 @@ struct dkm_source {
     dkm_locator where;
     const dkm_format *format;
     dkm_file file;
+    dkm_readers readers;
+    char *name_text;      /**< names of columns on ranks that do not read, each ended by a zero */
     dkm_slice rows, cols; /**< cols: from the first to the last column that is picked */
     dkm_idx picks, *pick; /**< of values: columns of the file, in the order wanted; else NULL */
     int reorders;         /**< whether they are other than all of cols, in order */
@@ -21,7 +24,8 @@ struct dkm_source {
     dkm_idx m, d;
 };
 
-/** This rank's slab of a text column as strings, missing ones left out. Local. */
+/** This rank's slab of a text column as strings, missing ones left out. Collective; a failure is this
+ *  rank's own. */
 DKM_NODISCARD dkm_local dkm_source_read_column(dkm_source *source, dkm_idx column, dkm_objs *objs);
 
 #endif

@@ -1,8 +1,8 @@
 /** @file format.h  What a reader of one file format provides.
  *
- *  A format is one file and one line of DKM_FORMAT_LIST. Opening is collective, so that an index
- *  over the records of a text file can be built by all ranks together; reading is local: each rank
- *  reads its own rows, and the caller agrees afterwards.
+ *  A format is one file and one line of DKM_FORMAT_LIST. Opening is collective on the ranks that
+ *  read (io/readers.h), so that they build an index over the records of a text file together;
+ *  reading is local, and the caller agrees afterwards.
  */
 #ifndef DKMAP_IO_FORMATS_FORMAT_H
 #define DKMAP_IO_FORMATS_FORMAT_H

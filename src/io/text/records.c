@@ -245,7 +245,7 @@ dkm_local dkm_records_seek(const dkm_records *records, dkm_text *text, dkm_idx n
         DKM_STEP(dkm_text_next(text, &line, &length));
         if (!line) {
             local =
-                dkm_fail(records->ctx, DKM_ERR_IO, "%s has changed while it was read", text->path);
+                dkm_fail(text->ctx, DKM_ERR_IO, "%s has changed while it was read", text->path);
             goto out;
         }
         if (dkm_records_begins(records->kind, line, length) && next++ == k)

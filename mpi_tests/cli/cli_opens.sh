@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# How often the ranks of a node open the files they read: once, or as many times as they parse text
+# at a time, however many ranks there are; and the objects that readers send are those of the file.
+# shellcheck source=mpi_tests/cli/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+
+ranks=16
+
+# opens FILE MOST ARGUMENTS...: dkmap on the ranks opens FILE of this directory at least once, MOST
+# times at the most.
+opens() {
+    local file=$1 most=$2 count
+    shift 2
+    rm -f opened
+    # shellcheck disable=SC2086
+    timeout -k 10 "$limit" $DKMAP_MPIRUN -np "$ranks" env FAULT_CALL=open FAULT_N=0 \
+        FAULT_UNDER="$scratch/$file" FAULT_COUNTS="$scratch/opened" \
+        LD_PRELOAD="$DKMAP_BUILD/mpi_tests/libiofault.so" "$DKMAP" "$@" >out 2>err
+    status=$?
+    expect 0 "dkmap $* on $ranks ranks"
+    count=$(awk '$1 == "open" { sum += $3 } END { print sum + 0 }' opened)
+    { [ "$count" -ge 1 ] && [ "$count" -le "$most" ]; } ||
+        fail "$file is opened $count times by $ranks ranks, not at most $most"
+}
+
+good 1 gen regression --n 90 --dim 5 --seed 5 --out-dir data
+normal 90 5 1 >x.csv
+normal 90 1 2 >y.csv
+gzip -k x.csv
+fit=(fit krr --kx 'rbf(sigma=2)' --gamma 0.1 -q)
+
+opens data/x.npy 2 "${fit[@]}" --x "$scratch/data/x.npy" --y data/y.npy -o npy.h5
+opens data/y.npy 2 "${fit[@]}" --x data/x.npy --y "$scratch/data/y.npy" -o npy.h5
+opens x.csv 10 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o csv.h5
+opens x.csv.gz 4 "${fit[@]}" --x "$scratch/x.csv.gz" --y y.csv -o gz.h5
+
+# The same models as those of one rank, which reads all by itself.
+for form in npy csv gz; do
+    case $form in
+    npy) from=(--x data/x.npy --y data/y.npy) ;;
+    csv) from=(--x x.csv --y y.csv) ;;
+    gz) from=(--x x.csv.gz --y y.csv) ;;
+    esac
+    good 1 "${fit[@]}" "${from[@]}" -o one.h5
+    for model in one "$form"; do
+        good 1 predict "$model.h5" "${from[@]:0:2}" -o "$model.csv" -q
+    done
+    paste -d ' ' one.csv "$form.csv" >pairs
+    awk '{ d = $1 - $2; if (d * d > 1e-18) bad = 1 } END { exit bad || NR != 90 }' pairs ||
+        fail "readers of $form give other predictions than one rank"
+done
+
+# Rows that are chosen one by one, and chunks that are read anew, come through readers too.
+good 3 "${fit[@]}" --x data/x.npy --y data/y.npy --solver pcg --landmarks 20 --stream -o stream.h5
+good 3 "${fit[@]}" --x data/x.npy --y data/y.npy --solver pcg --landmarks 20 -o held.h5
+for model in stream held; do
+    good 1 predict "$model.h5" --x data/x.npy -o "$model.csv" -q
+done
+paste -d ' ' stream.csv held.csv >pairs
+awk '{ d = $1 - $2; if (d * d > 1e-10) bad = 1 } END { exit bad || NR != 90 }' pairs ||
+    fail "inputs that are read anew give other predictions"
+
+# A file that only its readers see damaged is a failure of all ranks.
+head -c 700 data/x.npy >short.npy
+bad 'short.npy is cut short' fit krr --x short.npy --y data/y.npy --kx linear --gamma 1 -o made/m.h5
+printf '1,2\n3,x\n' >letters.csv
+bad 'letters.csv' fit krr --x letters.csv --y y.csv --kx linear --gamma 1 -o made/m.h5
+
+finish
