@@ -1,6 +1,11 @@
 /* Ranks work faster apart than together as long as there are cells for all of them: a factorization
  * on q ranks loses time to messages and uneven blocks. What it loses is reckoned as
- * 1 + MESSAGES sqrt(q) / n for matrices of order n, which fits the rates that benches give. */
+ * 1 + MESSAGES sqrt(q) / n for matrices of order n, which fits the rates that benches give.
+ *
+ * Each group of q ranks holds Gram matrices and workspace of its own, 8 m^2 (grams + 4) / q bytes per
+ * rank. Where that is not small anyway there are G <= GROUPS_MAX groups of at least ceil(ranks / G)
+ * ranks each, with a G that depends on the cells and on m alone: then q never falls, and memory per
+ * rank never rises, as ranks are added. */
 #include <math.h>
 
 #include <dkmap/grid.h>
@@ -11,9 +16,12 @@
 #include "data/objects.h"
 #include "selection/cv/cv_impl.h"
 
-#define MESSAGES 600.0
-#define WORK     4     /* matrices beside the Gram matrices that a cell holds at once */
-#define UNKNOWN  20000 /* examples of a method whose memory is not known: all ranks share them */
+#define MESSAGES    600.0
+#define WORK        4     /* matrices beside the Gram matrices that a cell holds at once */
+#define UNKNOWN     20000 /* examples of a method whose memory is not known: all ranks share them */
+#define GROUPS_MAX  4
+#define MANY_RANKS  60         /* that the number of groups is chosen for */
+#define SMALL_BYTES 16777216.0 /* of the matrices of a group: it may then be one rank */
 
 static double cell_cost(double n, double q)
 {
@@ -43,19 +51,37 @@ static dkm_local check_groups(dkm_ctx *ctx, int groups)
                     dkm_ctx_size(ctx));
 }
 
+/* Ranks that every group must have, of @p size ranks; 0 where memory is small and the fastest number
+ * of groups is taken. */
+static int least_group(dkm_idx cells, double m, dkm_idx grams, int size)
+{
+    double best = INFINITY;
+    int groups = 1;
+
+    if (8.0 * m * m * (double)(grams + WORK) <= SMALL_BYTES)
+        return 0;
+    for (int g = 1; g <= GROUPS_MAX; g++)
+        if (seconds_with(cells, m, MANY_RANKS, g) < best) {
+            best = seconds_with(cells, m, MANY_RANKS, g);
+            groups = g;
+        }
+    return (size + groups - 1) / groups;
+}
+
 dkm_status dkm_cv_choose_groups(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_idx cells,
                                 dkm_idx grams, int *groups)
 {
     dkm_status status = DKM_OK;
-    int size = dkm_ctx_size(ctx), together = problem->layout.P > 0, given = problem->groups;
+    int size = dkm_ctx_size(ctx), together = problem->layout.P > 0, given = problem->groups, least;
     double m = (double)dkm_data_rows(problem->X), best = INFINITY;
 
     *groups = together || given == 0 ? 1 : given;
     DKM_AGREE(ctx, check_groups(ctx, *groups));
     if (together || given > 0 || (grams == 0 && m > UNKNOWN))
         return DKM_OK;
-    for (int g = 1; g <= size && g <= cells; g++) {
-        double seconds = seconds_with(cells, m, size, g);
+    least = least_group(cells, m, grams < 2 ? grams : 2, size);
+    for (int g = 1; g <= size && g <= cells && size / g >= least; g++) {
+        double seconds = least > 0 ? -g : seconds_with(cells, m, size, g);
         if (seconds < best && dkm_memory_fits(ctx, bytes_with(m, grams < 2 ? grams : 2, size, g))) {
             best = seconds;
             *groups = g;
