@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/mpi_calls.h"
 #include "models/jkm/n_slack.h"
+
+#define GATHERED_NUMBERS                                                                           \
+    ((dkm_idx)1 << 22) /* products of new constraints that rank 0 gathers at a time */
 
 int dkm_n_slack_owner(const dkm_n_slack *s, dkm_idx c)
 {
@@ -159,52 +161,73 @@ static void append(dkm_n_slack *s, const proposals *g)
     s->base.n += g->count;
 }
 
-/* Put the products of new constraints with those of one rank where they belong in G. */
-static void place_products(dkm_n_slack *s, dkm_idx fresh, int rank, const double *block)
+/* Products of some new constraints with all, gathered on rank 0. */
+typedef struct gathered_products {
+    int *counts, *starts, *next; /* per rank: constraints of its own, numbers, the one at hand */
+    dkm_idx rows;                /* new constraints at a time, at most */
+    double *all;                 /* per rank a block of rows x counts */
+} gathered_products;
+
+static dkm_local gathered_open(gathered_products *p, const dkm_n_slack *s, dkm_idx fresh)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    dkm_idx fit = GATHERED_NUMBERS / (s->base.n > 0 ? s->base.n : 1);
+
+    p->rows = fit < 1 ? 1 : fit < fresh ? fit : fresh;
+    DKM_STEP(dkm_alloc(ctx, 3 * (dkm_idx)dkm_ctx_size(ctx), &p->counts));
+    p->starts = p->counts + dkm_ctx_size(ctx);
+    p->next = p->starts + dkm_ctx_size(ctx);
+    DKM_STEP(dkm_alloc(ctx, dkm_ctx_rank(ctx) == 0 ? p->rows * s->base.n : 0, &p->all));
+out:
+    return local;
+}
+
+/* Products of new constraints [k, k + rows) to where they belong in G. */
+static void place_products(dkm_n_slack *s, dkm_idx fresh, dkm_idx k, dkm_idx rows,
+                           gathered_products *p)
 {
     dkm_qp *qp = &s->base.qp;
-    dkm_idx column = 0, width = 0, old = s->base.n - fresh;
+    dkm_idx old = s->base.n - fresh;
 
-    for (dkm_idx c = 0; c < s->base.n; c++)
-        width += dkm_n_slack_owner(s, c) == rank;
+    memset(p->next, 0, (size_t)dkm_ctx_size(s->base.ctx) * sizeof *p->next);
     for (dkm_idx c = 0; c < s->base.n; c++) {
-        if (dkm_n_slack_owner(s, c) != rank)
-            continue;
-        for (dkm_idx k = 0; k < fresh; k++) {
-            double g = block[k * width + column];
-            qp->G[(old + k) * qp->room + c] = g;
+        int r = dkm_n_slack_owner(s, c);
+        const double *column = p->all + p->starts[r] + p->next[r]++;
+        for (dkm_idx i = 0; i < rows; i++) {
+            dkm_idx row = old + k + i;
+            double g = column[i * (p->counts[r] / rows)];
+            qp->G[row * qp->room + c] = g;
             if (c < old)
-                qp->G[c * qp->room + old + k] = g;
+                qp->G[c * qp->room + row] = g;
         }
-        column++;
     }
 }
 
-/* Every rank's products to rank 0, one rank after the other. */
-static dkm_status collect(dkm_n_slack *s, dkm_idx fresh, double *own)
+/* Every rank's products to rank 0: n fresh words in all, in rounds of GATHERED_NUMBERS. */
+static dkm_status gather_products(dkm_n_slack *s, dkm_idx fresh, const double *own)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->base.ctx;
-    MPI_Comm comm = dkm_ctx_comm(ctx);
-    dkm_idx most = 0, *counts = NULL;
-    double *theirs = NULL;
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+    gathered_products p = {0};
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_size(ctx), &counts));
-    MPI_Allgather(&s->own, 1, MPI_INT64_T, counts, 1, MPI_INT64_T, comm);
-    for (int r = 0; r < dkm_ctx_size(ctx); r++)
-        most = counts[r] > most ? counts[r] : most;
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_rank(ctx) == 0 ? most * fresh : 0, &theirs));
-    if (dkm_ctx_rank(ctx) != 0)
-        dkm_mpi_send(own, s->own * fresh, MPI_DOUBLE, 0, 0, comm);
-    else
-        place_products(s, fresh, 0, own);
-    for (int r = 1; dkm_ctx_rank(ctx) == 0 && r < dkm_ctx_size(ctx); r++) {
-        dkm_mpi_recv(theirs, counts[r] * fresh, MPI_DOUBLE, r, 0, comm);
-        place_products(s, fresh, r, theirs);
+    DKM_AGREE(ctx, gathered_open(&p, s, fresh));
+    for (dkm_idx k = 0; k < fresh; k += p.rows) {
+        dkm_idx rows = k + p.rows < fresh ? p.rows : fresh - k;
+        memset(p.counts, 0, (size_t)size * sizeof *p.counts);
+        for (dkm_idx c = 0; c < s->base.n; c++)
+            p.counts[dkm_n_slack_owner(s, c)] += (int)rows;
+        for (int r = 0, at = 0; r < size; at += p.counts[r++])
+            p.starts[r] = at;
+        MPI_Gatherv(own + k * s->own, p.counts[rank], MPI_DOUBLE, p.all, p.counts, p.starts,
+                    MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+        if (rank == 0)
+            place_products(s, fresh, k, rows, &p);
     }
 out:
-    DKM_FREE(theirs);
-    DKM_FREE(counts);
+    DKM_FREE(p.all);
+    DKM_FREE(p.counts);
     return status;
 }
 
@@ -270,7 +293,7 @@ static dkm_status multiply(dkm_n_slack *s, const proposals *g)
     if (s->base.distributed)
         DKM_TRY(dkm_qp_distributed_add(&s->spread, g->count, products));
     else
-        DKM_TRY(collect(s, g->count, products));
+        DKM_TRY(gather_products(s, g->count, products));
 out:
     DKM_FREE(products);
     return status;
