@@ -44,10 +44,11 @@ comm grid
 matrix dmat
 linalg bench
 linalg/backend blas_memory
-data arrays data
+data arrays categories data
 io runlog
 io/checkpoint checkpoint
 io/describe describe
+io/table table
 io/montage montage
 kernels/evaluation kernel kernel_callback
 kernels/joint joint

@@ -16,8 +16,8 @@ static void readers_forward(void *user, dkm_level level, const char *text)
 /* The rank that reads for this one: ranks of a node in per_node groups, the first of each reading. */
 static int find_reader(dkm_ctx *ctx, int per_node)
 {
-    int rank = 0, size = 1, groups, reader, first, me = dkm_ctx_rank(ctx);
-    MPI_Comm node = MPI_COMM_NULL, group = MPI_COMM_NULL;
+    int rank = 0, size = 1, groups, is_first, reader, me = dkm_ctx_rank(ctx);
+    MPI_Comm node = MPI_COMM_NULL;
 
     if (per_node == 0)
         return 0;
@@ -25,11 +25,11 @@ static int find_reader(dkm_ctx *ctx, int per_node)
     MPI_Comm_rank(node, &rank);
     MPI_Comm_size(node, &size);
     groups = per_node < size ? per_node : size;
-    first = (int)dkm_slab_owner(size, rank, groups);
-    MPI_Comm_split(node, first, rank, &group);
-    reader = me;
-    MPI_Bcast(&reader, 1, MPI_INT, 0, group);
-    MPI_Comm_free(&group);
+    is_first =
+        rank == 0 || dkm_slab_owner(size, rank, groups) != dkm_slab_owner(size, rank - 1, groups);
+    reader =
+        is_first ? me : 0; /* ranks of a node are in the order of all: the last first before me */
+    MPI_Scan(MPI_IN_PLACE, &reader, 1, MPI_INT, MPI_MAX, node);
     MPI_Comm_free(&node);
     return reader;
 }

@@ -225,25 +225,26 @@ static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data
     dkm_status status = DKM_OK;
     dkm_confusion c = {0};
     char *line = NULL, name[48];
+    size_t size;
 
     DKM_TRY(dkm_score_confusion(truth, pred, &c));
-    line = malloc((size_t)(c.classes + 1) * sizeof name);
+    size = (size_t)(c.classes + 1) * sizeof name;
+    line = malloc(size);
     DKM_AGREE(r->ctx, line ? DKM_LOCAL_OK
                            : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for a confusion matrix"));
     for (dkm_idx i = -1; i < c.classes; i++) {
-        int used = 0;
+        size_t used;
         if (i < 0)
-            used = sprintf(line, "true \\ predicted");
+            snprintf(name, sizeof name, "true \\ predicted");
         else
             name_class(&c, names, i, name, sizeof name);
-        if (i >= 0)
-            used = sprintf(line, "%s", name);
+        used = (size_t)snprintf(line, size, "%s", name);
         for (dkm_idx j = 0; j < c.classes; j++) {
             if (i < 0)
                 name_class(&c, names, j, name, sizeof name);
             else
                 snprintf(name, sizeof name, "%lld", (long long)c.count[i * c.classes + j]);
-            used += sprintf(line + used, "\t%s", name);
+            used += (size_t)snprintf(line + used, size - used, "\t%s", name);
         }
         run_show(r, "confusion", line);
     }

@@ -91,14 +91,16 @@ out:
     return status;
 }
 
-/* Names of classes become labels, where the method takes strings for such. */
+/* Names of classes become labels, where the method takes strings for such and the loss is none of
+ * strings. */
 static dkm_status name_classes(validation *v)
 {
     dkm_status status = DKM_OK;
+    const char *loss = args_text(v->r->args, "loss");
     dkm_data *labels = NULL;
     dkm_categories *names = NULL;
 
-    if (!v->Y || dkm_data_type(v->Y) != DKM_STRINGS ||
+    if (!v->Y || dkm_data_type(v->Y) != DKM_STRINGS || (loss && strcmp(loss, "kernel") == 0) ||
         !dkm_method_names_classes(v->r->args->command->method, v->setting[0]))
         return DKM_OK;
     DKM_TRY(dkm_categories_learn(v->Y, NULL, &names));

@@ -25,20 +25,24 @@ static dkm_idx bytes_of(const dkm_table *t)
 dkm_local dkm_table_print(const dkm_table *t, char **text)
 {
     dkm_local local = DKM_LOCAL_OK;
-    char *at, *names = NULL;
+    dkm_idx bytes = bytes_of(t);
+    char *at, *end, *names = NULL;
 
-    DKM_STEP(dkm_alloc(t->ctx, bytes_of(t), text));
-    at = *text + sprintf(*text, "%d %d %lld\n", (int)t->settings.missing, t->settings.standardize,
-                         (long long)t->count);
+    DKM_STEP(dkm_alloc(t->ctx, bytes, text));
+    at = *text;
+    end = at + bytes;
+    at += snprintf(at, (size_t)(end - at), "%d %d %lld\n", (int)t->settings.missing,
+                   t->settings.standardize, (long long)t->count);
     for (dkm_idx c = 0; c < t->count; c++) {
         const dkm_table_column *k = &t->column[c];
-        at += sprintf(at, "%d %.17g %.17g %.17g %lld\n%s\n", k->name != NULL, k->fill, k->shift,
-                      k->scale, k->categories ? (long long)k->categories->count : -1LL,
-                      k->name ? k->name : "");
+        at += snprintf(at, (size_t)(end - at), "%d %.17g %.17g %.17g %lld\n%s\n", k->name != NULL,
+                       k->fill, k->shift, k->scale,
+                       k->categories ? (long long)k->categories->count : -1LL,
+                       k->name ? k->name : "");
         if (k->categories) {
             DKM_FREE(names);
             DKM_STEP(dkm_categories_print(k->categories, &names));
-            at += sprintf(at, "%s", names);
+            at += snprintf(at, (size_t)(end - at), "%s", names);
         }
     }
 out:

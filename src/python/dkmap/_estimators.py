@@ -199,7 +199,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         info, model, Y = LleInfo(), Handle("model"), Handle("data")
         with ctx.telling(self.progress), to_data(ctx, X, "dense", "X", self._same) as data:
             model.keep = [data.keep]
-            ctx.call("dkm_lle_fit", ctx.pointer, data.out, ct.byref(settings), model.out, Y.out,
+            ctx.call("dkm_lle_fit", ctx.pointer, data.pointer, ct.byref(settings), model.out, Y.out,
                      ct.byref(info))
         self._finish_lle(ctx, model, Y, info, X)
         return self
@@ -292,7 +292,7 @@ class KernelExtension(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
             K = problem.square()
         features, F = self._features(ctx, problem, data)
         with K, features, F:
-            ctx.call("dkm_extend_fit", K.pointer, features.out, F.out, ct.byref(settings), model.out,
+            ctx.call("dkm_extend_fit", K.pointer, features.out, F.pointer, ct.byref(settings), model.out,
                      ct.byref(info))
         self.report_ = {name: getattr(info, name) for name, _ in info._fields_}
         self.residual_ = info.residual
