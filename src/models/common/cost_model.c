@@ -129,7 +129,7 @@ static double slowdown(const dkm_cost_terms *p, const dkm_rates *c)
     return COLD * then / now;
 }
 
-static void add_phase(dkm_cost *out, const char *name, double bytes, double flops, double seconds)
+void dkm_cost_add_phase(dkm_cost *out, const char *name, double bytes, double flops, double seconds)
 {
     out->phases[out->count++] = (dkm_cost_phase){name, bytes, flops, seconds};
 }
@@ -142,8 +142,18 @@ void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name,
 
     if (c && cols > 0)
         seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
-    add_phase(out, name, held + lower(p, 8.0) + beside_gram(p, bytes, cols), 2.0 * half * cols,
-              seconds);
+    dkm_cost_add_phase(out, name, held + lower(p, 8.0) + beside_gram(p, bytes, cols),
+                       2.0 * half * cols, seconds);
+}
+
+void dkm_cost_add_diagonal(dkm_cost *out, const dkm_cost_terms *p, const char *name, double held,
+                           double cols)
+{
+    const dkm_rates *c = p->rates;
+    double m = (double)p->work.m;
+
+    dkm_cost_add_phase(out, name, held + 8.0 * m, 2.0 * m * cols,
+                       c ? slowdown(p, c) * m * (c->gram_column * cols + c->gram_element) : NAN);
 }
 
 void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
@@ -155,16 +165,16 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
     double strips = size * STRIP * (local_rows(p) + local_cols(p));
     double matrices = p->mixed ? lower(p, 8.0) + lower(p, 4.0) : 8.0 * elements(p);
 
-    add_phase(out, "factor", held + matrices + strips + 2.0 * sides, cube,
-              !c         ? NAN
-              : p->mixed ? s * (c->single_cube * cube + c->single_square * gram_problem)
-                         : s * (c->double_cube * cube + c->double_square * gram_problem));
-    add_phase(out, p->mixed ? "refine" : "solve",
-              held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
-              (p->mixed ? 24.0 : 6.0) * gram_problem * k,
-              !c         ? NAN
-              : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
-                         : s * gram_problem * (c->solve_column * k + c->solve_square));
+    dkm_cost_add_phase(out, "factor", held + matrices + strips + 2.0 * sides, cube,
+                       !c         ? NAN
+                       : p->mixed ? s * (c->single_cube * cube + c->single_square * gram_problem)
+                                  : s * (c->double_cube * cube + c->double_square * gram_problem));
+    dkm_cost_add_phase(out, p->mixed ? "refine" : "solve",
+                       held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
+                       (p->mixed ? 24.0 : 6.0) * gram_problem * k,
+                       !c         ? NAN
+                       : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
+                                  : s * gram_problem * (c->solve_column * k + c->solve_square));
 }
 
 void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
@@ -174,16 +184,16 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
     double block = dkm_cost_eigen_block(k), rounds, round;
 
     if (eigen_is_full(p)) {
-        add_phase(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
-                  c ? s * c->full_cube * m * m * m : NAN);
+        dkm_cost_add_phase(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
+                           c ? s * c->full_cube * m * m * m : NAN);
         return;
     }
     rounds = p->work.iterations > 0 ? (double)p->work.iterations
              : c                    ? c->rounds_base + c->rounds_root * sqrt(k)
                                     : 1.0 + k;
     round = c ? c->round_column * m * m + c->round_basis * m * dkm_cost_eigen_basis(k) : NAN;
-    add_phase(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
-              2.0 * m * m * block * rounds, s * rounds * block * round);
+    dkm_cost_add_phase(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
+                       2.0 * m * m * block * rounds, s * rounds * block * round);
 }
 
 /* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
@@ -199,14 +209,14 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
            d = (double)p->work.x_cols;
 
     if (!p->primal)
-        add_phase(out, "gram", held + rows + (slab(p) + WIDTH) * p->work.x_bytes, 2.0 * m * m * d,
-                  c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square)
-                             : NAN);
-    add_phase(out, "rounds",
-              held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
-              applied * 2.0 * m * across * r,
-              c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square)
-                : NAN);
+        dkm_cost_add_phase(
+            out, "gram", held + rows + (slab(p) + WIDTH) * p->work.x_bytes, 2.0 * m * m * d,
+            c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square) : NAN);
+    dkm_cost_add_phase(
+        out, "rounds",
+        held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
+        applied * 2.0 * m * across * r,
+        c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
 }
 
 void dkm_cost_sum_up(dkm_cost *out, const dkm_rates *c)
@@ -233,6 +243,11 @@ double dkm_cost_shifted_rows(const dkm_cost_terms *p, const dkm_kernel *kernel, 
     return type == DKM_DENSE
                ? 8.0 * slab(p) * (double)cols * (double)dkm_kernel_shifted_copies(kernel)
                : 0.0;
+}
+
+double dkm_cost_rows(const dkm_cost_terms *p, double bytes)
+{
+    return slab(p) * bytes;
 }
 
 double dkm_cost_coordinates(const dkm_cost_terms *p)

@@ -18,6 +18,12 @@ typedef struct dkm_cost_terms {
     int primal; /**< it goes through the features of its inputs, without a Gram matrix */
 } dkm_cost_terms;
 
+/** A phase that takes so many bytes on the fullest rank; seconds are NaN where unknown. */
+void dkm_cost_add_phase(dkm_cost *cost, const char *name, double bytes, double flops,
+                        double seconds);
+/** The diagonal of a Gram matrix, on every rank. */
+void dkm_cost_add_diagonal(dkm_cost *cost, const dkm_cost_terms *terms, const char *name,
+                           double held, double cols);
 /** A Gram matrix of objects of @p bytes and @p cols numbers each, with @p held bytes beside it. */
 void dkm_cost_add_gram(dkm_cost *cost, const dkm_cost_terms *terms, const char *name, double held,
                        double bytes, double cols);
@@ -28,8 +34,10 @@ void dkm_cost_add_eigen(dkm_cost *cost, const dkm_cost_terms *terms, double held
 /** The cutting-plane method of a joint map. */
 void dkm_cost_add_cutting_plane(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 
-/** Bytes of a rank's examples, and of their coordinates along components. */
+/** Bytes of a rank's examples, of its share of one row of @p bytes per example, and of the
+ *  examples' coordinates along components. */
 double dkm_cost_data(const dkm_cost_terms *terms);
+double dkm_cost_rows(const dkm_cost_terms *terms, double bytes);
 double dkm_cost_coordinates(const dkm_cost_terms *terms);
 
 /** Bytes of a rank's rows without the means of their columns, which the kernel keeps beside dense

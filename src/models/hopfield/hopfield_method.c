@@ -1,7 +1,9 @@
 /* The Hopfield net as a method. */
+#include <math.h>
+
 #include <dkmap/hopfield.h>
 
-#include "models/registry/method_impl.h"
+#include "models/common/method_parts.h"
 
 static dkm_status hopfield_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
                                const dkm_data *Y, dkm_model **model, dkm_report *report)
@@ -17,6 +19,24 @@ static dkm_status hopfield_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_da
     dkm_report_add_int(report, "dimensions", info.dimensions);
 out:
     return status;
+}
+
+/* The patterns (x, y) beside x and y, all eigenpairs of their linear kernel, and then the patterns
+ * and the basis of their span as distributed matrices. */
+static void hopfield_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
+                              const dkm_rates *rates, dkm_cost *cost)
+{
+    dkm_cost_terms terms = {.work = *work, .rates = rates};
+    double m = (double)work->m, cols = (double)(work->x_cols + work->y_cols), bytes = 8.0 * cols;
+    double held = 2.0 * dkm_cost_data(&terms);
+
+    (void)s;
+    (void)kx;
+    dkm_cost_add_gram(cost, &terms, "gram", held, bytes, cols);
+    dkm_cost_add_eigen(cost, &terms, held);
+    dkm_cost_add_phase(cost, "net", held + dkm_cost_rows(&terms, 2.0 * bytes + 8.0 * m),
+                       2.0 * m * m * cols, rates ? 0.0 : NAN);
+    dkm_cost_sum_up(cost, rates);
 }
 
 static const dkm_setting settings[] = {
@@ -41,5 +61,6 @@ const dkm_method dkm_method_hopfield = {
     .outputs = "training outputs, dense, from -1 to 1, as many",
     .settings = settings,
     .fit = hopfield_fit,
+    .estimate = hopfield_estimate,
     .classes = {&dkm_class_hopfield},
 };

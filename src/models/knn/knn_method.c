@@ -37,6 +37,21 @@ static int knn_names_classes(const dkm_settings *s)
     return dkm_settings_count(s, "ky") == 0;
 }
 
+/* A fit holds the examples; the diagonals of both kernels are on every rank. */
+static void knn_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
+                         const dkm_rates *rates, dkm_cost *cost)
+{
+    dkm_cost_terms terms = {.work = *work, .rates = rates};
+    double data =
+        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
+    double diagonal = 8.0 * (double)work->m;
+
+    dkm_cost_add_diagonal(cost, &terms, "inputs", data, (double)work->x_cols);
+    if (dkm_settings_given(s, "ky"))
+        dkm_cost_add_diagonal(cost, &terms, "outputs", data + diagonal, (double)work->y_cols);
+    dkm_cost_sum_up(cost, rates);
+}
+
 static const dkm_setting settings[] = {
     DKM_ROW_KX,
     {.name = "k",
@@ -66,6 +81,7 @@ const dkm_method dkm_method_knn = {
     .settings = settings,
     .fit = knn_fit,
     .names_classes = knn_names_classes,
+    .estimate = knn_estimate,
     .takes_gram = 1,
     .classes = {&dkm_class_knn},
 };

@@ -1,7 +1,12 @@
 /* Support vector machines as a method. */
+#include <math.h>
+
 #include <dkmap/svm.h>
 
 #include "models/common/method_parts.h"
+
+#define NODE_BYTES  16.0 /* of LIBSVM, per kernel value */
+#define CACHE_BYTES 1e8  /* at most, of its cache */
 
 static void svm_report(dkm_report *report, const dkm_kernel *kx, double C, const dkm_svm_info *info)
 {
@@ -39,6 +44,27 @@ static int svm_names_classes(const dkm_settings *s)
     return 1;
 }
 
+/* The kernel matrix by rows, both triangles, and then on each rank that solves in the nodes of
+ * LIBSVM, with its cache. A step of LIBSVM takes two rows; it is taken to need as many steps as
+ * there are examples, and its time is not known. */
+static void svm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
+                         const dkm_rates *rates, dkm_cost *cost)
+{
+    dkm_cost_terms terms = {.work = *work, .rates = rates};
+    double data =
+        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
+    double m = (double)work->m, rows = dkm_cost_rows(&terms, 8.0 * m);
+    double steps = work->iterations > 0 ? (double)work->iterations : m;
+    dkm_idx classes = work->y_cols > 1 ? work->y_cols : dkm_estimate_classes(cost);
+
+    (void)s;
+    dkm_cost_add_gram(cost, &terms, "gram", data + rows, work->x_bytes, (double)work->x_cols);
+    dkm_cost_add_phase(cost, "solve",
+                       data + rows + NODE_BYTES * m * m + fmin(CACHE_BYTES, 4.0 * m * m),
+                       6.0 * m * steps * (double)classes, NAN);
+    dkm_cost_sum_up(cost, rates);
+}
+
 static const dkm_setting settings[] = {
     DKM_ROW_KX,
     {.name = "C",
@@ -73,6 +99,7 @@ const dkm_method dkm_method_svm = {
     .settings = settings,
     .fit = svm_fit,
     .names_classes = svm_names_classes,
+    .estimate = svm_estimate,
     .takes_gram = 1,
     .classes = {&dkm_class_svm},
 };
