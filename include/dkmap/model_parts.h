@@ -3,6 +3,8 @@
  *  Names that several methods share:
  *    kernel, output_kernel   texts of the kernels
  *    inputs, outputs         training objects that the model keeps
+ *    input_indices           of inputs among the training inputs, where a model keeps some of them:
+ *                            landmarks or support vectors, a row each; likewise output_indices
  *    coefficients            one row for each object of inputs, one column for each output
  *                            (krr, svm, kde)
  *    weights                 of a linear model in primal form, one row for each input column
@@ -50,6 +52,14 @@ void dkm_parts_destroy(dkm_parts **parts);
  *  @return DKM_OK; DKM_ERR_ARG for a part that is not there, naming those that are; DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_status dkm_model_part(dkm_model *model, const char *name, dkm_data **part);
+
+/** Which of the training inputs the rows of the part `inputs` are: their row numbers from 0 on, one
+ *  each, also where a model keeps all of them. Collective.
+ *
+ *  @param[out] indices  new, owned by the caller, dense rows of one column; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG for a model without inputs, as in primal form; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD dkm_status dkm_model_training_indices(dkm_model *model, dkm_data **indices);
 
 DKM_API_END
 

@@ -4,10 +4,13 @@
 
 #include <dkmap/kpca.h>
 #include <dkmap/krr.h>
+#include <dkmap/method.h>
 #include <dkmap/model_parts.h>
+#include <dkmap/store.h>
 
 #include "support/check.h"
 #include "support/fixture_objects.h"
+#include "support/scratch.h"
 
 enum { M = 23, NEW = 5, D = 2 };
 
@@ -160,6 +163,74 @@ static void eigenvalues_are_those_of_the_matrix(dkm_ctx *ctx)
     dkm_data_destroy(&X);
 }
 
+static double class_of(dkm_idx i, dkm_idx k)
+{
+    return input(i, k) > 0;
+}
+
+/* Every input of the model is the training input that its index names, also after a way through a
+ * file. @return how many there are */
+static dkm_idx check_indices(dkm_ctx *ctx, dkm_model **model)
+{
+    double X[M * D], rows[M];
+    dkm_idx count = 0;
+    char path[SCRATCH_LENGTH];
+
+    scratch_path(ctx, "indices.h5", path);
+    for (int loaded = 0; loaded < 2; loaded++) {
+        dkm_data *indices = NULL;
+        CHECK_OK(ctx, dkm_model_training_indices(*model, &indices));
+        objects_gather(indices, rows);
+        count = part_of(ctx, *model, "inputs", X);
+        CHECK(dkm_data_rows(indices) == count && dkm_data_cols(indices) == 1);
+        for (dkm_idx i = 0; i < count; i++)
+            CHECK(X[D * i] == input((dkm_idx)rows[i], 0) && (i == 0 || rows[i] != rows[i - 1]));
+        dkm_data_destroy(&indices);
+        if (loaded)
+            break;
+        CHECK_OK(ctx, dkm_model_save(*model, path, ""));
+        dkm_model_destroy(model);
+        CHECK_OK(ctx, dkm_model_load(ctx, path, &(dkm_layout){0}, model));
+    }
+    dkm_model_destroy(model);
+    scratch_remove(ctx, path);
+    return count;
+}
+
+/* Landmarks of krr, support vectors of svm and of joint kernel maps, and models of all inputs. */
+static void indices_are_those_of_the_training_inputs(dkm_ctx *ctx)
+{
+    static const char *const methods[][4] = {
+        {"krr", "gamma", "0.1", NULL},    {"krr", "nystroem", "7", NULL},
+        {"krr", "landmarks", "7", "pcg"}, {"kpca", "landmarks", "7", NULL},
+        {"svm", "C", "100", NULL},        {"jkm", "C", "100", NULL}};
+    dkm_data *X = objects_values(ctx, DKM_DENSE, M, D, input);
+    dkm_data *Y = objects_values(ctx, DKM_LABELS, M, 1, class_of);
+
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        const char *const *words = methods[k];
+        int krr = strcmp(words[0], "krr") == 0, kpca = strcmp(words[0], "kpca") == 0;
+        dkm_settings *settings = NULL;
+        dkm_model *model = NULL;
+        dkm_idx count;
+        CHECK_OK(ctx, dkm_settings_create(ctx, words[0], &settings));
+        CHECK_OK(ctx, dkm_settings_set(settings, "kx", "rbf(sigma=0.5)"));
+        if (krr)
+            CHECK_OK(ctx, dkm_settings_set(settings, "gamma", "0.1"));
+        if (kpca)
+            CHECK_OK(ctx, dkm_settings_set(settings, "components", "2"));
+        if (words[3])
+            CHECK_OK(ctx, dkm_settings_set(settings, "solver", words[3]));
+        CHECK_OK(ctx, dkm_settings_set(settings, words[1], words[2]));
+        CHECK_OK(ctx, dkm_fit(ctx, words[0], X, kpca ? NULL : Y, settings, &model, NULL));
+        count = check_indices(ctx, &model);
+        CHECK(k == 0 ? count == M : k < 4 ? count == 7 : count > 1 && count <= M);
+        dkm_settings_destroy(&settings);
+    }
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+}
+
 static dkm_model *pressed;
 
 static dkm_status part_under_pressure(dkm_ctx *ctx)
@@ -191,6 +262,7 @@ static const check_case cases[] = {
     CASE(all_parts_are_listed),
     CASE(a_part_that_is_not_there_is_refused),
     CASE(eigenvalues_are_those_of_the_matrix),
+    CASE(indices_are_those_of_the_training_inputs),
     CASE(every_allocation_may_fail),
 };
 

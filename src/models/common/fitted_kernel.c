@@ -7,8 +7,8 @@
     25165824.0 /* of cross-Gram a rank: little enough for the heap to give again */
 #define STRETCH_MOST 65536.0
 
-const dkm_fitted_kernel_names dkm_input_names = {"kernel", "inputs"};
-const dkm_fitted_kernel_names dkm_output_names = {"output_kernel", "outputs"};
+const dkm_fitted_kernel_names dkm_input_names = {"kernel", "inputs", "input_indices"};
+const dkm_fitted_kernel_names dkm_output_names = {"output_kernel", "outputs", "output_indices"};
 
 static dkm_status fitted_kernel_prepare(dkm_fitted_kernel *fitted, const char *kernel)
 {
@@ -57,6 +57,7 @@ void dkm_fitted_kernel_close(dkm_fitted_kernel *fitted)
 {
     dkm_cross_gram_destroy(&fitted->cross);
     dkm_prepared_destroy(&fitted->prepared);
+    dkm_data_destroy(&fitted->indices);
     dkm_data_destroy(&fitted->X);
     dkm_kernel_destroy(&fitted->kernel);
     if (!fitted->shares_grid)
@@ -122,13 +123,57 @@ dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx ou
     return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
 }
 
+static dkm_local fitted_kernel_check_shape(dkm_ctx *ctx, const char *name, const dkm_data *data,
+                                           dkm_idx rows, dkm_idx cols)
+{
+    if (dkm_data_rows(data) == rows && dkm_data_cols(data) == cols)
+        return DKM_LOCAL_OK;
+    return dkm_fail(ctx, DKM_ERR_FORMAT, "the model's part '%s' is %lld x %lld, not %lld x %lld",
+                    name, (long long)dkm_data_rows(data), (long long)dkm_data_cols(data),
+                    (long long)rows, (long long)cols);
+}
+
+dkm_status dkm_fitted_kernel_set_indices(dkm_fitted_kernel *fitted, const dkm_idx *indices)
+{
+    dkm_idx first = dkm_data_local_first(fitted->X);
+    dkm_status status =
+        dkm_data_create_dense(fitted->ctx, dkm_data_rows(fitted->X), 1, &fitted->indices);
+
+    for (dkm_idx i = 0; status == DKM_OK && i < dkm_data_local_rows(fitted->X); i++)
+        dkm_data_values(fitted->indices)[i] = (double)indices[first + i];
+    return status;
+}
+
+dkm_local dkm_fitted_kernel_put_indices(const dkm_fitted_kernel *fitted, const char *name,
+                                        dkm_archive *archive)
+{
+    return fitted->indices ? dkm_archive_borrow_data(archive, name, fitted->indices) : DKM_LOCAL_OK;
+}
+
+dkm_local dkm_fitted_kernel_take_indices(dkm_fitted_kernel *fitted, const char *name,
+                                         dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (!name || !dkm_archive_find(archive, name))
+        return local;
+    DKM_STEP(dkm_archive_take_rows(archive, name, &fitted->indices));
+    DKM_STEP(
+        fitted_kernel_check_shape(fitted->ctx, name, fitted->indices, dkm_data_rows(fitted->X), 1));
+out:
+    return local;
+}
+
 dkm_local dkm_fitted_kernel_to_archive(const dkm_fitted_kernel *fitted,
                                        dkm_fitted_kernel_names names, dkm_archive *archive)
 {
-    dkm_local local = dkm_archive_put_text(archive, names.kernel, dkm_kernel_text(fitted->kernel));
+    dkm_local local = DKM_LOCAL_OK;
 
-    return local.code == DKM_OK ? dkm_archive_borrow_data(archive, names.objects, fitted->X)
-                                : local;
+    DKM_STEP(dkm_archive_put_text(archive, names.kernel, dkm_kernel_text(fitted->kernel)));
+    DKM_STEP(dkm_archive_borrow_data(archive, names.objects, fitted->X));
+    DKM_STEP(dkm_fitted_kernel_put_indices(fitted, names.indices, archive));
+out:
+    return local;
 }
 
 dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted, const dkm_fitted_kernel *other,
@@ -147,6 +192,7 @@ dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted, const dkm_f
         DKM_TRY(dkm_fitted_kernel_open_sharing_grid(fitted, other, X, kernel));
     else
         DKM_TRY(dkm_fitted_kernel_open(fitted, ctx, X, kernel, layout));
+    DKM_AGREE(ctx, dkm_fitted_kernel_take_indices(fitted, names.indices, archive));
 out:
     dkm_data_destroy(&X);
     return status;
@@ -164,16 +210,6 @@ dkm_status dkm_fitted_kernel_put_matrix(const dkm_fitted_kernel *fitted, dkm_arc
 out:
     dkm_data_destroy(&rows);
     return status;
-}
-
-static dkm_local fitted_kernel_check_shape(dkm_ctx *ctx, const char *name, const dkm_data *data,
-                                           dkm_idx rows, dkm_idx cols)
-{
-    if (dkm_data_rows(data) == rows && dkm_data_cols(data) == cols)
-        return DKM_LOCAL_OK;
-    return dkm_fail(ctx, DKM_ERR_FORMAT, "the model's part '%s' is %lld x %lld, not %lld x %lld",
-                    name, (long long)dkm_data_rows(data), (long long)dkm_data_cols(data),
-                    (long long)rows, (long long)cols);
 }
 
 dkm_status dkm_fitted_kernel_take_matrix(const dkm_fitted_kernel *fitted, dkm_archive *archive,

@@ -14,6 +14,8 @@ typedef struct dkm_fitted_kernel {
     dkm_idx nb;
     dkm_kernel *kernel;
     dkm_data *X;
+    dkm_data *indices; /**< of X among the training inputs, a column in slabs; NULL: X is all of
+                          them, in order */
     dkm_prepared *prepared;
     dkm_cross_gram *cross; /**< NULL until new inputs come */
 } dkm_fitted_kernel;
@@ -33,6 +35,11 @@ DKM_NODISCARD dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *
 DKM_NODISCARD dkm_status dkm_fitted_kernel_use_distances(dkm_fitted_kernel *fitted);
 void dkm_fitted_kernel_close(dkm_fitted_kernel *fitted);
 
+/** Say which of the training inputs the objects are. Collective.
+ *  @param[in] indices  one per object, the same on every rank */
+DKM_NODISCARD dkm_status dkm_fitted_kernel_set_indices(dkm_fitted_kernel *fitted,
+                                                       const dkm_idx *indices);
+
 /** k(X, training) as a distributed matrix, after checking that X is like the training inputs.
  *  Collective. */
 DKM_NODISCARD dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X,
@@ -44,14 +51,21 @@ DKM_NODISCARD dkm_status dkm_fitted_kernel_objects(const dkm_fitted_kernel *fitt
 /** How many new rows to take at a time when each makes @p outputs numbers. Local. */
 dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs);
 
-/** What a model file calls the kernel of a fitted kernel, and its objects. */
+/** What a model file calls the kernel of a fitted kernel, its objects, and their indices among
+ *  the training inputs where there are any. */
 typedef struct dkm_fitted_kernel_names {
-    const char *kernel, *objects;
+    const char *kernel, *objects, *indices;
 } dkm_fitted_kernel_names;
+
+/** The indices as a part, where there are any, and back; the part is optional. Local. */
+DKM_NODISCARD dkm_local dkm_fitted_kernel_put_indices(const dkm_fitted_kernel *fitted,
+                                                      const char *name, dkm_archive *archive);
+DKM_NODISCARD dkm_local dkm_fitted_kernel_take_indices(dkm_fitted_kernel *fitted, const char *name,
+                                                       dkm_archive *archive);
 
 extern const dkm_fitted_kernel_names dkm_input_names, dkm_output_names;
 
-/** The kernel and the objects as parts. Local; the objects are lent. */
+/** The kernel and the objects as parts. Local; objects and indices are borrowed. */
 DKM_NODISCARD dkm_local dkm_fitted_kernel_to_archive(const dkm_fitted_kernel *fitted,
                                                      dkm_fitted_kernel_names names,
                                                      dkm_archive *archive);

@@ -15,7 +15,7 @@ typedef struct landmarks {
     double *places; /* of columns among `width`, of rows of a kernel matrix; else NULL */
 } landmarks;
 
-static const dkm_fitted_kernel_names names = {"landmark_kernel", "landmarks"};
+static const dkm_fitted_kernel_names names = {"landmark_kernel", "landmarks", NULL};
 
 static void features_landmarks_destroy(void *state)
 {

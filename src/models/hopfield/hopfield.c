@@ -9,7 +9,7 @@
 
 #define MOST_STEPS 1000000 /* that a model file may ask for */
 
-static const dkm_fitted_kernel_names pattern_names = {"kernel", "patterns"};
+static const dkm_fitted_kernel_names pattern_names = {"kernel", "patterns", NULL};
 
 dkm_hopfield_settings dkm_hopfield_settings_default(void)
 {

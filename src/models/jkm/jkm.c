@@ -111,6 +111,8 @@ static dkm_status jkm_keep_support(dkm_jkm *s, const dkm_joint *joint,
     dkm_joint_map_close(&s->map);
     status = dkm_joint_map_open(&small, X, joint, kernels, s->space.places, r, layout);
     s->map = small;
+    if (status == DKM_OK)
+        DKM_TRY(dkm_fitted_kernel_set_indices(&s->map.fitted, rows));
 out:
     DKM_FREE(rows);
     dkm_data_destroy(&X);

@@ -110,7 +110,8 @@ static dkm_local jkm_model_name_entries(dkm_jkm *s, dkm_archive *archive)
     DKM_STEP(dkm_archive_put_real(archive, "epsilon", s->epsilon));
     DKM_STEP(dkm_archive_put_real(archive, "C", s->C));
     DKM_STEP(dkm_archive_put_real(archive, "threshold", s->threshold));
-    DKM_STEP(dkm_archive_borrow_data(archive, "inputs", s->map.fitted.X));
+    DKM_STEP(dkm_archive_borrow_data(archive, dkm_input_names.objects, s->map.fitted.X));
+    DKM_STEP(dkm_fitted_kernel_put_indices(&s->map.fitted, dkm_input_names.indices, archive));
     DKM_STEP(dkm_archive_borrow_data(archive, "machine", s->U));
 out:
     return local;
@@ -182,6 +183,8 @@ static dkm_status jkm_model_from_archive(dkm_ctx *ctx, dkm_archive *archive,
     DKM_AGREE(ctx, jkm_model_check_fit(s, &kernels));
     DKM_TRY(dkm_joint_map_open(&s->map, X, joint, &kernels, s->space.places, dkm_data_cols(s->U),
                                layout));
+    DKM_AGREE(ctx,
+              dkm_fitted_kernel_take_indices(&s->map.fitted, dkm_input_names.indices, archive));
     *state = s;
     s = NULL;
 out:

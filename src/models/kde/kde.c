@@ -91,6 +91,8 @@ static dkm_status open_landmarks(dkm_kde *s, dkm_input_stream *X, dkm_input_stre
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, X->ctx, C, dkm_kernel_text(kx), &settings->layout));
     DKM_TRY(
         dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, D, dkm_kernel_text(ky)));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&s->fitted, places));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&s->out.fitted, places));
     DKM_TRY(dkm_input_stream_bind(X, s->fitted.prepared));
 out:
     dkm_data_destroy(&D);

@@ -59,6 +59,7 @@ static dkm_status kpca_fit_landmarks(dkm_embedding *e, const dkm_data *X, const 
                                        places));
     DKM_TRY(dkm_input_stream_select(&feed, n, places, &C));
     DKM_TRY(dkm_fitted_kernel_open(&e->fitted, ctx, C, dkm_kernel_text(kernel), &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&e->fitted, places));
     DKM_TRY(
         dkm_embedding_fit_landmarks(e, &feed, &settings->nystroem, &settings->eigen, NULL, info));
 out:

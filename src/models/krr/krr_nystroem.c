@@ -18,7 +18,8 @@ typedef struct fitting {
     const dkm_krr_settings *settings;
     dkm_input_stream feed;
     dkm_krr_dual *s;
-    dkm_data *C; /* landmarks, where they are not the centers */
+    dkm_idx *indices; /* of the landmarks among the inputs */
+    dkm_data *C;      /* landmarks, where they are not the centers */
     dkm_prepared *landmarks;
     double *T; /* targets, this rank's slab */
     double *F; /* f(X) less the intercept, where the distance to the exact fit is wanted */
@@ -29,16 +30,15 @@ static dkm_status krr_nystroem_choose(fitting *f, const dkm_kernel *kernel)
 {
     dkm_status status = DKM_OK;
     const dkm_nystroem_settings *how = &f->settings->nystroem;
-    dkm_idx n = dkm_nystroem_count(how, f->feed.m), *places = NULL;
+    dkm_idx n = dkm_nystroem_count(how, f->feed.m);
 
     dkm_phase_begin(f->ctx, "landmarks");
-    DKM_AGREE(f->ctx, dkm_alloc(f->ctx, n, &places));
-    DKM_TRY(
-        dkm_input_stream_landmarks(&f->feed, kernel, how->choice, f->s->outputs.gamma, &n, places));
-    DKM_TRY(dkm_input_stream_select(&f->feed, n, places, &f->C));
+    DKM_AGREE(f->ctx, dkm_alloc(f->ctx, n, &f->indices));
+    DKM_TRY(dkm_input_stream_landmarks(&f->feed, kernel, how->choice, f->s->outputs.gamma, &n,
+                                       f->indices));
+    DKM_TRY(dkm_input_stream_select(&f->feed, n, f->indices, &f->C));
 out:
     dkm_phase_end(f->ctx);
-    DKM_FREE(places);
     return status;
 }
 
@@ -52,6 +52,8 @@ static dkm_status krr_nystroem_open_base(fitting *f, const dkm_data *X, const dk
                                    &f->settings->layout));
     if (all)
         DKM_TRY(dkm_kernel_prepare(f->s->fitted.kernel, f->C, &f->landmarks));
+    else
+        DKM_TRY(dkm_fitted_kernel_set_indices(&f->s->fitted, f->indices));
     DKM_TRY(dkm_input_stream_bind(&f->feed, all ? f->landmarks : f->s->fitted.prepared));
 out:
     return status;
@@ -165,6 +167,7 @@ out:
     dkm_input_stream_close(&f.feed);
     dkm_prepared_destroy(&f.landmarks);
     dkm_data_destroy(&f.C);
+    DKM_FREE(f.indices);
     dkm_krr_dual_destroy(&f.s);
     return status;
 }

@@ -38,6 +38,7 @@ static dkm_status krr_subset_open_base(reduction *f, const dkm_data *X, const dk
     DKM_TRY(dkm_data_select(X, f->n, places, &C));
     DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, C, dkm_kernel_text(kernel),
                                    &f->settings->layout));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&f->s->fitted, places));
 out:
     dkm_phase_end(f->ctx);
     dkm_data_destroy(&C);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "models/common/fitted_kernel.h"
 #include "models/registry/model_impl.h"
 
 #define NAMES_LENGTH 512
@@ -113,6 +114,34 @@ dkm_status dkm_model_part(dkm_model *model, const char *name, dkm_data **part)
     DKM_TRY(dkm_parts_create(model, &parts));
     DKM_AGREE(model->ctx, find_part(parts, name, &found));
     DKM_TRY(copy_part(model->ctx, found, part));
+out:
+    dkm_parts_destroy(&parts);
+    return status;
+}
+
+/* 0, 1, ... for as many rows as @p inputs has. */
+static dkm_status count_rows(dkm_ctx *ctx, const dkm_data *inputs, dkm_data **indices)
+{
+    dkm_status status = dkm_data_create_dense(ctx, dkm_data_rows(inputs), 1, indices);
+
+    for (dkm_idx i = 0; status == DKM_OK && i < dkm_data_local_rows(*indices); i++)
+        dkm_data_values(*indices)[i] = (double)(dkm_data_local_first(*indices) + i);
+    return status;
+}
+
+dkm_status dkm_model_training_indices(dkm_model *model, dkm_data **indices)
+{
+    dkm_status status = DKM_OK;
+    dkm_archive_entry *inputs = NULL;
+    dkm_parts *parts = NULL;
+
+    *indices = NULL;
+    DKM_TRY(dkm_parts_create(model, &parts));
+    DKM_AGREE(model->ctx, find_part(parts, dkm_input_names.objects, &inputs));
+    if (dkm_parts_data(parts, dkm_input_names.indices))
+        DKM_TRY(dkm_data_copy(dkm_parts_data(parts, dkm_input_names.indices), indices));
+    else
+        DKM_TRY(count_rows(model->ctx, inputs->data, indices));
 out:
     dkm_parts_destroy(&parts);
     return status;

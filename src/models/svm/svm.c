@@ -105,6 +105,7 @@ static dkm_status svm_keep_support(dkm_krr_dual *s, dkm_idx count, const dkm_idx
     DKM_TRY(dkm_data_select(*B, count, places, &rows));
     DKM_TRY(dkm_fitted_kernel_open(&small, s->fitted.ctx, X, dkm_kernel_text(s->fitted.kernel),
                                    layout));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&small, places));
     dkm_fitted_kernel_close(&s->fitted);
     s->fitted = small;
     small = (dkm_fitted_kernel){0};
