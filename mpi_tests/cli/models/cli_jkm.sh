@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Joint kernel maps from the command line: fit, save, load, predict; the same on any number of ranks.
+# shellcheck source=mpi_tests/cli/common.sh
+. "${BASH_SOURCE%/*}/../common.sh"
+
+# The identity map on the sphere: the more the diagonal counts, the better it is learnt.
+good 1 gen identity --n 60 --dim 16 --seed 3 --out-dir sphere
+last=9
+for lambda in 0 0.5 1; do
+    for ranks in 1 3; do
+        good $ranks fit jkm --x 'sphere/x.npy[0:10]' --y 'sphere/y.npy[0:10]' --kx linear \
+            --joint "diag(lambda=$lambda)" --epsilon 0.125 -o "m$ranks.h5"
+        grep -E '^(rounds|constraints|support|dual)' out >"counts$ranks"
+    done
+    cmp -s counts1 counts3 || fail "lambda = $lambda: $(cat counts1) is not $(cat counts3)"
+    good 2 predict m1.h5 --x 'sphere/x.npy[10:60]' -o p2.npy
+    good 1 predict m3.h5 --x 'sphere/x.npy[10:60]' -o p1.npy
+    cmp -s p1.npy p2.npy || fail "lambda = $lambda: 1 and 2 ranks predict otherwise"
+    good 1 score --truth 'sphere/y.npy[10:60]' --pred p1.npy --loss mse
+    below "$(value mse)" "$last" "lambda = $lambda"
+    last=$(value mse)
+done
+below "$last" 1e-6 "the diagonal alone"
+good 1 info m1.h5
+
+# Classes, with a slack for each example and with one for all; lists of the best with their scores.
+awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { c = i % 3
+    print 3 * (c == 0) + rand() "," 3 * (c == 1) + rand() "," rand() > "c.csv"; print c > "l.csv" } }'
+for slacks in each one; do
+    good 2 fit jkm --x c.csv --y l.csv --y-type labels --kx linear --C 1 --slacks $slacks -o c.h5
+    [ "$(value outputs)" = classes ] || fail "classes: $(cat out)"
+    below "$(value gap)" 1e-3 "the gap with slacks $slacks"
+    good 3 predict c.h5 --x c.csv -o found.csv
+    good 1 score --truth l.csv --pred found.csv --y-type labels --loss zero-one
+    below "$(value zero-one)" 0.05 "classes with slacks $slacks"
+done
+good 2 predict c.h5 --x 'c.csv[0:6]' --top 3 -o top.csv
+[ "$(awk -F, 'NF == 6 && $2 >= $4 && $4 >= $6' top.csv | wc -l)" = 6 ] || fail "--top: $(cat top.csv)"
+
+# Strings through candidates, of which the right ones are found again.
+awk 'BEGIN { for (i = 0; i < 60; i++) print substr("aabab" "bccbc" "cacca", 5 * (i % 3) + 1, 5) }' >s.txt
+printf 'aabab\nbccbc\ncacca\nccccc\n' >cand.txt
+good 2 fit jkm --x c.csv --y s.txt --candidates cand.txt --kx 'rbf(sigma=2)' --C 10 \
+    --ky 'normalize(spectrum(p=2))' -o s.h5
+good 3 predict s.h5 --x c.csv -o s_found.txt
+[ "$(paste s.txt s_found.txt | awk '$1 != $2' | wc -l)" -lt 3 ] || fail "strings: $(head -3 s_found.txt)"
+
+# Letters of outputs by the stretches of inputs around them: x and y swap at every b, and candidates
+# that differ in one letter are told apart, also of strings that were not learnt from.
+awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { x = y = w = ""
+    for (k = 0; k < 12; k++) x = x substr("abc", 1 + int(3 * rand()), 1)
+    for (k = 1; k <= 12; k++) { b = substr(x, k - 1, 3) ~ /b/; y = y (b ? "x" : "y")
+        w = w ((k == 6) != b ? "x" : "y") }
+    print x > "px.txt"; print y > "py.txt"; print y > "pc.txt"; print w > "pc.txt"
+    print 2 * i > "place.csv" } }'
+for ranks in 1 3; do
+    good $ranks fit jkm --x 'px.txt[0:40]' --y 'py.txt[0:40]' --candidates pc.txt --kx 'spectrum(p=1)' \
+        --joint 'strings(p=3)' --C 1 -o "p$ranks.h5"
+    grep -E '^(rounds|constraints|support|dual)' out >"counts$ranks"
+    good $ranks predict "p$ranks.h5" --x 'px.txt[40:60]' --top 5 -o "p$ranks.npy"
+done
+cmp -s counts1 counts3 || fail "strings(p=3): $(cat counts1) is not $(cat counts3)"
+cmp -s p1.npy p3.npy || fail "strings(p=3): 1 and 3 ranks predict otherwise"
+good 2 score --truth 'place.csv[40:60]' --y-type labels --pred p1.npy --loss rank
+below "$(value rank)" 2 "the mean rank of the right string of 120"
+on 2 fit jkm --x c.csv --y s.txt --kx linear --joint 'strings(p=3)' -o none.h5
+expect 1 "strings(p=3) with numbers"
+says err "is for inputs that are strings, these are dense" "strings(p=3) with numbers"
+echo abcabcabcabcabc >long.txt
+on 2 predict p1.h5 --x px.txt --candidates long.txt -o none.txt
+expect 1 "a candidate that is too long"
+says err "candidate 0 has 15 letters" "a candidate that is too long"
+printf 'aabab\nbccbc\n' >few.txt
+on 2 fit jkm --x c.csv --y s.txt --candidates few.txt --kx linear --ky 'spectrum(p=2)' -o none.h5
+expect 1 "candidates without the truth"
+says err "row 2 of y is not among the candidates" "candidates without the truth"
+
+# How the loss scales slacks and margins: one example x = 1, y = 1 among 1, 0.5 and -1, so that
+# F(x, y) = w y and the objective is one of w alone.
+echo 1 >one.csv
+printf '1\n0.5\n-1\n' >three.csv
+while read -r rescale objective; do
+    good 2 fit jkm --x one.csv --y one.csv --candidates three.csv --kx linear --C 1 \
+        --rescale "$rescale" --tolerance 1e-6 -o r.h5
+    awk -v a="$(value primal)" -v b="$objective" 'BEGIN { exit !(a > b - 1e-5 && a < b + 1e-5) }' ||
+        fail "--rescale $rescale: an objective of $(value primal), not $objective"
+done <<'END'
+none 0.875
+slack 0.2086168
+margin 0.5
+END
+
+# Candidates that count for each example: without the one in the way, a hard margin is found.
+awk 'BEGIN { for (i = 0; i < 12; i++) { print (i % 3 == 0) "," (i % 3 == 1) "," (i % 3 == 2) > "e.csv"
+    print i == 5 ? 0 : i % 3 > "f.csv"; print i == 5 ? "0,1" : "0,1,2" > "lists.svm" } }'
+on 2 fit jkm --x e.csv --y f.csv --y-type labels --kx linear -o none.h5
+expect 1 "an example in the wrong class"
+says err "not separable" "an example in the wrong class"
+says err "with C of about 1," "an example in the wrong class"
+good 3 fit jkm --x e.csv --y f.csv --y-type labels --kx linear --lists lists.svm -o lists.h5
+below "$(value violation)" 1e-3 "a hard margin with lists"
+
+# Equal inputs with different outputs: multipliers grow until rounding ends it, and no C is advised.
+good 1 gen strings --n 80 --seed 1 --out-dir strings
+for ranks in 1 2; do
+    on $ranks fit jkm --x strings/x.txt --y strings/y.txt --kx 'normalize(spectrum(p=2))' \
+        --ky 'normalize(spectrum(p=2))' -o none.h5
+    expect 1 "strings that are not separable"
+    says err "allow slack (C, for instance 1)" "strings that are not separable"
+done
+
+# A threshold between right outputs and others, each half a margin away; the program is spread over the
+# ranks or not.
+awk 'BEGIN { for (i = 0; i < 12; i++) print i % 3 > "t.csv" }'
+for spread in 4 1000; do
+    good 3 fit jkm --x e.csv --y t.csv --y-type labels --kx linear --threshold --spread $spread -o t.h5
+    grep -E '^(rounds|constraints|support|dual|threshold)' out >"counts$spread"
+    [ "$(value program)" = "$([ $spread = 4 ] && echo spread)" ] || fail "--spread $spread: $(cat out)"
+    good 2 predict t.h5 --x e.csv --top 3 -o top.csv
+    [ "$(awk -F, '$2 > 0.499 && $4 < -0.499 && $6 < -0.499' top.csv | wc -l)" = 12 ] ||
+        fail "--threshold --spread $spread: $(head -3 top.csv)"
+done
+cmp -s counts4 counts1000 || fail "spread: $(cat counts4), not $(cat counts1000)"
+on 2 fit jkm --x e.csv --y e.csv --kx linear --outputs free --threshold -o none.h5
+expect 1 "a threshold with free outputs"
+says err "free ones have scores above any" "a threshold with free outputs"
+
+# Ranks of the truth in lists of the best: all first where classes are told apart.
+good 2 predict c.h5 --x c.csv --top 3 -o list.npy
+good 2 score --truth l.csv --y-type labels --pred list.npy --loss rank
+below "$(value rank)" 1.1 "the mean rank of the right class"
+
+# Wrong uses.
+wrong() { # STATUS MESSAGE OPTIONS...
+    local wanted=$1 message=$2
+    shift 2
+    on 2 fit jkm --x 'sphere/x.npy[0:10]' --y 'sphere/y.npy[0:10]' --kx linear "$@" -o none.h5
+    expect "$wanted" "fit jkm $*"
+    says err "$message" "fit jkm $*"
+}
+wrong 1 "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
+wrong 1 "larger than the image" --joint 'patch(shape=4x4, size=5)'
+wrong 1 "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
+wrong 1 "at most 2 apart" --epsilon 2
+wrong 2 "epsilon must be 0 or more" --epsilon -1
+wrong 2 "C" --C 0
+wrong 1 "unknown name 'diagonal'" --joint diagonal
+awk 'BEGIN { for (i = 0; i < 10; i++) print (i == 7 ? "0,0" : i + 1 ",1") }' >zero.csv
+on 2 fit jkm --x 'sphere/x.npy[0:10]' --y zero.csv --kx linear -o none.h5
+expect 1 "an output of zero length"
+says err "row 7 of y is zero" "an output of zero length"
+[ -e none.h5 ] && fail "a failed run left a file"
+finish
