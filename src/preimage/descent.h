@@ -1,7 +1,7 @@
 /** @file descent.h  Many small minimisations at once: min over x of ||Psi - phi(x)||^2.
  *
  *  All points take their steps together, so that each round is a few matrix products. A point that
- *  a step does not bring nearer tries half of it; a point whose direction cannot be told begins
+ *  a step does not bring nearer tries half of it; a point whose direction is undefined begins
  *  anew from the next of its starts, the training objects nearest to Psi. Once half of the points
  *  have settled the others go on among themselves.
  */
@@ -24,7 +24,7 @@ typedef struct dkm_descent_rule {
     const char *name;
     int whole_steps; /**< begin with the whole direction; else step lengths are learned */
     /** Where to go from t. Local.
-     *  @return nonzero when that cannot be told */
+     *  @return nonzero when that is undefined */
     int (*direction)(const dkm_descent_point *point, double *direction);
 } dkm_descent_rule;
 

@@ -97,7 +97,7 @@ out:
 
 static const dkm_model_class constant_class = {.name = "constant",
                                                .predict = constant_predict,
-                                               .stretch = constant_batch_rows,
+                                               .batch_rows = constant_batch_rows,
                                                .to_archive = constant_to_archive,
                                                .from_archive = constant_from_archive,
                                                .destroy = constant_destroy};

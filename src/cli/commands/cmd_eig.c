@@ -28,7 +28,7 @@ static dkm_status eig(run *r)
     DKM_TRY(dkm_eigenpairs_save(vectors, info.components, values, path, r->args->line));
     report_int(r, "m", dkm_dmat_rows(K));
     report_grid(r, dkm_grid_rows(grid), dkm_grid_cols(grid));
-    components_tell(r, &info);
+    components_report(r, &info);
     report_real(r, "largest", info.components > 0 ? values[0] : 0.0);
     report_real(r, "smallest", info.components > 0 ? values[info.components - 1] : 0.0);
     report_seconds(r);
@@ -45,7 +45,7 @@ static const option options[] = {
     ROW_GRAM(OPT_REQUIRED, "symmetric matrix, dense"),
     ROW_COMPONENTS,
     ROW_EIGENSOLVER,
-    {.name = "center", .kind = OPT_FLAG, .help = "decompose the centred matrix H G H"},
+    {.name = "center", .kind = OPT_FLAG, .help = "decompose the centered matrix H G H"},
     ROW_OUTPUT("eigenpairs to write, .h5: /eigenvalues and /vectors/values"),
     {0}};
 

@@ -12,7 +12,7 @@
 
 enum { BASELINE_MEAN, BASELINE_COPY, BASELINE_NONE }; /* as the words of --baseline stand */
 
-/* One score. All are worked out before the first is told: a run that fails tells none. */
+/* One score. All are worked out before the first is reported: a run that fails reports none. */
 typedef struct result {
     const char *prefix;
     dkm_loss loss;

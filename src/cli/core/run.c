@@ -96,13 +96,6 @@ dkm_status run_positive(run *r, const char *name, double *out)
     return dkm_agree(r->ctx, local);
 }
 
-dkm_local run_reject_option(run *r, const char *name, const char *why)
-{
-    if (!args_changed(r->args, name))
-        return DKM_LOCAL_OK;
-    return dkm_fail(r->ctx, DKM_ERR_ARG, "--%s %s", name, why);
-}
-
 static dkm_local check_model_ending(run *r)
 {
     const char *path = args_text(r->args, "output"), *dot = strrchr(path, '.');
@@ -321,7 +314,7 @@ out:
     return status;
 }
 
-/* Objects still alive at the end are a bug of ours; the sum over the ranks is told. */
+/* Objects still alive at the end are a bug of ours; the sum over the ranks is reported. */
 static void report_leaks(dkm_ctx *ctx)
 {
     long long mine = dkm_ctx_live_blocks(ctx), all = 0;

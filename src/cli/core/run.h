@@ -35,10 +35,6 @@ dkm_layout run_layout(const run *r);
 /** The value of a real option that must be > 0. Logically collective. */
 DKM_NODISCARD dkm_status run_positive(run *r, const char *name, double *out);
 
-/** Fail where an option is given that means nothing here: the message is its name and @p why.
- *  Local. */
-DKM_NODISCARD dkm_local run_reject_option(run *r, const char *name, const char *why);
-
 /** Read svmlight files from now on as the model's inputs were. Collective.
  *  @return DKM_OK; DKM_ERR_ARG when --svm-base says otherwise */
 DKM_NODISCARD dkm_status run_follow_model(run *r, const dkm_model *model);

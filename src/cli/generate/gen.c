@@ -8,7 +8,7 @@
 #include <dkmap/grid.h>
 #include <dkmap/random.h>
 
-#define STRETCH_NUMBERS 4194304 /* of all ranks together */
+#define BATCH_NUMBERS 4194304 /* of all ranks together */
 enum { PATH_MOST = 4096 };
 
 gen_dice gen_dice_of(const run *r, uint64_t stream, dkm_idx i)
@@ -52,7 +52,7 @@ static dkm_status gen_make_strings(run *r, const gen_file *file, dkm_idx first, 
 {
     int rank = dkm_ctx_rank(r->ctx), size = dkm_ctx_size(r->ctx);
     dkm_idx begin = first + dkm_slab_first(count, rank, size);
-    dkm_idx n = dkm_slab_count(count, rank, size), lengths[STRETCH_NUMBERS / 4096];
+    dkm_idx n = dkm_slab_count(count, rank, size), lengths[BATCH_NUMBERS / 4096];
     char string[GEN_STRING_MOST];
     dkm_status status = DKM_OK;
 
@@ -83,7 +83,7 @@ static dkm_status make_numbers(run *r, const gen_file *file, dkm_idx first, dkm_
 
 static dkm_idx gen_batch_rows(const gen_file *file)
 {
-    dkm_idx most = file->d < 0 ? STRETCH_NUMBERS / 4096 : STRETCH_NUMBERS / (file->d + 1);
+    dkm_idx most = file->d < 0 ? BATCH_NUMBERS / 4096 : BATCH_NUMBERS / (file->d + 1);
 
     return most > 0 ? most : 1;
 }

@@ -6,7 +6,7 @@
 #include "cli/options/common_options.h"
 
 enum { STREAM_PIXEL = 4001 };
-enum { STRETCH_ROWS = 8192, REACH_MOST = 64, SIDE_MOST = 4096 };
+enum { BATCH_ROWS = 8192, REACH_MOST = 64, SIDE_MOST = 4096 };
 
 /* What happens to row i. */
 typedef void (*change_row)(void *user, dkm_idx i, dkm_idx d, double *row);
@@ -18,7 +18,7 @@ static dkm_status change_rows(dkm_source *source, dkm_sink *sink, change_row cha
     dkm_data *data = NULL;
 
     for (dkm_idx first = 0; first < m; first += count) {
-        count = m - first < STRETCH_ROWS ? m - first : STRETCH_ROWS;
+        count = m - first < BATCH_ROWS ? m - first : BATCH_ROWS;
         DKM_TRY(dkm_source_read(source, first, count, &data));
         for (dkm_idx i = 0; i < dkm_data_local_rows(data); i++)
             change(user, first + dkm_data_local_first(data) + i, d, dkm_data_values(data) + i * d);

@@ -23,24 +23,12 @@ dkm_status components_settings(run *r, dkm_eigen_settings *settings)
                                       text));
 }
 
-int components_warn(run *r, const dkm_eigen_info *info)
-{
-    if (info->wanted <= info->components || info->wanted == INT64_MAX)
-        return 0;
-    dkm_log(r->ctx, DKM_WARN, "%lld components were asked for and only %lld are not zero",
-            (long long)info->wanted, (long long)info->components);
-    return 1;
-}
-
-void components_tell_count(run *r, const dkm_eigen_info *info)
+void components_report(run *r, const dkm_eigen_info *info)
 {
     report_int(r, "components", info->components);
-    components_warn(r, info);
-}
-
-void components_tell(run *r, const dkm_eigen_info *info)
-{
-    components_tell_count(r, info);
+    if (info->wanted > info->components && info->wanted != INT64_MAX)
+        dkm_log(r->ctx, DKM_WARN, "%lld components were asked for and only %lld are not zero",
+                (long long)info->wanted, (long long)info->components);
     report_real(r, "explained", info->explained);
     report_text(r, "eigensolver", info->solver);
     if (info->rounds > 0)

@@ -1,4 +1,4 @@
-/** @file components.h  The option --components, and what is told of an eigendecomposition. */
+/** @file components.h  The option --components, and the report of an eigendecomposition. */
 #ifndef DKMAP_CLI_OPTIONS_COMPONENTS_H
 #define DKMAP_CLI_OPTIONS_COMPONENTS_H
 
@@ -23,14 +23,7 @@
  *  @return DKM_OK; DKM_ERR_ARG */
 DKM_NODISCARD dkm_status components_settings(run *r, dkm_eigen_settings *settings);
 
-/** Warn where fewer were found than were asked for; 0 where not. Local; rank 0 prints. */
-int components_warn(run *r, const dkm_eigen_info *info);
-
-/** Tell how many were found, and warn where that is fewer than were asked for. Local; rank 0
- *  prints. */
-void components_tell_count(run *r, const dkm_eigen_info *info);
-
-/** Report what was found. Local; rank 0 prints. */
-void components_tell(run *r, const dkm_eigen_info *info);
+/** Report what was found, and warn where that is fewer than were asked for. Local; rank 0 prints. */
+void components_report(run *r, const dkm_eigen_info *info);
 
 #endif

@@ -1,11 +1,13 @@
 #include "models/common/fitted_kernel.h"
 
+#include <math.h>
+
 #include "data/objects.h"
 #include "kernels/gram/column_block.h"
 
-#define STRETCH_BYTES                                                                              \
-    25165824.0 /* of cross-Gram a rank: little enough for the heap to give again */
-#define STRETCH_MOST 65536.0
+/* Bytes of cross-Gram per rank: little enough for the heap to give again. */
+#define BATCH_BYTES 25165824.0
+#define BATCH_MAX   65536.0
 
 const dkm_fitted_kernel_names dkm_input_names = {"kernel", "inputs", "input_indices"};
 const dkm_fitted_kernel_names dkm_output_names = {"output_kernel", "outputs", "output_indices"};
@@ -115,12 +117,17 @@ out:
     return status;
 }
 
+dkm_idx dkm_batch_rows(dkm_idx width, double bytes, int ranks)
+{
+    double rows = bytes * ranks / ((double)width * sizeof(double));
+
+    return (dkm_idx)fmax(1.0, fmin(rows, BATCH_MAX));
+}
+
 dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs)
 {
-    double width = (double)(dkm_data_rows(fitted->X) + outputs) * sizeof(double);
-    double rows = STRETCH_BYTES * dkm_grid_rows(fitted->grid) * dkm_grid_cols(fitted->grid) / width;
-
-    return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
+    return dkm_batch_rows(dkm_data_rows(fitted->X) + outputs, BATCH_BYTES,
+                          dkm_grid_rows(fitted->grid) * dkm_grid_cols(fitted->grid));
 }
 
 static dkm_local fitted_kernel_check_shape(dkm_ctx *ctx, const char *name, const dkm_data *data,

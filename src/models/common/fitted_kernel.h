@@ -48,6 +48,10 @@ DKM_NODISCARD dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, cons
 /** The training inputs, dense rows, as a distributed matrix. Collective. */
 DKM_NODISCARD dkm_status dkm_fitted_kernel_objects(const dkm_fitted_kernel *fitted, dkm_dmat **X);
 
+/** How many rows of @p width numbers to take at a time, all ranks together, within @p bytes per
+ *  rank. Local. */
+dkm_idx dkm_batch_rows(dkm_idx width, double bytes, int ranks);
+
 /** How many new rows to take at a time when each makes @p outputs numbers. Local. */
 dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs);
 

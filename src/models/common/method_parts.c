@@ -70,6 +70,16 @@ void dkm_read_nystroem(const dkm_settings *s, dkm_nystroem_settings *nystroem)
         .compare = COMPARED};
 }
 
+dkm_local dkm_check_examples(dkm_ctx *ctx, dkm_idx m, const dkm_data *Y)
+{
+    if (Y && m != dkm_data_rows(Y))
+        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
+                        (long long)m, (long long)dkm_data_rows(Y));
+    if (m == 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    return DKM_LOCAL_OK;
+}
+
 void dkm_report_components(dkm_report *report, const dkm_eigen_info *info)
 {
     dkm_report_add_int(report, "components", info->components);

@@ -97,6 +97,10 @@
         .old_names = "steps|", .only_with = "solver=pcg|"                                          \
     }
 
+/** Examples to learn from: at least one, and as many outputs as inputs. Local.
+ *  @param[in] Y  NULL for methods without outputs */
+DKM_NODISCARD dkm_local dkm_check_examples(dkm_ctx *ctx, dkm_idx m, const dkm_data *Y);
+
 /** components and eigensolver. Local.
  *  @return ok; DKM_ERR_ARG */
 DKM_NODISCARD dkm_local dkm_read_eigen(dkm_ctx *ctx, const dkm_settings *settings,

@@ -8,8 +8,7 @@
 #include "models/extend/extend_impl.h"
 #include "models/registry/model_impl.h"
 
-#define STRETCH_BYTES 67108864.0 /* of kernel values and features a rank */
-#define STRETCH_MOST  65536.0
+#define BATCH_BYTES 67108864.0 /* of kernel values and features a rank */
 
 static void extend_destroy(void *state)
 {
@@ -183,10 +182,8 @@ out:
 static dkm_idx extend_batch_rows(const void *state)
 {
     const dkm_extend *s = state;
-    double width = (double)(2 * s->m + s->n + 2 * s->t) * sizeof(double);
-    double rows = STRETCH_BYTES * dkm_ctx_size(s->fitted.ctx) / width;
 
-    return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
+    return dkm_batch_rows(2 * s->m + s->n + 2 * s->t, BATCH_BYTES, dkm_ctx_size(s->fitted.ctx));
 }
 
 /* This rank's rows of Q = root root' (whole) or of the root itself, as a part. */
@@ -282,7 +279,7 @@ out:
 
 const dkm_model_class dkm_class_extend = {.name = "extend",
                                           .predict = extend_predict,
-                                          .stretch = extend_batch_rows,
+                                          .batch_rows = extend_batch_rows,
                                           .to_archive = extend_to_archive,
                                           .from_archive = extend_from_archive,
                                           .destroy = extend_destroy};

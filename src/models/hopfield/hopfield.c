@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "models/common/method_parts.h"
 #include "models/registry/model_impl.h"
 #include "search/topk.h"
 
@@ -49,11 +50,7 @@ static dkm_local hopfield_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_d
 
     if (dkm_data_type(X) != DKM_DENSE || dkm_data_type(Y) != DKM_DENSE)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "a Hopfield net maps dense rows to dense rows");
-    if (dkm_data_rows(X) != dkm_data_rows(Y))
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    if (dkm_data_rows(X) == 0)
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    DKM_STEP(dkm_check_examples(ctx, dkm_data_rows(X), Y));
     DKM_STEP(check_range(X, "x"));
     DKM_STEP(check_range(Y, "y"));
 out:
@@ -210,7 +207,7 @@ out:
 
 const dkm_model_class dkm_class_hopfield = {.name = "hopfield",
                                             .predict = hopfield_predict,
-                                            .stretch = hopfield_batch_rows,
+                                            .batch_rows = hopfield_batch_rows,
                                             .to_archive = hopfield_to_archive,
                                             .from_archive = hopfield_from_archive,
                                             .destroy = hopfield_destroy};

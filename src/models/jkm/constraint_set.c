@@ -42,11 +42,11 @@ dkm_local dkm_constraint_set_reserve(dkm_constraint_set *set, dkm_idx count)
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx n = set->n + count;
 
-    if (n > set->room) {
-        set->room = n + n / 2;
-        DKM_STEP(dkm_realloc(set->ctx, set->room, &set->age));
-        DKM_STEP(dkm_realloc(set->ctx, set->room, &set->b));
-        DKM_STEP(dkm_realloc(set->ctx, set->room, &set->a));
+    if (n > set->capacity) {
+        set->capacity = n + n / 2;
+        DKM_STEP(dkm_realloc(set->ctx, set->capacity, &set->age));
+        DKM_STEP(dkm_realloc(set->ctx, set->capacity, &set->b));
+        DKM_STEP(dkm_realloc(set->ctx, set->capacity, &set->a));
     }
     if (dkm_ctx_rank(set->ctx) == 0)
         DKM_STEP(dkm_qp_grow(&set->qp, count));
@@ -204,7 +204,7 @@ static dkm_local allocate_base(dkm_constraint_set *set, const dkm_archive *state
     DKM_STEP(dkm_alloc(set->ctx, n, &set->age));
     DKM_STEP(dkm_alloc(set->ctx, n, &set->b));
     DKM_STEP(dkm_alloc(set->ctx, n, &set->a));
-    set->room = n;
+    set->capacity = n;
 out:
     return local;
 }

@@ -37,7 +37,7 @@ typedef struct dkm_constraint_ops {
     dkm_idx (*slack_of)(const dkm_constraint_set *set, dkm_idx c);
     /** U = the weight vector, this rank's examples x r. Collective. */
     dkm_status (*weights)(const dkm_constraint_set *set, double *U);
-    /** G = W x of the own examples, x r; U is room for the weight vector. Collective. */
+    /** G = W x of the own examples, x r; U is workspace for the weight vector. Collective. */
     dkm_status (*scores)(dkm_constraint_set *set, double *U, double *G);
     /** By how much the oracle's constraints are violated at those scores. Local. */
     void (*measure)(dkm_constraint_set *set, const double *G, dkm_violations *found);
@@ -62,7 +62,7 @@ struct dkm_constraint_set {
     dkm_joint_map *map;
     const dkm_separation_oracle *oracle;
     const dkm_jkm_settings *settings;
-    dkm_idx n, room;
+    dkm_idx n, capacity;
     dkm_idx *age;     /**< n, iterations since its multiplier was positive */
     double *b, *a;    /**< n, right-hand sides and multipliers */
     double threshold; /**< t of constraints <w, d> + s t >= b; 0 where there is none */
@@ -110,7 +110,7 @@ DKM_NODISCARD dkm_status dkm_constraint_set_save(dkm_constraint_set *set, dkm_ar
 void dkm_constraint_set_saved(dkm_constraint_set *set);
 DKM_NODISCARD dkm_status dkm_constraint_set_load(dkm_constraint_set *set, const dkm_archive *state);
 
-/** For formulations: an empty base; room for @p count constraints more; a fresh constraint c with
+/** For formulations: an empty base; capacity for @p count constraints more; a fresh constraint c with
  *  right-hand side b; multipliers from the program of rank 0 to all ranks, with the info of the
  *  solve. The first three are local, the last is collective. */
 void dkm_constraint_set_init(dkm_constraint_set *set, dkm_joint_map *map,

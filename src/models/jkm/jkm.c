@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "io/checkpoint/checkpointer.h"
+#include "models/common/method_parts.h"
 #include "models/jkm/cutting_plane.h"
 #include "models/jkm/jkm_impl.h"
 
@@ -36,11 +37,7 @@ static dkm_local jkm_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    if (dkm_data_rows(X) != dkm_data_rows(Y))
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    if (dkm_data_rows(X) < 1)
-        return dkm_fail(ctx, DKM_ERR_ARG, "there are no examples to learn from");
+    DKM_STEP(dkm_check_examples(ctx, dkm_data_rows(X), Y));
     DKM_STEP(check_margin(ctx, s));
     if (s->C == 0 && (s->rescale != DKM_JKM_PLAIN || s->slacks == DKM_JKM_SLACKS_ONE))
         return dkm_fail(ctx, DKM_ERR_ARG,

@@ -198,7 +198,7 @@ out:
 
 const dkm_model_class dkm_class_jkm = {.name = "jkm",
                                        .predict = jkm_model_predict,
-                                       .stretch = jkm_model_batch_rows,
+                                       .batch_rows = jkm_model_batch_rows,
                                        .configure = jkm_model_configure,
                                        .to_archive = jkm_model_to_archive,
                                        .from_archive = jkm_model_from_archive,

@@ -15,12 +15,12 @@
 typedef struct dkm_n_slack {
     dkm_constraint_set base;
     int sides;         /**< slacks of an example: 2 beside a threshold, else 1 */
-    dkm_idx room;      /**< of the next three */
+    dkm_idx capacity;  /**< of the next three */
     dkm_idx *example;  /**< n, counted over all ranks */
     dkm_idx *choice;   /**< n, the candidate it is about, or -1 */
     double *bias_sign; /**< n, s beside a threshold, else 0 */
     dkm_idx own;       /**< constraints of this rank's examples, in the order of all */
-    dkm_idx own_room;
+    dkm_idx own_capacity;
     dkm_idx *place; /**< own: which of all */
     dkm_idx *mine;  /**< own: the example, counted from this rank's first */
     double *V;      /**< own x r */

@@ -76,7 +76,7 @@ static void propose_violated(const dkm_n_slack *s, double least, proposals *p)
         }
 }
 
-/* Counts of every rank to where their proposals begin; room for all of them. */
+/* Counts of every rank to where their proposals begin; memory for all of them. */
 static dkm_local open_all(dkm_ctx *ctx, const int *counts, int *starts, dkm_idx r, proposals *all)
 {
     for (int k = 0; k < dkm_ctx_size(ctx); k++) {
@@ -119,23 +119,23 @@ out:
     return status;
 }
 
-static dkm_local make_room(dkm_n_slack *s, dkm_idx count, dkm_idx own)
+static dkm_local reserve_constraints(dkm_n_slack *s, dkm_idx count, dkm_idx own)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_ctx *ctx = s->base.ctx;
 
     DKM_STEP(dkm_constraint_set_reserve(&s->base, count));
-    if (s->base.room > s->room) {
-        s->room = s->base.room;
-        DKM_STEP(dkm_realloc(ctx, s->room, &s->example));
-        DKM_STEP(dkm_realloc(ctx, s->room, &s->choice));
-        DKM_STEP(dkm_realloc(ctx, s->room, &s->bias_sign));
+    if (s->base.capacity > s->capacity) {
+        s->capacity = s->base.capacity;
+        DKM_STEP(dkm_realloc(ctx, s->capacity, &s->example));
+        DKM_STEP(dkm_realloc(ctx, s->capacity, &s->choice));
+        DKM_STEP(dkm_realloc(ctx, s->capacity, &s->bias_sign));
     }
-    if (s->own + own > s->own_room) {
-        s->own_room = s->own + own + (s->own + own) / 4 + 16;
-        DKM_STEP(dkm_realloc(ctx, s->own_room, &s->place));
-        DKM_STEP(dkm_realloc(ctx, s->own_room, &s->mine));
-        DKM_STEP(dkm_realloc(ctx, s->own_room * s->base.map->r, &s->V));
+    if (s->own + own > s->own_capacity) {
+        s->own_capacity = s->own + own + (s->own + own) / 4 + 16;
+        DKM_STEP(dkm_realloc(ctx, s->own_capacity, &s->place));
+        DKM_STEP(dkm_realloc(ctx, s->own_capacity, &s->mine));
+        DKM_STEP(dkm_realloc(ctx, s->own_capacity * s->base.map->r, &s->V));
     }
 out:
     return local;
@@ -313,7 +313,7 @@ dkm_status dkm_n_slack_add(dkm_constraint_set *set, double least)
     DKM_TRY(gather_proposals(ctx, r, &mine, &all));
     if (!set->distributed && set->n + all.count > s->limit)
         DKM_TRY(distribute(s));
-    DKM_AGREE(ctx, make_room(s, all.count, mine.count));
+    DKM_AGREE(ctx, reserve_constraints(s, all.count, mine.count));
     append(s, &all);
     if (set->distributed)
         DKM_TRY(dkm_n_slack_distributed_grow(s, all.count));

@@ -9,7 +9,7 @@
 #include "models/jkm/n_slack.h"
 
 /* The way of rows between the ranks of their examples and slabs in the order of all constraints.
- * Every rank knows all examples, so that nobody has to be told what comes. */
+ * Every rank knows all examples, so that the sizes of messages are known. */
 typedef struct routes {
     dkm_ctx *ctx;
     dkm_idx first, count; /* this rank's slab of constraints */
@@ -135,12 +135,12 @@ static dkm_local allocate_constraints(dkm_n_slack *s)
     DKM_STEP(dkm_alloc(ctx, s->base.n, &s->example));
     DKM_STEP(dkm_alloc(ctx, s->base.n, &s->choice));
     DKM_STEP(dkm_alloc(ctx, s->base.n, &s->bias_sign));
-    s->room = s->base.n;
+    s->capacity = s->base.n;
 out:
     return local;
 }
 
-/* Which constraints are of own examples, and room for their rows. */
+/* Which constraints are of own examples, and memory for their rows. */
 static dkm_local find_own(dkm_n_slack *s)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -160,7 +160,7 @@ static dkm_local find_own(dkm_n_slack *s)
     DKM_STEP(dkm_alloc(ctx, own, &s->place));
     DKM_STEP(dkm_alloc(ctx, own, &s->mine));
     DKM_STEP(dkm_alloc(ctx, own * s->base.map->r, &s->V));
-    s->own_room = own;
+    s->own_capacity = own;
     for (dkm_idx c = 0; c < s->base.n; c++)
         if (dkm_n_slack_owner(s, c) == dkm_ctx_rank(ctx)) {
             s->place[s->own] = c;

@@ -42,10 +42,10 @@ static dkm_local one_slack_append(dkm_one_slack *s)
     dkm_idx n = s->base.n;
 
     DKM_STEP(dkm_constraint_set_reserve(&s->base, 1));
-    if (s->base.room > s->room) {
-        DKM_STEP(dkm_realloc(ctx, s->base.room, &s->choice));
-        DKM_STEP(dkm_realloc(ctx, s->base.room, &s->W));
-        s->room = s->base.room;
+    if (s->base.capacity > s->capacity) {
+        DKM_STEP(dkm_realloc(ctx, s->base.capacity, &s->choice));
+        DKM_STEP(dkm_realloc(ctx, s->base.capacity, &s->W));
+        s->capacity = s->base.capacity;
     }
     DKM_STEP(dkm_alloc(ctx, s->base.oracle->n, &s->choice[n]));
     s->W[n] = NULL;

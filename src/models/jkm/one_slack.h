@@ -15,7 +15,7 @@
 
 typedef struct dkm_one_slack {
     dkm_constraint_set base;
-    dkm_idx room;     /**< of choice and W */
+    dkm_idx capacity; /**< of choice and W */
     int32_t **choice; /**< n, each this rank's examples: the candidate, or -1 */
     int primal;       /**< whether constraints are stored as weight vectors as well */
     double **W;       /**< n, primal: each this rank's features x r */

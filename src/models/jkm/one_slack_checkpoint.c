@@ -29,7 +29,7 @@ static dkm_local take_choices(dkm_one_slack *s, const double *rows)
 
     DKM_STEP(dkm_calloc(s->base.ctx, n, &s->choice));
     DKM_STEP(dkm_calloc(s->base.ctx, n, &s->W));
-    s->room = n;
+    s->capacity = n;
     for (dkm_idx k = 0; k < n; k++) {
         DKM_STEP(dkm_alloc(s->base.ctx, own, &s->choice[k]));
         for (dkm_idx i = 0; i < own; i++) {

@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "data/objects.h"
 #include "linalg/linalg.h"
+#include "models/common/method_parts.h"
 #include "models/registry/model_impl.h"
 
 dkm_kde_settings dkm_kde_settings_default(void)
@@ -41,11 +42,9 @@ static int kde_rough(const dkm_ridge_settings *s)
 static dkm_local kde_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                const dkm_kde_settings *settings)
 {
-    if (dkm_data_rows(X) != dkm_data_rows(Y))
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    if (dkm_data_rows(X) == 0)
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_check_examples(ctx, dkm_data_rows(X), Y));
     if (!(settings->shrink >= 0 && settings->shrink <= DBL_MAX))
         return dkm_fail(ctx, DKM_ERR_ARG, "shrink is %g: it must be a number >= 0",
                         settings->shrink);
@@ -57,7 +56,8 @@ static dkm_local kde_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
                         "double precision: leave out the other learner, solver or precision");
     if (settings->extra && dkm_data_rows(settings->extra) == 0)
         return dkm_fail(ctx, DKM_ERR_ARG, "there are no extra outputs: leave them out");
-    return DKM_LOCAL_OK;
+out:
+    return local;
 }
 
 static dkm_status kde_configure(void *state, dkm_preimage_settings *settings, dkm_type *type,
@@ -314,7 +314,7 @@ out:
 
 const dkm_model_class dkm_class_kde = {.name = "kde",
                                        .predict = kde_predict,
-                                       .stretch = kde_batch_rows,
+                                       .batch_rows = kde_batch_rows,
                                        .configure = kde_configure,
                                        .decode = kde_decode,
                                        .to_archive = kde_to_archive,

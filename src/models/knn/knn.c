@@ -2,6 +2,7 @@
 
 #include "core/alloc.h"
 #include "core/uniform.h"
+#include "models/common/method_parts.h"
 #include "models/registry/model_impl.h"
 
 static void knn_destroy(void *state)
@@ -17,13 +18,10 @@ static void knn_destroy(void *state)
 static dkm_local knn_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, dkm_idx k,
                                int has_kernel)
 {
+    dkm_local local = DKM_LOCAL_OK;
     dkm_type type = dkm_data_type(Y);
 
-    if (dkm_data_rows(X) != dkm_data_rows(Y))
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    if (dkm_data_rows(X) == 0)
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    DKM_STEP(dkm_check_examples(ctx, dkm_data_rows(X), Y));
     if (k < 1 || k > dkm_data_rows(X))
         return dkm_fail(ctx, DKM_ERR_ARG, "k = %lld neighbours of %lld examples: take 1 to %lld",
                         (long long)k, (long long)dkm_data_rows(X), (long long)dkm_data_rows(X));
@@ -32,7 +30,8 @@ static dkm_local knn_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
                         "outputs that are %s are averaged in the space of a kernel: give one (ky), "
                         "or use one neighbour (k = 1)",
                         dkm_type_name(type));
-    return DKM_LOCAL_OK;
+out:
+    return local;
 }
 
 dkm_status dkm_knn_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const dkm_kernel *kx,
@@ -179,7 +178,7 @@ out:
 
 const dkm_model_class dkm_class_knn = {.name = "knn",
                                        .predict = dkm_knn_predict,
-                                       .stretch = knn_batch_rows,
+                                       .batch_rows = knn_batch_rows,
                                        .configure = knn_configure,
                                        .to_archive = knn_to_archive,
                                        .from_archive = knn_from_archive,

@@ -2,6 +2,7 @@
 
 #include "core/alloc.h"
 #include "models/common/embedding.h"
+#include "models/common/method_parts.h"
 #include "models/registry/model_impl.h"
 #include "preimage/preimage.h"
 
@@ -24,13 +25,6 @@ static void kpca_destroy(void *state)
     dkm_preimage_close(&s->pre);
     dkm_embedding_close(&s->e);
     dkm_free_block(s);
-}
-
-static dkm_local kpca_check_inputs(dkm_ctx *ctx, const dkm_data *X)
-{
-    if (dkm_data_rows(X) == 0)
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
-    return DKM_LOCAL_OK;
 }
 
 static void kpca_describe(const dkm_fitted_kernel *fitted, const dkm_eigen_info *eigen,
@@ -80,7 +74,7 @@ dkm_status dkm_kpca_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_kernel *kerne
 
     *model = NULL;
     eigen.center = 1;
-    DKM_AGREE(ctx, kpca_check_inputs(ctx, X));
+    DKM_AGREE(ctx, dkm_check_examples(ctx, m, NULL));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     if (settings->nystroem.landmarks > 0) {
         DKM_TRY(kpca_fit_landmarks(&s->e, X, kernel, settings, &found));
@@ -166,7 +160,7 @@ out:
 
 const dkm_model_class dkm_class_kpca = {.name = "kpca",
                                         .predict = kpca_encode,
-                                        .stretch = kpca_batch_rows,
+                                        .batch_rows = kpca_batch_rows,
                                         .configure = kpca_configure,
                                         .decode = kpca_decode,
                                         .predicts_coordinates = 1,

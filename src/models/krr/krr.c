@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/common/method_parts.h"
 #include "models/krr/krr_autotune.h"
 #include "models/krr/krr_outputs.h"
 
@@ -73,11 +74,7 @@ static dkm_local krr_check_fit(dkm_ctx *ctx, dkm_idx m, const dkm_data *Y,
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    if (m != dkm_data_rows(Y))
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)m, (long long)dkm_data_rows(Y));
-    if (m == 0)
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has no rows: there is nothing to learn from");
+    DKM_STEP(dkm_check_examples(ctx, m, Y));
     if (s->solver == DKM_PATH_PCG)
         DKM_STEP(krr_check_landmarks(ctx, s));
     DKM_STEP(krr_check_settings(ctx, s));

@@ -139,7 +139,7 @@ out:
 
 #define DUAL(word)                                                                                 \
     {                                                                                              \
-        .name = word, .predict = krr_dual_predict, .stretch = krr_dual_batch_rows,                 \
+        .name = word, .predict = krr_dual_predict, .batch_rows = krr_dual_batch_rows,              \
         .to_archive = krr_dual_to_archive, .from_archive = krr_dual_from_archive,                  \
         .destroy = krr_dual_destroy                                                                \
     }

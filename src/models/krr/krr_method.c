@@ -144,8 +144,10 @@ static dkm_local krr_check(dkm_ctx *ctx, const dkm_settings *s)
     return DKM_LOCAL_OK;
 }
 
-static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
-                          dkm_model **model, dkm_report *report)
+/* Inputs are in memory, or read anew for every pass. */
+static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
+                             dkm_source *source, const dkm_data *Y, dkm_model **model,
+                             dkm_report *report)
 {
     dkm_status status = DKM_OK;
     double gammas[DKM_PATH_MOST];
@@ -155,7 +157,8 @@ static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
 
     krr_read(s, gammas, &settings);
     DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
-    DKM_TRY(dkm_krr_fit(ctx, X, Y, kx, &settings, model, &info));
+    DKM_TRY(X ? dkm_krr_fit(ctx, X, Y, kx, &settings, model, &info)
+              : dkm_krr_fit_stream(ctx, source, Y, kx, &settings, model, &info));
     krr_report(report, kx, &settings, &info);
 out:
     dkm_krr_info_free(&info);
@@ -163,23 +166,16 @@ out:
     return status;
 }
 
+static dkm_status krr_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
+                          dkm_model **model, dkm_report *report)
+{
+    return fit_inputs(ctx, s, X, NULL, Y, model, report);
+}
+
 static dkm_status krr_fit_stream(dkm_ctx *ctx, const dkm_settings *s, dkm_source *X,
                                  const dkm_data *Y, dkm_model **model, dkm_report *report)
 {
-    dkm_status status = DKM_OK;
-    double gammas[DKM_PATH_MOST];
-    dkm_krr_settings settings;
-    dkm_krr_info info = {0};
-    dkm_kernel *kx = NULL;
-
-    krr_read(s, gammas, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", NULL, &kx));
-    DKM_TRY(dkm_krr_fit_stream(ctx, X, Y, kx, &settings, model, &info));
-    krr_report(report, kx, &settings, &info);
-out:
-    dkm_krr_info_free(&info);
-    dkm_kernel_destroy(&kx);
-    return status;
+    return fit_inputs(ctx, s, NULL, X, Y, model, report);
 }
 
 static int krr_names_classes(const dkm_settings *s)
@@ -286,7 +282,7 @@ const dkm_method dkm_method_krr = {
     .example = "--x x.npy --y y.npy --kx 'rbf(sigma=2)' \\\n"
                "      --gamma 1e-6,1e-5,1e-4,1e-3,1e-2",
     .inputs = "training inputs",
-    .outputs = "training outputs, as many rows: numbers, labels or names of classes, or label sets",
+    .outputs = "training outputs, as many rows: numbers, or class labels",
     .settings = settings,
     .check = krr_check,
     .fit = krr_fit,

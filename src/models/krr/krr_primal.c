@@ -11,8 +11,7 @@
 #include "models/registry/model_impl.h"
 #include "solvers/operators/normal_equations.h"
 
-#define STRETCH_BYTES 67108864.0 /* of inputs a rank */
-#define STRETCH_MOST  65536.0
+#define BATCH_BYTES 67108864.0 /* of inputs a rank */
 
 typedef struct primal {
     dkm_fitted_kernel fitted; /* of a grid and a block size alone */
@@ -139,10 +138,9 @@ out:
 static dkm_idx krr_primal_batch_rows(const void *state)
 {
     const primal *s = state;
-    double width = (double)(2 * s->d + s->outputs.encoder.cols) * sizeof(double);
-    double rows = STRETCH_BYTES * dkm_ctx_size(s->fitted.ctx) / width;
 
-    return (dkm_idx)(rows < 1 ? 1 : rows > STRETCH_MOST ? STRETCH_MOST : rows);
+    return dkm_batch_rows(2 * s->d + s->outputs.encoder.cols, BATCH_BYTES,
+                          dkm_ctx_size(s->fitted.ctx));
 }
 
 static dkm_local krr_primal_name_entries(const primal *s, dkm_archive *archive)
@@ -207,7 +205,7 @@ out:
 
 const dkm_model_class dkm_class_krr_primal = {.name = "krr-primal",
                                               .predict = krr_primal_predict,
-                                              .stretch = krr_primal_batch_rows,
+                                              .batch_rows = krr_primal_batch_rows,
                                               .to_archive = krr_primal_to_archive,
                                               .from_archive = krr_primal_from_archive,
                                               .destroy = krr_primal_destroy};

@@ -97,15 +97,15 @@ static void barycentric_weights_weigh(dkm_idx k, dkm_idx d, const double *x, con
         w[a] /= sum;
 }
 
-typedef struct stretch {
+typedef struct batch {
     dkm_ctx *ctx;
     dkm_idx k, top, n; /* neighbors, how many are looked for, points of this rank */
     dkm_idx *found, *places;
     double *distance, *G;
     dkm_objs near;
-} stretch;
+} batch;
 
-static dkm_local barycentric_weights_open_stretch(stretch *s)
+static dkm_local barycentric_weights_open_batch(batch *s)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -117,7 +117,7 @@ out:
     return local;
 }
 
-static void barycentric_weights_close_stretch(stretch *s)
+static void barycentric_weights_close_batch(batch *s)
 {
     DKM_FREE(s->found);
     DKM_FREE(s->distance);
@@ -127,7 +127,7 @@ static void barycentric_weights_close_stretch(stretch *s)
 }
 
 /* The first k of those found that are not the point itself. */
-static void leave_own(stretch *s, dkm_idx first, int own)
+static void leave_own(batch *s, dkm_idx first, int own)
 {
     for (dkm_idx i = 0; i < s->n; i++) {
         dkm_idx kept = 0;
@@ -143,7 +143,7 @@ static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part
 {
     dkm_status status = DKM_OK;
     dkm_idx d = dkm_data_cols(part);
-    stretch s = {.ctx = dkm_data_ctx(part), .k = k, .top = k + !!own};
+    batch s = {.ctx = dkm_data_ctx(part), .k = k, .top = k + !!own};
     dkm_candidates candidates = {(dkm_data *)(uintptr_t)points_of(anchors), anchors->norms};
     dkm_data *shifted = NULL;
 
@@ -152,7 +152,7 @@ static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part
         part = shifted;
     }
     s.n = dkm_data_local_rows(part);
-    DKM_AGREE(s.ctx, barycentric_weights_open_stretch(&s));
+    DKM_AGREE(s.ctx, barycentric_weights_open_batch(&s));
     DKM_TRY(dkm_topk(part, &candidates, s.top, s.found, s.distance));
     leave_own(&s, first, own);
     DKM_TRY(dkm_data_fetch(points_of(anchors), s.n * k, s.places, &s.near));
@@ -164,7 +164,7 @@ static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part
             mine[a] = (double)s.places[i * k + a];
     }
 out:
-    barycentric_weights_close_stretch(&s);
+    barycentric_weights_close_batch(&s);
     dkm_data_destroy(&shifted);
     return status;
 }

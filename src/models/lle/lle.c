@@ -159,7 +159,7 @@ out:
 
 const dkm_model_class dkm_class_lle = {.name = "lle",
                                        .predict = lle_place,
-                                       .stretch = rows_at_a_time,
+                                       .batch_rows = rows_at_a_time,
                                        .to_archive = lle_to_archive,
                                        .from_archive = lle_from_archive,
                                        .destroy = dkm_lle_close};

@@ -78,7 +78,7 @@ int dkm_model_svm_base(const dkm_model *model)
 
 dkm_idx dkm_model_batch_rows(const dkm_model *model)
 {
-    return model->unconfigured ? 1 : model->class->stretch(model->state);
+    return model->unconfigured ? 1 : model->class->batch_rows(model->state);
 }
 
 /* A method that refused settings may have dropped the earlier ones. */

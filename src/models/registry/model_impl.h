@@ -13,7 +13,7 @@ typedef struct dkm_model_class {
     const char *name;
     dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
     /** Rows to predict at a time. Local. */
-    dkm_idx (*stretch)(const void *state);
+    dkm_idx (*batch_rows)(const void *state);
     /** Choose how coordinates become objects, and say what those are; takes over what the settings
      *  hold. NULL for methods without coordinates. Collective. */
     dkm_status (*configure)(void *state, dkm_preimage_settings *settings, dkm_type *type,

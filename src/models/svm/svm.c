@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
+#include "models/common/method_parts.h"
 #include "models/krr/krr_dual.h"
 #include "models/registry/model_impl.h"
 
@@ -24,12 +25,9 @@ static dkm_local svm_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
                         "support vector machines tell classes apart: outputs must be labels, not "
                         "%s",
                         dkm_type_name(dkm_data_type(Y)));
-    if (dkm_data_rows(X) != dkm_data_rows(Y))
-        return dkm_fail(ctx, DKM_ERR_ARG, "x has %lld rows and y has %lld: they must match",
-                        (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
     if (s->margin.loss == DKM_LOSS_EPS_INSENSITIVE)
         return dkm_fail(ctx, DKM_ERR_ARG, "the loss tube is for regression, not for classes");
-    return DKM_LOCAL_OK;
+    return dkm_check_examples(ctx, dkm_data_rows(X), Y);
 }
 
 static dkm_local svm_check_classes(const dkm_krr_dual *s)

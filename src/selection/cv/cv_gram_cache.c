@@ -66,7 +66,7 @@ out:
     return status;
 }
 
-/* Which of them this group lacks, told by its first rank. */
+/* Which of them this group lacks, by its first rank. */
 static dkm_local count_missing(dkm_ctx *ctx, const dkm_cv_group *group, const int *wanted,
                                int **lack)
 {

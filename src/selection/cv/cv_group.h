@@ -15,7 +15,7 @@ typedef struct dkm_cv_group {
     dkm_data *own_X, *own_Y; /**< copies that belong to the group */
     dkm_kernel *loss_kernel;
     dkm_idx labels;  /**< in label sets of all folds, for the hamming loss; else 0 */
-    int told;        /**< that there are fewer components than were asked for */
+    int warned;      /**< that there are fewer components than were asked for */
     dkm_idx grams;   /**< distinct kernels */
     dkm_data **gram; /**< of each: all rows in slabs of the group, or NULL */
 } dkm_cv_group;

@@ -181,7 +181,7 @@ dkm_idx dkm_cv_batch_end(const dkm_cv_problem *problem, const dkm_cv_grams *gram
 
 /** Cells to be done. */
 typedef struct dkm_cv_list {
-    dkm_ctx *ctx; /**< that is told of progress */
+    dkm_ctx *ctx; /**< that progress is reported to */
     const dkm_cv_cell_id *place;
     double *sums;        /**< 2 x settings a cell */
     const dkm_idx *fold; /**< the `of` of the problem's folds */

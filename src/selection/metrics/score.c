@@ -27,7 +27,7 @@ static dkm_status kernel_rows(const dkm_data *truth, const dkm_data *pred, const
     dkm_kernel *kernel = NULL;
     dkm_prepared *Y = NULL, *P = NULL;
     dkm_idx n = truth->mine.n;
-    double *selves = NULL;
+    double *diagonal = NULL;
 
     if (dkm_kernel_has_better_distances(ky)) {
         DKM_TRY(dkm_kernel_clone(truth->ctx, ky, &kernel));
@@ -35,14 +35,14 @@ static dkm_status kernel_rows(const dkm_data *truth, const dkm_data *pred, const
     }
     DKM_TRY(dkm_kernel_prepare(kernel ? kernel : ky, truth, &Y));
     DKM_TRY(dkm_kernel_prepare_new(Y, pred, &P));
-    DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, 2 * n, &selves));
-    DKM_TRY(dkm_kernel_diagonal(Y, selves));
-    DKM_TRY(dkm_kernel_diagonal(P, selves + n));
+    DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, 2 * n, &diagonal));
+    DKM_TRY(dkm_kernel_diagonal(Y, diagonal));
+    DKM_TRY(dkm_kernel_diagonal(P, diagonal + n));
     DKM_TRY(dkm_kernel_elementwise(P, Y, losses));
     for (dkm_idx i = 0; i < n; i++)
-        losses[i] = fmax(0.0, selves[i] - 2.0 * losses[i] + selves[n + i]);
+        losses[i] = fmax(0.0, diagonal[i] - 2.0 * losses[i] + diagonal[n + i]);
 out:
-    DKM_FREE(selves);
+    DKM_FREE(diagonal);
     dkm_prepared_destroy(&P);
     dkm_prepared_destroy(&Y);
     dkm_kernel_destroy(&kernel);

@@ -69,7 +69,7 @@ static dkm_local cv_kde_outputs_check_rank(const dkm_cv_cell *cell, const dkm_ei
         return dkm_fail(group->ctx, DKM_ERR_NUMERIC,
                         "the centred matrix of the output kernel is zero on a training part: all "
                         "its outputs look alike");
-    if (named > info->components && !group->told++)
+    if (named > info->components && !group->warned++)
         dkm_log(group->ctx, DKM_WARN,
                 "%lld components were asked for and only %lld are not zero: taking those",
                 (long long)named, (long long)info->components);
@@ -96,20 +96,20 @@ static dkm_status cv_kde_outputs_find_norms(dkm_cv_cell *cell, dkm_cv_outputs *s
     const dkm_data *L = cell->L;
     dkm_idx n = cell->train.count, first = dkm_data_local_first(s->points);
     dkm_status status = DKM_OK;
-    double *selves = NULL, grand = 0;
+    double *diagonal = NULL, grand = 0;
 
-    DKM_AGREE(ctx, dkm_calloc(ctx, L->m, &selves));
+    DKM_AGREE(ctx, dkm_calloc(ctx, L->m, &diagonal));
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(s->points), &s->norms));
     for (dkm_idx i = 0; i < L->mine.n; i++)
-        selves[L->first + i] = L->mine.values[i * L->m + L->first + i];
-    MPI_Allreduce(MPI_IN_PLACE, selves, (int)L->m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
+        diagonal[L->first + i] = L->mine.values[i * L->m + L->first + i];
+    MPI_Allreduce(MPI_IN_PLACE, diagonal, (int)L->m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx i = 0; i < n; i++)
         grand += means[i] / (double)n;
     for (dkm_idx i = 0; i < dkm_data_local_rows(s->points); i++)
-        s->norms[i] = selves[cell->train.rows[first + i]];
+        s->norms[i] = diagonal[cell->train.rows[first + i]];
     dkm_embedding_center_norms(dkm_data_local_rows(s->points), means + first, grand, s->norms);
 out:
-    DKM_FREE(selves);
+    DKM_FREE(diagonal);
     return status;
 }
 
