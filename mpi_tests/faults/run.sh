@@ -256,10 +256,14 @@ memory() { # KIB RANK
     case $status in
     0) count survived ;;
     124)
-        count hung
-        fail "$what: hung: $(cat err)"
+        if grep -q '^no rank is left' err; then
+            count launcher
+        else
+            count hung
+            fail "$what: hung: $(cat err)"
+        fi
         ;;
-    141) count launcher ;; # MPI itself had too little to start, and the launcher left the other rank
+    141) count launcher ;; # mpirun died of SIGPIPE, at the connection of a rank that it had killed
     *)
         count reported
         [ "$status" = 1 ] || fail "$what: exit $status"

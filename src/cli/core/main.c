@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <dkmap/context.h>
 
@@ -15,7 +16,7 @@
 #include "cli/core/run.h"
 
 enum { EXIT_USAGE = 2 };
-enum { MPI_BYTES = 200 << 20 };
+enum { MPI_BYTES = 200 << 20, CONNECT_SECONDS = 2 };
 
 /* The rank that a launcher gave this process, before MPI is up; NULL without a launcher. */
 static const char *launched_rank(void)
@@ -145,16 +146,25 @@ static int has_room_for_mpi(void)
     return probe != MAP_FAILED && munmap(probe, MPI_BYTES) == 0;
 }
 
+/* The launcher ends the other ranks when one has left. That of Open MPI 4.1 hangs, or dies of SIGPIPE,
+ * if it does so while they connect to it: they get the time to. */
+static int leave_launcher(void)
+{
+    if (launched_rank())
+        sleep(CONNECT_SECONDS);
+    return EXIT_FAILURE;
+}
+
 static int main_compute(const args *a)
 {
     int exit_status, provided;
 
-    if (!has_room_for_mpi()) { /* the launcher ends the other ranks */
+    if (!has_room_for_mpi()) {
         fprintf(stderr,
                 "dkmap: less than %d MiB of address space to start with: is there a limit "
                 "(ulimit -v)? Raise it\n",
                 MPI_BYTES >> 20);
-        return EXIT_FAILURE;
+        return leave_launcher();
     }
     keep_memory();
     stay_alone();
