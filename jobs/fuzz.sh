@@ -4,9 +4,10 @@
 #
 # usage: jobs/fuzz.sh [SECONDS] [TARGET...]
 # SECONDS is the time of each target, 60 by default; TARGET is csv, kernel, slices, ...; all by
-# default. A target ends before that when it has run DKMAP_FUZZ_RUNS inputs, where that is set. Inputs that are worth keeping are gathered in FOLDER/corpus, inputs that broke something
-# in FOLDER/found, where FOLDER is DKMAP_FUZZ_BUILD or build-fuzz. The inputs under version control
-# are read and left alone. Exit status 1 when something was found.
+# default. A target ends before that when it has run DKMAP_FUZZ_RUNS inputs, where that is set. Inputs
+# that are worth keeping are gathered in FOLDER/corpus, inputs that broke something in FOLDER/found,
+# where FOLDER is DKMAP_FUZZ_BUILD or build-fuzz. The inputs under version control are read and left
+# alone. Exit status 1 when something was found.
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -41,10 +42,12 @@ fuzz_one() {
     mkdir -p "$found" "$kept"
     rm -f "$found"/*
     mkdir -p "$source/corpus/$name"
-    ASAN_OPTIONS=malloc_context_size=4:detect_leaks=0:quarantine_size_mb=8:max_malloc_fill_size=0:allocator_may_return_null=1 \
+    local asan=malloc_context_size=4:detect_leaks=0:quarantine_size_mb=8
+    ASAN_OPTIONS=$asan:max_malloc_fill_size=0:allocator_may_return_null=1 \
         OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        "$folder/mpi_tests/fuzz/fuzz_$name" -max_total_time="$seconds" -runs="${DKMAP_FUZZ_RUNS:--1}" -timeout=10 -rss_limit_mb=2048 \
-        -detect_leaks=0 -print_final_stats=1 -max_len=1024 -artifact_prefix="$found/" \
+        "$folder/mpi_tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 \
+        -runs="${DKMAP_FUZZ_RUNS:--1}" -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1 \
+        -max_len=1024 -artifact_prefix="$found/" \
         "$kept" "$source/corpus/$name" >"$log" 2>&1 || true
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     speed=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")

@@ -112,6 +112,16 @@ whole() {
     fi
 }
 
+# hung WHAT: the run did not end by itself. What mpirun does when all ranks are gone is not ours.
+hung() {
+    if grep -q '^no rank is left' err; then
+        count launcher
+    else
+        count hung
+        fail "$1: hung: $(cat err)"
+    fi
+}
+
 # ended WHAT: how the run with a fault ended.
 ended() {
     local lines statuses
@@ -119,8 +129,7 @@ ended() {
     lines=$(grep '^dkmap: ' err | grep -vc '^dkmap: warning')
     statuses=$(cat status.* 2>/dev/null | sort -u | grep -vc '^13[0-9]$\|^14[0-9]$')
     if [ "$status" = 124 ]; then
-        count hung
-        fail "$1: hung: $(cat err)"
+        hung "$1"
     elif [ "$status" = 0 ]; then
         count survived
         [ "$lines" = 0 ] || fail "$1: exit 0 and a complaint: $(grep '^dkmap' err | head -1)"
@@ -203,8 +212,7 @@ mpi() { # COMMAND FUNCTION HOW RANK
         fi
         count runs
         if [ "$status" = 124 ]; then
-            count hung
-            fail "$what: hung: $(cat err)"
+            hung "$what"
         elif [ "$3" = kill ]; then
             count killed
             [ "$status" != 0 ] || fail "$what: exit 0"
@@ -255,14 +263,7 @@ memory() { # KIB RANK
     count runs
     case $status in
     0) count survived ;;
-    124)
-        if grep -q '^no rank is left' err; then
-            count launcher
-        else
-            count hung
-            fail "$what: hung: $(cat err)"
-        fi
-        ;;
+    124) hung "$what" ;;
     141) count launcher ;; # mpirun died of SIGPIPE, at the connection of a rank that it had killed
     *)
         count reported
