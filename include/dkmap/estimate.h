@@ -1,7 +1,9 @@
-/** @file estimate.h  What a fit will take: bytes per rank, operations and seconds, phase by phase.
+/** @file estimate.h  What a fit will take: bytes held and sent per rank, messages, operations and
+ *  seconds, phase by phase.
  *
- *  Bytes follow from sizes and the process grid. Seconds follow from rates measured on a machine,
- *  scaled by how much of it the ranks put to use; without rates they are unknown.
+ *  Bytes and messages follow from sizes and the process grid. Seconds follow from rates measured on
+ *  a machine, scaled by how much of it the ranks put to use, and on several nodes from the latency
+ *  and bandwidth of their network; without rates they are unknown.
  */
 #ifndef DKMAP_ESTIMATE_H
 #define DKMAP_ESTIMATE_H
@@ -61,21 +63,39 @@ typedef struct dkm_workload {
     int ranks, P, Q;
     dkm_idx block;
     int nodes;
+    double latency;   /**< seconds of a message between nodes */
+    double bandwidth; /**< bytes per second that a node sends */
 } dkm_workload;
 
-enum { DKM_COST_PHASES = 8, DKM_COST_NOTE = 160 };
+enum { DKM_COST_PHASES = 8, DKM_COST_ARRAYS = 8, DKM_COST_NOTE = 160 };
 
 typedef struct dkm_cost_phase {
     const char *name;
-    double bytes;   /**< held on the fullest rank while it lasts */
-    double flops;   /**< of all ranks */
-    double seconds; /**< NaN where unknown */
+    double bytes;       /**< held on the fullest rank while it lasts */
+    double flops;       /**< of all ranks */
+    double seconds;     /**< NaN where unknown */
+    double allocated;   /**< bytes of the arrays that the fullest rank has for it */
+    double sent;        /**< bytes that a rank gives to MPI, on the mean */
+    double messages;    /**< that a rank sends, on the mean */
+    double collectives; /**< that it takes part in */
 } dkm_cost_phase;
+
+/** An array that every rank has all of. */
+typedef struct dkm_cost_array {
+    const char
+        *name; /**< with its sizes: n landmarks, d columns, k outputs, s vectors of a basis */
+    double bytes;
+} dkm_cost_array;
 
 typedef struct dkm_cost {
     int count;
     dkm_cost_phase phases[DKM_COST_PHASES];
-    double peak; /**< bytes of the fullest rank */
+    int arrays; /**< that grow with the problem and are on every rank */
+    dkm_cost_array replicated[DKM_COST_ARRAYS];
+    double peak;      /**< bytes of the fullest rank */
+    double allocated; /**< of its arrays alone, untouched parts included */
+    double sent, messages, collectives;
+    double network; /**< seconds of these between nodes, part of the seconds below */
     double flops;
     double seconds;           /**< NaN where unknown */
     char note[DKM_COST_NOTE]; /**< what was assumed for want of data; empty where nothing was */

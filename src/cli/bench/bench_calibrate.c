@@ -156,18 +156,19 @@ out:
     return status;
 }
 
-/* t = a x + b y at two places; neither share is negative. */
+/* t = a x + b y at two places; neither share is negative. Where a busy machine leaves nothing for the
+ * leading term, that gets all of the larger time: a rate without bound would plan no time at all. */
 static void bench_calibrate_split(const double x[2], const double y[2], const double t[2],
                                   double *a, double *b)
 {
     double det = x[0] * y[1] - x[1] * y[0];
 
-    *a = fmax((t[0] * y[1] - t[1] * y[0]) / det, 0.0);
-    *b = fmax((x[0] * t[1] - x[1] * t[0]) / det, 0.0);
-    if (*a == 0)
-        *b = t[1] / y[1];
-    if (*b == 0)
+    *a = (t[0] * y[1] - t[1] * y[0]) / det;
+    *b = (x[0] * t[1] - x[1] * t[0]) / det;
+    if (!(*a > 0) || !(*b > 0)) {
         *a = t[1] / x[1];
+        *b = 0;
+    }
 }
 
 /* The two sizes, and what they come to. */

@@ -67,7 +67,9 @@ static dkm_workload cmd_plan_workload(run *r, const extent *x, const extent *y)
                           .y_cols = y->type == DKM_DENSE ? y->cols : 0,
                           .x_bytes = x->bytes,
                           .y_bytes = y->bytes,
-                          .iterations = args_whole(r->args, "expect-iterations")};
+                          .iterations = args_whole(r->args, "expect-iterations"),
+                          .latency = 1e-6 * args_real(r->args, "latency"),
+                          .bandwidth = 1e9 / 8.0 * args_real(r->args, "bandwidth")};
 }
 
 /* The grid and the nodes that so many ranks make. */
@@ -141,24 +143,61 @@ static void tell_amount(run *r, const char *name, double bytes)
 
 static void tell_phase(run *r, const dkm_cost_phase *f)
 {
-    char text[120], seconds[40] = "unknown";
+    char text[200], seconds[40] = "unknown";
 
     if (!isnan(f->seconds))
         snprintf(seconds, sizeof seconds, "%.3g s", f->seconds);
-    snprintf(text, sizeof text, "%-16s %9.3f GiB a rank  %9.3g flops  %s", f->name, f->bytes / GiB,
-             f->flops, seconds);
+    snprintf(text, sizeof text,
+             "%-16s %9.3f GiB a rank  %9.3g flops  %9.3g MB sent  %6.0f messages  %s", f->name,
+             f->bytes / GiB, f->flops, f->sent / 1e6, f->messages + f->collectives, seconds);
     run_show(r, "phase", text);
 }
 
-static void cmd_plan_report(run *r, const dkm_workload *p, const dkm_cost *made)
+/* What every rank has all of, and what a rank sends. */
+static void tell_ranks(run *r, const dkm_cost *made)
+{
+    char text[160];
+
+    for (int k = 0; k < made->arrays; k++) {
+        snprintf(text, sizeof text, "%.3f MB  %s", made->replicated[k].bytes / 1e6,
+                 made->replicated[k].name);
+        run_show(r, "replicated", text);
+    }
+    report_real(r, "allocated_bytes", made->allocated);
+    report_real(r, "sent_bytes", made->sent);
+    report_real(r, "sent_messages", made->messages);
+    report_real(r, "collectives", made->collectives);
+}
+
+/* The node that memory and seconds are for. */
+static void tell_node(run *r, const dkm_workload *p, const calibration *c, int calibrated)
+{
+    char text[200], memory[40] = "memory not given", cores[40] = "cores unknown";
+    double bytes = args_real(r->args, "memory");
+    int each = (p->ranks + p->nodes - 1) / p->nodes;
+
+    if (bytes > 0)
+        snprintf(memory, sizeof memory, "%.1f GiB", bytes / GiB);
+    if (calibrated)
+        snprintf(cores, sizeof cores, "%.0f cores as calibrated", c->cores);
+    snprintf(text, sizeof text, "%d ranks each, %s, %s, %s%g us and %g Gb/s between nodes", each,
+             cores, memory, p->nodes > 1 ? "" : "no network; else ", 1e6 * p->latency,
+             8e-9 * p->bandwidth);
+    run_show(r, "node", text);
+}
+
+static void cmd_plan_report(run *r, const dkm_workload *p, const dkm_cost *made,
+                            const calibration *c, int calibrated)
 {
     report_int(r, "m", p->m);
     report_int(r, "ranks", p->ranks);
     report_int(r, "nodes", p->nodes);
     report_grid(r, p->P, p->Q);
     report_int(r, "block", p->block);
+    tell_node(r, p, c, calibrated);
     for (int k = 0; k < made->count; k++)
         tell_phase(r, &made->phases[k]);
+    tell_ranks(r, made);
     tell_amount(r, "rank_memory", made->peak);
     tell_amount(r, "node_memory", node_bytes(p, made));
     report_real(r, "flops", made->flops);
@@ -227,7 +266,7 @@ static dkm_status make_plan(run *r)
     DKM_TRY(cmd_plan_choose(r, settings, &work, &e));
     if (*e.cost.note)
         dkm_log(r->ctx, DKM_INFO, "%s", e.cost.note);
-    cmd_plan_report(r, &work, &e.cost);
+    cmd_plan_report(r, &work, &e.cost, &e.rates, e.calibrated);
     cmd_plan_warn(r, &work, &e.rates, e.calibrated);
     DKM_AGREE(r->ctx, cmd_plan_check_memory(r, &work, &e.cost));
 out:
@@ -254,14 +293,26 @@ static const option options[] = {{.name = "ranks",
                                   .default_text = "0",
                                   .help = "of a node, such as 64G: a job that needs more is "
                                           "refused"},
+                                 {.name = "latency",
+                                  .kind = OPT_REAL,
+                                  .metavar = "US",
+                                  .default_text = "1.5",
+                                  .help = "of a message between nodes, in microseconds"},
+                                 {.name = "bandwidth",
+                                  .kind = OPT_REAL,
+                                  .metavar = "GBPS",
+                                  .default_text = "100",
+                                  .help = "of the link of a node, in Gb/s; 0 leaves the network "
+                                          "out"},
                                  {.name = "expect-iterations",
                                   .old_names = "expect-rounds|",
                                   .kind = OPT_WHOLE,
                                   .metavar = "N",
                                   .default_text = "0",
                                   .help =
-                                      "iterations that a joint map or an eigensolver is taken to "
-                                      "need; 0 is 40, or as many as in the calibration"},
+                                      "iterations that a joint map, an eigensolver or conjugate "
+                                      "gradients are taken to need; 0 is 40, as many as in the "
+                                      "calibration, or 20"},
                                  {0}};
 
 static const command plan_method = {
@@ -272,9 +323,12 @@ static const command plan_method = {
 
 const command command_plan = {
     .name = "plan",
-    .summary = "say what a fit will take: memory a rank, operations, time; runs nothing",
+    .summary = "say what a fit will take: memory and messages per rank, operations, time; runs "
+               "nothing",
     .about = "Takes the options of the fit. Files are looked at, not read; ROWSxCOLUMNS stands for "
-             "one that is not there yet. Times need a calibration: dkmap bench --calibrate.",
+             "one that is not there yet. Times need a calibration on a node of that kind, dkmap "
+             "bench --calibrate; messages between nodes are added to them by --latency and "
+             "--bandwidth. Sent bytes are what --count-comm counts, the mean of a rank.",
     .example = "dkmap plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 \\\n"
                "      --ranks 64 --memory 64G",
     .each = &plan_method,

@@ -6,6 +6,7 @@
 #include <dkmap/grid.h>
 
 #include "kernels/evaluation/prepare.h"
+#include "models/common/comm_model.h"
 
 #define MiB          1048576.0
 #define PANEL_COLS   (32.0 * MiB) /* a panel of objects for columns may always take this much */
@@ -20,6 +21,11 @@
 #define NARROW       16.0         /* columns of a block of the eigensolver */
 #define COLD         1.15         /* a run of its own beside turns of a calibration */
 #define WIDTH        512.0        /* objects that meet a slab of rows at a time */
+#define REFINE_STEPS 5.0          /* of a system in mixed precision, about */
+#define SKETCH_ROWS  3.0          /* of the sketch of landmarks, for each of them */
+#define SKETCH_HITS  4.0          /* rows of it that an input is added to */
+#define STRIP_ROWS   512.0        /* of kernel values of inputs and landmarks at a time */
+#define PCG_STEPS    20.0         /* where nothing is known */
 
 #define WIDE           2048.0       /* columns from which on rows come in windows */
 #define WINDOW         (16.0 * MiB) /* of the columns at hand of a panel of objects */
@@ -66,6 +72,12 @@ static double slab(const dkm_cost_terms *p)
     return ceil((double)p->work.m / p->work.ranks);
 }
 
+/* A tile, which kernels of kernels need beside the matrix, and where the others' BLAS has buffers. */
+static double tile(const dkm_cost_terms *p)
+{
+    return 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
+}
+
 /* A panel each of columns and rows of the matrix, and a tile. */
 static double panels(const dkm_cost_terms *p, double bytes)
 {
@@ -73,7 +85,7 @@ static double panels(const dkm_cost_terms *p, double bytes)
     double cols = least(most(share, PANEL_COLS), local_cols(p) * bytes);
     double rows = least(least(PANEL_ROWS, TILE_ROWS * bytes), local_rows(p) * bytes);
 
-    return cols + rows + 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
+    return cols + rows + tile(p);
 }
 
 /* Windows on the columns of wide rows, on one rank those that are there, and inner products of a
@@ -84,7 +96,7 @@ static double windows(const dkm_cost_terms *p, double columns)
     double width = least(least(WINDOW / (8.0 * most(rows, cols)), WINDOW_COLUMNS), columns);
 
     return (p->work.ranks > 1 ? 8.0 * width * (rows + cols) : 0.0) +
-           8.0 * rows * (cols + 2.0 * least(TILE_COLS, cols));
+           8.0 * rows * (cols + 2.0 * least(TILE_COLS, cols)) + tile(p);
 }
 
 static double beside_gram(const dkm_cost_terms *p, double bytes, double columns)
@@ -131,7 +143,36 @@ static double slowdown(const dkm_cost_terms *p, const dkm_rates *c)
 
 void dkm_cost_add_phase(dkm_cost *out, const char *name, double bytes, double flops, double seconds)
 {
-    out->phases[out->count++] = (dkm_cost_phase){name, bytes, flops, seconds};
+    out->phases[out->count++] =
+        (dkm_cost_phase){.name = name, .bytes = bytes, .flops = flops, .seconds = seconds};
+}
+
+/* What the phase that was added last allocates and communicates. */
+static void note_phase(dkm_cost *out, double allocated, dkm_comm comm)
+{
+    dkm_cost_phase *f = &out->phases[out->count - 1];
+
+    f->allocated = allocated;
+    f->sent = comm.bytes;
+    f->messages = comm.messages;
+    f->collectives = comm.collectives;
+}
+
+static void note_array(dkm_cost *out, const char *name, double bytes)
+{
+    if (out->arrays < DKM_COST_ARRAYS)
+        out->replicated[out->arrays++] = (dkm_cost_array){name, bytes};
+}
+
+static dkm_comm_grid grid_of(const dkm_cost_terms *p)
+{
+    return (dkm_comm_grid){(double)p->work.m, (double)p->work.block, p->work.P, p->work.Q};
+}
+
+/* Bytes of the vectors that a product with k columns takes. */
+static double product_vectors(const dkm_cost_terms *p, double k)
+{
+    return 8.0 * k * (2.0 * (local_rows(p) + local_cols(p)) + most(local_rows(p), local_cols(p)));
 }
 
 void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name, double held,
@@ -139,11 +180,14 @@ void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name,
 {
     const dkm_rates *c = p->rates;
     double half = 0.5 * (double)p->work.m * (double)p->work.m, seconds = NAN;
+    dkm_comm_grid g = grid_of(p);
 
     if (c && cols > 0)
         seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
     dkm_cost_add_phase(out, name, held + lower(p, 8.0) + beside_gram(p, bytes, cols),
                        2.0 * half * cols, seconds);
+    note_phase(out, held + 8.0 * elements(p) + beside_gram(p, bytes, cols) - tile(p),
+               dkm_comm_gram(&g, bytes));
 }
 
 void dkm_cost_add_diagonal(dkm_cost *out, const dkm_cost_terms *p, const char *name, double held,
@@ -156,6 +200,34 @@ void dkm_cost_add_diagonal(dkm_cost *out, const dkm_cost_terms *p, const char *n
                        c ? slowdown(p, c) * m * (c->gram_column * cols + c->gram_element) : NAN);
 }
 
+/* Residual and condition of a double factor: a product and a solve with the outputs, and three of
+ * each with one vector; the upper triangle keeps the matrix. */
+static dkm_comm solve_comm(const dkm_comm_grid *g, double k)
+{
+    dkm_comm c = dkm_comm_small(50.0);
+
+    dkm_comm_add(&c, 1.0, dkm_comm_symmetrize(g));
+    dkm_comm_add(&c, 1.0, dkm_comm_solve(g, k, 8.0));
+    dkm_comm_add(&c, 3.0, dkm_comm_solve(g, 1.0, 8.0));
+    dkm_comm_add(&c, 1.0, dkm_comm_product(g, k));
+    dkm_comm_add(&c, 3.0, dkm_comm_product(g, 1.0));
+    dkm_comm_add(&c, 6.0, dkm_comm_rows(g, k));
+    return c;
+}
+
+/* Steps of conjugate gradients on the double matrix, preconditioned by the single factor, with a
+ * probe beside the outputs. */
+static dkm_comm refine_comm(const dkm_comm_grid *g, double k)
+{
+    dkm_comm c = dkm_comm_small(20.0);
+
+    dkm_comm_add(&c, REFINE_STEPS + 1.0, dkm_comm_solve(g, k + 1.0, 4.0));
+    dkm_comm_add(&c, REFINE_STEPS, dkm_comm_product(g, k));
+    dkm_comm_add(&c, REFINE_STEPS, dkm_comm_small(4.0 + k));
+    dkm_comm_add(&c, 2.0, dkm_comm_rows(g, k));
+    return c;
+}
+
 void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
@@ -163,29 +235,115 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
            k = (double)p->outputs;
     double sides = 8.0 * slab(p) * k, size = p->mixed ? 4.0 : 8.0, s = c ? slowdown(p, c) : NAN;
     double strips = size * STRIP * (local_rows(p) + local_cols(p));
-    double matrices = p->mixed ? lower(p, 8.0) + lower(p, 4.0) : 8.0 * elements(p);
+    double matrices = p->mixed ? lower(p, 8.0) + lower(p, 4.0) : 8.0 * elements(p),
+           allocated = (p->mixed ? 12.0 : 8.0) * elements(p);
+    dkm_comm_grid g = grid_of(p);
+    dkm_comm comm;
 
     dkm_cost_add_phase(out, "factor", held + matrices + strips + 2.0 * sides, cube,
                        !c         ? NAN
                        : p->mixed ? s * (c->single_cube * cube + c->single_square * gram_problem)
                                   : s * (c->double_cube * cube + c->double_square * gram_problem));
+    comm = dkm_comm_factor(&g, size);
+    if (p->mixed)
+        dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
+    note_phase(out, held + allocated + dkm_comm_factor_panels(&g, size) + sides, comm);
     dkm_cost_add_phase(out, p->mixed ? "refine" : "solve",
                        held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
                        (p->mixed ? 24.0 : 6.0) * gram_problem * k,
                        !c         ? NAN
                        : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
                                   : s * gram_problem * (c->solve_column * k + c->solve_square));
+    note_phase(out, held + allocated + 8.0 * sides + product_vectors(p, k),
+               p->mixed ? refine_comm(&g, k) : solve_comm(&g, k));
+}
+
+/* Inputs and landmarks: the landmarks are on every rank, their Gram matrix and what preconditions
+ * are on the grid. Kernel values of all inputs are kept. */
+void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
+{
+    const dkm_rates *c = p->rates;
+    double m = (double)p->work.m, n = (double)p->landmarks, k = (double)p->outputs,
+           d = (double)p->work.x_cols, ranks = p->work.ranks;
+    double steps = p->work.iterations > 0 ? (double)p->work.iterations : PCG_STEPS;
+    double sketched = m > SKETCH_ROWS * n ? SKETCH_ROWS * n : m, share = m / ranks,
+           hit = m > SKETCH_ROWS * n ? sketched * (1.0 - exp(-SKETCH_HITS * share / sketched))
+                                     : share;
+    double s = c ? slowdown(p, c) : NAN, values = m * n;
+    dkm_cost_terms small = *p;
+    dkm_comm_grid g;
+    dkm_comm comm;
+    double matrices, kept = 8.0 * slab(p) * n, strips = 8.0 * STRIP_ROWS * n,
+                     landmarks = n * p->work.x_bytes, panel;
+
+    small.work.m = p->landmarks;
+    small.work.block = dkm_shape_block(p->work.P, p->work.Q, p->landmarks);
+    g = grid_of(&small);
+    matrices = 8.0 * elements(&small);
+    panel = 8.0 * sketched *
+            least(n, most(256.0 * MiB / most(ranks / p->work.nodes, 1.0), PANEL_ROWS) /
+                         (8.0 * sketched));
+    note_array(out, "landmarks, n d numbers", landmarks);
+    note_array(out, "a panel of the sketch, 3 n columns, at most 256 MiB per node", panel);
+    note_array(out, "coefficients on their way, 2 n k", 16.0 * n * k);
+
+    comm = dkm_comm_gram(&g, p->work.x_bytes);
+    comm.bytes += 8.0 * n * hit * (1.0 - 1.0 / ranks);
+    comm.messages += ranks - 1.0;
+    dkm_comm_add(&comm, 1.0, dkm_comm_small(100.0));
+    comm.bytes += 8.0 * sketched * n *
+                  ((1.0 - 1.0 / p->work.Q) / p->work.P + (1.0 - 1.0 / p->work.P) / p->work.Q);
+    dkm_cost_add_phase(out, "sketch", held + kept + strips + landmarks + panel + 8.0 * matrices,
+                       2.0 * values * d + sketched * n * n,
+                       c && d > 0 ? s * (values * (c->gram_column * d + c->gram_element) +
+                                         c->double_cube * sketched * n * n)
+                                  : NAN);
+    note_phase(out, held + kept + strips + landmarks + panel + (2.0 + 3.0 * SKETCH_ROWS) * matrices,
+               comm);
+
+    comm = dkm_comm_factor(&g, 8.0);
+    dkm_comm_add(&comm, 1.0, dkm_comm_symmetrize(&g));
+    dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
+    dkm_cost_add_phase(out, "factor", held + kept + strips + landmarks + 3.0 * matrices,
+                       n * n * n / 3.0,
+                       c ? s * (c->double_cube * n * n * n / 3.0 + c->double_square * n * n) : NAN);
+    note_phase(out,
+               held + kept + strips + landmarks + 2.0 * matrices + dkm_comm_factor_panels(&g, 8.0),
+               comm);
+
+    comm = dkm_comm_small(10.0);
+    dkm_comm_add(&comm, 1.0, dkm_comm_product(&g, k));
+    dkm_comm_add(&comm, 1.0, dkm_comm_solve(&g, k, 8.0));
+    comm.bytes += 8.0 * n * k * (1.0 + 1.0 / ranks);
+    comm.collectives += 8.0;
+    dkm_cost_add_phase(out, "iterate", held + kept + strips + landmarks + 2.0 * matrices,
+                       4.0 * values * k * (steps + 2.0),
+                       c ? s * (steps + 2.0) * values * (c->solve_column * k + c->solve_square)
+                         : NAN);
+    note_phase(out, held + kept + strips + landmarks + 2.0 * matrices,
+               (dkm_comm){(steps + 2.0) * comm.bytes, (steps + 2.0) * comm.messages,
+                          (steps + 2.0) * comm.collectives});
+}
+
+/* Reduction to a band or tridiagonal form, and two products back: panels go along both sides. */
+static dkm_comm full_eigen_comm(const dkm_comm_grid *g)
+{
+    return (dkm_comm){8.0 * 3.0 * g->m * g->m * (1.0 / g->P + 1.0 / g->Q) / 2.0,
+                      3.0 * ceil(g->m / g->block) * log2(g->P * g->Q + 1.0), 2.0 * g->m};
 }
 
 void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
     double m = (double)p->work.m, s = c ? slowdown(p, c) : NAN, k = (double)p->components;
-    double block = dkm_cost_eigen_block(k), rounds, round;
+    double block = dkm_cost_eigen_block(k), rounds, round, basis;
+    dkm_comm_grid g = grid_of(p);
+    dkm_comm comm = dkm_comm_small(60.0);
 
     if (eigen_is_full(p)) {
         dkm_cost_add_phase(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
                            c ? s * c->full_cube * m * m * m : NAN);
+        note_phase(out, held + 4.0 * 8.0 * elements(p), full_eigen_comm(&g));
         return;
     }
     rounds = p->work.iterations > 0 ? (double)p->work.iterations
@@ -194,6 +352,16 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
     round = c ? c->round_column * m * m + c->round_basis * m * dkm_cost_eigen_basis(k) : NAN;
     dkm_cost_add_phase(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
                        2.0 * m * m * block * rounds, s * rounds * block * round);
+    basis = dkm_cost_eigen_basis(k);
+    note_array(out, "matrices of the Ritz problem, 3 s^2", 24.0 * basis * basis);
+    dkm_comm_add(&comm, rounds, dkm_comm_product(&g, block));
+    dkm_comm_add(&comm, 2.0 * rounds,
+                 dkm_comm_allreduce(&g, block * least(0.5 * block * (rounds + 1.0), 0.7 * basis)));
+    dkm_comm_add(&comm, rounds, dkm_comm_small(10.0));
+    note_phase(out,
+               held + 8.0 * elements(p) + 8.0 * slab(p) * basis_columns(p) + 24.0 * basis * basis +
+                   product_vectors(p, block),
+               comm);
 }
 
 /* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
@@ -212,22 +380,48 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
         dkm_cost_add_phase(
             out, "gram", held + rows + (slab(p) + WIDTH) * p->work.x_bytes, 2.0 * m * m * d,
             c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square) : NAN);
+    if (!p->primal)
+        note_phase(out, held + rows + (slab(p) + WIDTH) * p->work.x_bytes,
+                   (dkm_comm){p->work.x_bytes * m / p->work.ranks, 0.0, 2.0 * m / WIDTH});
     dkm_cost_add_phase(
         out, "rounds",
         held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
         applied * 2.0 * m * across * r,
         c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
+    note_phase(out,
+               held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
+               (dkm_comm){applied * 8.0 * across * r / p->work.ranks, 0.0, 30.0 * applied});
+    note_array(out, "coefficients of all examples, m r, on their way", 8.0 * across * r);
 }
 
-void dkm_cost_sum_up(dkm_cost *out, const dkm_rates *c)
+/* Messages of a rank, those inside collectives included, and what the ranks of a node send through
+ * its link; on one node the rates have measured them. */
+static double network_seconds(const dkm_cost_phase *f, const dkm_workload *w)
 {
-    double base = (c ? c->base_bytes : BASE_UNKNOWN) + BUFFERS;
+    double ranks = ceil((double)w->ranks / w->nodes);
+
+    if (w->nodes < 2 || w->bandwidth <= 0)
+        return 0.0;
+    return w->latency * (f->messages + f->collectives * log2((double)w->ranks)) +
+           ranks * f->sent / w->bandwidth;
+}
+
+void dkm_cost_sum_up(dkm_cost *out, const dkm_cost_terms *p)
+{
+    double base = (p->rates ? p->rates->base_bytes : BASE_UNKNOWN) + BUFFERS;
 
     for (int k = 0; k < out->count; k++) {
         dkm_cost_phase *f = &out->phases[k];
+        double network = network_seconds(f, &p->work);
         f->bytes += base;
+        f->seconds += network;
         out->peak = most(out->peak, f->bytes);
+        out->allocated = most(out->allocated, f->allocated);
         out->flops += f->flops;
+        out->sent += f->sent;
+        out->messages += f->messages;
+        out->collectives += f->collectives;
+        out->network += network;
         out->seconds += f->seconds;
     }
 }

@@ -15,7 +15,8 @@ typedef struct dkm_cost_terms {
     dkm_idx components;     /**< wanted eigenpairs; 0 is all */
     int mixed;              /**< factor in single precision beside the double matrix */
     dkm_idx constraints;    /**< that a joint map ends with */
-    int primal; /**< it goes through the features of its inputs, without a Gram matrix */
+    int primal;        /**< it goes through the features of its inputs, without a Gram matrix */
+    dkm_idx landmarks; /**< of a fit by conjugate gradients */
 } dkm_cost_terms;
 
 /** A phase that takes so many bytes on the fullest rank; seconds are NaN where unknown. */
@@ -29,6 +30,8 @@ void dkm_cost_add_gram(dkm_cost *cost, const dkm_cost_terms *terms, const char *
                        double bytes, double cols);
 /** A Cholesky factor, and solving with it. */
 void dkm_cost_add_ridge(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** Ridge regression on landmarks by conjugate gradients, from their choice to the last step. */
+void dkm_cost_add_pcg(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 /** Leading or all eigenpairs. */
 void dkm_cost_add_eigen(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 /** The cutting-plane method of a joint map. */
@@ -45,7 +48,7 @@ double dkm_cost_coordinates(const dkm_cost_terms *terms);
 double dkm_cost_shifted_rows(const dkm_cost_terms *terms, const dkm_kernel *kernel, dkm_type type,
                              dkm_idx cols);
 
-/** Peak and totals, once all phases are there. */
-void dkm_cost_sum_up(dkm_cost *cost, const dkm_rates *rates);
+/** Peak and totals, once all phases are there, and the time of messages between nodes. */
+void dkm_cost_sum_up(dkm_cost *cost, const dkm_cost_terms *terms);
 
 #endif

@@ -113,7 +113,7 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     dkm_cost_add_cutting_plane(cost, &terms,
                                dkm_cost_data(&terms) +
                                    dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols));
-    dkm_cost_sum_up(cost, rates);
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {

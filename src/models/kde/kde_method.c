@@ -23,6 +23,8 @@ static void kde_report(dkm_report *report, const dkm_kernel *kx, const dkm_kerne
     dkm_report_components(report, &info->eigen);
     dkm_report_add_real(report, "explained", info->eigen.explained);
     dkm_report_add_text(report, "eigensolver", info->eigen.solver);
+    if (info->eigen.rounds > 0)
+        dkm_report_add_int(report, "rounds", info->eigen.rounds);
     if (settings->learner == DKM_LEARN_SVR)
         dkm_report_add_int(report, "coefficients", info->support);
     else if (settings->landmarks)
@@ -126,7 +128,7 @@ static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
             dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     dkm_cost_add_gram(cost, &terms, "gram (inputs)", data, work->x_bytes, (double)work->x_cols);
     dkm_cost_add_ridge(cost, &terms, data);
-    dkm_cost_sum_up(cost, rates);
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {

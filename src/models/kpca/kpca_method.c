@@ -61,7 +61,7 @@ static void kpca_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm
     terms.components = dkm_estimate_components(&eigen, cost);
     dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
     dkm_cost_add_eigen(cost, &terms, data);
-    dkm_cost_sum_up(cost, rates);
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {

@@ -6,6 +6,7 @@
 #include <dkmap/krr.h>
 
 #include "models/common/method_parts.h"
+#include "solvers/nystroem/nystroem_impl.h"
 
 /* One column of the table of gammas, for the record. */
 typedef double (*field)(const dkm_path_point *point);
@@ -187,16 +188,24 @@ static int krr_names_classes(const dkm_settings *s)
 static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
 {
+    enum { PCG = 3 }; /* among the choices of solver */
     dkm_cost_terms terms = {.work = *work, .rates = rates};
+    dkm_nystroem_settings nystroem;
     double data =
         dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
 
     terms.outputs = dkm_estimate_outputs(work, cost);
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
                   dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo");
-    dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
-    dkm_cost_add_ridge(cost, &terms, data);
-    dkm_cost_sum_up(cost, rates);
+    dkm_read_nystroem(s, &nystroem);
+    terms.landmarks = dkm_nystroem_count(&nystroem, work->m);
+    if (dkm_settings_choice(s, "solver") == PCG) {
+        dkm_cost_add_pcg(cost, &terms, data);
+    } else {
+        dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
+        dkm_cost_add_ridge(cost, &terms, data);
+    }
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Plans know what fits send and allocate: within 15 % of what runs on 4 and 9 ranks count, for krr, kpca, kde
+# and landmarks. Counts are the same on any machine.
+# shellcheck source=mpi_tests/cli/common.sh
+. "${BASH_SOURCE%/*}/common.sh"
+export DKMAP_CALIBRATION=$scratch/none
+
+# both RANKS ITERATIONS METHOD OPTIONS...: a run and its plan, which is told the iterations that the run
+# reports under that name.
+both() {
+    local ranks=$1 name=$2 iterations
+    shift 2
+    good "$ranks" fit "$@" -o model.h5 --count-comm --record runs.jsonl
+    iterations=$(value "$name")
+    good 0 plan "$@" --ranks "$ranks" --expect-iterations "${iterations:-0}" --record plans.jsonl
+}
+
+good 0 gen regression --n 900 --dim 20 --seed 1 --out-dir few
+good 0 gen regression --n 4100 --dim 6 --seed 1 --out-dir many
+x=(--x few/x.npy --kx 'rbf(sigma=3)') y=(--y few/y.npy --gamma 0.01)
+for ranks in 4 9; do
+    both "$ranks" none krr "${x[@]}" "${y[@]}" --precision double
+    both "$ranks" rounds kpca "${x[@]}" --components 16
+    both "$ranks" rounds kde "${x[@]}" "${y[@]}" --ky 'rbf(sigma=1)' --components 8
+    both "$ranks" steps krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --solver pcg \
+        --landmarks 150
+done
+python3 "$DKMAP_SOURCE/jobs/study/plan_counts.py" plans.jsonl runs.jsonl 0.15 >out ||
+    fail "plans and counts: $(cat out)"
+cat out
+
+# The plan names the node it is for, what every rank holds, and the time of the network.
+good 0 plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 --ranks 64 --ranks-per-node 16 \
+    --memory 64G --latency 2 --bandwidth 200
+says out "16 ranks each" "the node of a plan"
+says out "2 us and 200 Gb/s" "the network of a plan"
+good 0 plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 --solver pcg --landmarks 5000 --ranks 64
+says out "n d numbers" "what landmarks replicate"
+finish
