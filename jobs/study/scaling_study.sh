@@ -5,14 +5,15 @@
 #   jobs/study/scaling_study.sh make   STUDY --ranks 1,2,4,8 [--repeats 3] [--weak] -- bench ridge --n 4000
 #   jobs/study/scaling_study.sh run    STUDY      run the jobs here, one after the other
 #   jobs/study/scaling_study.sh submit STUDY      submit them to SLURM
-#   jobs/study/scaling_study.sh report STUDY...   tables, plots and a page from the records there are
+#   jobs/study/scaling_study.sh report STUDY... [FILE.jsonl...]   tables, plots and a page from the records
 #
 # Strong scaling keeps the command as it is. --weak keeps the memory of a rank: the word after --n,
 # or each ROWS of a {ROWS} in the command, is multiplied by the square root of the ranks, as kernel
 # matrices grow with the square of the rows. Every job appends one line to its own record; what was
-# run already is not run again. The report is STUDY/report.html, alone in one file, beside plots as
-# PNG and SVG (gnuplot) and report.md; of several studies, such as a strong and a weak one, all of them
-# are in the folder of the first, and the model of the last section is fitted to all.
+# run already is not run again; a job that fails is shown with its errors, and `run` then fails. The report
+# is STUDY/report.html, alone in one file, beside plots as SVG (gnuplot) and report.md; of several studies
+# all are in the folder of the first. Files of records add what was counted by `dkmap bench comm` and
+# simulated by jobs/study/simulate.sh; simulated times are shown apart.
 # Heeds: DKMAP_LAUNCH (launcher for `run`), SBATCH_OPTIONS (for `submit`), and jobs/slurm/site.env.
 set -euo pipefail
 # shellcheck source=jobs/common.sh
@@ -81,14 +82,37 @@ open_jobs() {
     done
 }
 
+# shown JOB: why it has no record.
+shown() {
+    local err=${1%/*}/err
+    echo "failed: $1" >&2
+    if [ ! -s "$err" ]; then
+        echo "  it wrote no errors: see ${1%/*}/out" >&2
+    else # dkmap's own words before those of the launcher
+        grep '^dkmap: ' "$err" >&2 || tail -n 5 "$err" >&2
+    fi
+}
+
 run_study() {
-    local job n
+    local job n failed=0
     while read -r job; do
         n=${job#*ranks-}
         n=${n%%/*}
         echo "$n ranks: ${job%/job.sbatch}"
-        DKMAP_LAUNCH=$launch DKMAP_RANKS_OPTION="-np $n" bash "$job" </dev/null ||
-            echo "failed: $(tail -n 2 "${job%/*}/err")" >&2
+        if ! DKMAP_LAUNCH=$launch DKMAP_RANKS_OPTION="-np $n" bash "$job" </dev/null ||
+            [ ! -s "${job%/*}/record.jsonl" ]; then
+            shown "$job"
+            failed=$((failed + 1))
+        fi
+    done < <(open_jobs)
+    [ "$failed" = 0 ] || fail "$failed jobs failed: the same command runs them again"
+}
+
+# Jobs that ended without a record, of a study that ran or was submitted.
+failed_jobs() {
+    local job
+    while read -r job; do
+        [ ! -e "${job%/*}/err" ] || shown "$job"
     done < <(open_jobs)
 }
 
@@ -108,6 +132,10 @@ case $what in
 make) make_study "$@" ;;
 run) run_study ;;
 submit) submit_study ;;
-report) python3 "$root/jobs/study/scaling_report.py" "$study" "$@" ;;
+report)
+    [ -d "$study" ] || fail "no study $study: make it first"
+    failed_jobs
+    python3 "$root/jobs/study/scaling_report.py" "$study" "$@"
+    ;;
 *) usage ;;
 esac

@@ -75,13 +75,45 @@ same chain.npy "predictions of fit_then_predict.sh"
 bash "$jobs/slurm/submit.sh" krr "${data[@]}" -o planned.h5 >out 2>err || fail "submit.sh: $(cat err job-*.log)"
 good 0 predict planned.h5 --x x.csv -o planned.npy
 same planned.npy "predictions of submit.sh"
-bash "$jobs/slurm/submit.sh" krr --x 600000x784 --y 600000x10 --kx 'rbf(sigma=8)' --gamma 0.001 -o big.h5 \
-    >out 2>err && fail "submit.sh accepted a job for more nodes than there are"
+# Files with heads and without numbers: plans look no further.
+python3 - <<'END'
+for name, columns in ("big_x.npy", 784), ("big_y.npy", 10):
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (600000, %d), }" % columns
+    head = head.ljust(117) + "\n"
+    with open(name, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+        file.truncate(file.tell() + 8 * 600000 * columns)
+END
+big=(--kx 'rbf(sigma=8)' --gamma 0.001 -o big.h5)
+bash "$jobs/slurm/submit.sh" krr --x big_x.npy --y big_y.npy "${big[@]}" >out 2>err &&
+    fail "submit.sh accepted a job for more nodes than there are"
 says err "the cluster has 3" "submit.sh with a job for more nodes than there are"
+bash "$jobs/slurm/submit.sh" krr --x 60000x784 --y 60000x10 "${big[@]}" >out 2>err &&
+    fail "submit.sh accepted sizes in place of files"
+says err "needs the file" "submit.sh with sizes in place of files"
+
+# Without sinfo, when told the node: at most its memory, and a word on the time.
+mv bin/sinfo bin/sinfo.away
+rm -f dkmap-krr-*.sbatch
+DRY=1 bash "$jobs/slurm/submit.sh" krr "${data[@]}" -o planned.h5 >out 2>err &&
+    fail "submit.sh without sinfo was not told the node"
+says err "set MEMORY" "submit.sh without sinfo"
+DRY=1 MEMORY=150M RANKS_PER_NODE=1 DKMAP_CALIBRATION=$scratch/none \
+    bash "$jobs/slurm/submit.sh" krr "${data[@]}" -o planned.h5 >out 2>err || fail "submit.sh without sinfo: $(cat err)"
+says err "time is unknown" "submit.sh without a calibration"
+says "$(cat out)" "--mem=150M" "submit.sh on a small node"
+mv bin/sinfo.away bin/sinfo
 
 # A scaling study, with jobs that run here.
 study=$jobs/study/scaling_study.sh
 bash "$study" make study --ranks 1,2 --repeats 1 -- bench ridge --n 60 --repeat 1 >out 2>err || fail "make: $(cat err)"
 DKMAP_LAUNCH=$DKMAP_MPIRUN bash "$study" run study >out 2>err || fail "run: $(cat err)"
 [ "$(cat study/ranks-*/repeat-1/record.jsonl | wc -l)" = 2 ] || fail "run: $(cat err study/ranks-*/repeat-1/err)"
+
+# A job that fails is shown with the reason, and so does the study fail.
+bash "$study" make broken --ranks 1 --repeats 1 -- bench ridge --n 60 --repeat 1 --sigma -1 >out 2>err || fail "make: $(cat err)"
+DKMAP_LAUNCH=$DKMAP_MPIRUN bash "$study" run broken >out 2>err && fail "a study with a job that fails succeeded"
+says err "--sigma must be" "a study with a job that fails"
+bash "$study" report broken >out 2>err && fail "a report of no records"
+says err "--sigma must be" "the report of a study whose job failed"
 finish
