@@ -70,6 +70,17 @@ set(DKMAP_PRIVATE_DEFINITIONS ${HDF5_C_DEFINITIONS})
 set(DKMAP_PC_MODULES zlib libpng jansson)
 set(DKMAP_PC_LIBRARIES ${SCALAPACK_LIBRARY} ${BLAS_LIBRARIES} ${HDF5_C_LIBRARIES} ${SVM_LIBRARY} -lm)
 
+# Threads of a rank. Without OpenMP only the BLAS library has them.
+find_package(OpenMP COMPONENTS C)
+set(DKMAP_OPENMP_FLAGS -Wno-unknown-pragmas)
+if(OpenMP_C_FOUND)
+  separate_arguments(DKMAP_OPENMP_FLAGS NATIVE_COMMAND "${OpenMP_C_FLAGS}")
+  list(APPEND DKMAP_PRIVATE_LIBS ${OpenMP_C_LIBRARIES})
+  list(APPEND DKMAP_PC_LIBRARIES ${OpenMP_C_LIBRARIES})
+else()
+  message(STATUS "OpenMP not found: kernels of dkmap's own will run on one thread per rank")
+endif()
+
 set(DKMAP_HAVE_PARASAIL OFF)
 if(DKMAP_PARASAIL)
   pkg_check_modules(PARASAIL IMPORTED_TARGET parasail-1)

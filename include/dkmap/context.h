@@ -47,7 +47,7 @@ void dkm_ctx_set_interrupt(dkm_ctx *ctx, int (*asked)(void *user), void *user);
 /** Seed of every random choice made under this context (default 0). Logically collective. */
 void dkm_ctx_set_seed(dkm_ctx *ctx, uint64_t seed);
 
-/** Threads of the local linear algebra; 0 shares the cores of a node among its ranks.
+/** Threads of a rank; 0 shares the cores of a node among its ranks, up to OMP_NUM_THREADS.
  *  Logically collective. */
 void dkm_ctx_set_threads(dkm_ctx *ctx, int threads);
 

@@ -29,12 +29,30 @@ static header *block_header(void *block)
     return (header *)(void *)((char *)block - ALIGNMENT);
 }
 
-static void block_count(dkm_ctx *ctx, int64_t bytes)
+/* Count a block that comes (sign 1) or goes (-1). Threads of a rank allocate at the same time. */
+static void block_count(dkm_ctx *ctx, int sign, int64_t bytes)
 {
-    ctx->live_blocks++;
-    ctx->live_bytes += bytes;
-    if (ctx->live_bytes > ctx->peak_bytes)
-        ctx->peak_bytes = ctx->live_bytes;
+#pragma omp critical(dkm_alloc)
+    {
+        ctx->live_blocks += sign;
+        ctx->live_bytes += sign * bytes;
+        if (ctx->live_bytes > ctx->peak_bytes)
+            ctx->peak_bytes = ctx->live_bytes;
+    }
+}
+
+/* Whether one more allocation may succeed: see dkm_ctx_fail_after(). */
+static int within_budget(dkm_ctx *ctx)
+{
+    int within;
+
+#pragma omp critical(dkm_alloc)
+    {
+        within = ctx->budget != 0;
+        if (ctx->budget > 0)
+            ctx->budget--;
+    }
+    return within;
 }
 
 /* The first aligned place that leaves room for a header before it. */
@@ -72,24 +90,23 @@ static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros)
     size_t padded = bytes + 2 * ALIGNMENT, mapped = padded >= MAPPED ? padded : 0;
     void *raw, *block;
 
-    if (ctx->budget == 0)
+    if (!within_budget(ctx))
         return NULL;
     raw = mapped ? map_memory(mapped) : zeros ? calloc(1, padded) : malloc(padded);
     if (!raw)
         return NULL;
     if (!zeros)
         want_large_pages(raw, padded);
-    if (ctx->budget > 0)
-        ctx->budget--;
     block = block_place(raw);
     *block_header(block) = (header){ctx, (int64_t)bytes, raw, mapped};
-    block_count(ctx, (int64_t)bytes);
+    block_count(ctx, 1, (int64_t)bytes);
     return block;
 }
 
 /* Also what the system refuses: elsewhere it might not. */
 static void note_wish(dkm_ctx *ctx, int64_t bytes)
 {
+#pragma omp critical(dkm_alloc)
     if (bytes > ctx->largest)
         ctx->largest = bytes;
 }
@@ -161,8 +178,7 @@ void dkm_free_block(void *block)
     if (!block)
         return;
     h = block_header(block);
-    h->ctx->live_blocks--;
-    h->ctx->live_bytes -= h->bytes;
+    block_count(h->ctx, -1, h->bytes);
     if (h->mapped)
         (void)munmap(h->raw, h->mapped);
     else

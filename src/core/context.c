@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <dkmap/context.h>
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,17 @@
 #include "core/simd.h"
 #include "core/svm_base.h"
 
+/* The first number of OMP_NUM_THREADS; a large one where it is not set. */
+static int allowed_threads(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    long threads = text ? strtol(text, NULL, 10) : 0;
+
+    return threads > 0 && threads < INT_MAX ? (int)threads : INT_MAX;
+}
+
 /* The cores that the ranks of a node may use, divided among them; a rank that is bound to some
- * takes no more threads than those. At least one. Collective on @p node. */
+ * takes no more threads than those, or than OMP_NUM_THREADS. At least one. Collective on @p node. */
 static int fair_threads(MPI_Comm node)
 {
     cpu_set_t mine, all;
@@ -24,6 +34,7 @@ static int fair_threads(MPI_Comm node)
     MPI_Comm_size(node, &sharers);
     share = CPU_COUNT(&all) / sharers;
     share = share < CPU_COUNT(&mine) ? share : CPU_COUNT(&mine);
+    share = share < allowed_threads() ? share : allowed_threads();
     return share > 1 ? share : 1;
 }
 

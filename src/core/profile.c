@@ -98,6 +98,7 @@ void dkm_phase_flops(dkm_ctx *ctx, double flops)
 {
     phase *p = innermost(ctx);
 
+#pragma omp critical(dkm_flops)
     if (p)
         p->flops += flops;
 }

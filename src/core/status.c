@@ -34,16 +34,19 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
                       ...)
 {
     va_list args;
+    char message[DKM_MESSAGE_LENGTH] = "";
     int used = 0;
 
     if (file && !is_user_error(code))
-        used = snprintf(ctx->message, sizeof ctx->message, "[rank %d] %s:%d: ", ctx->rank,
-                        base_name(file), line);
-    if (used < 0 || (size_t)used >= sizeof ctx->message)
+        used = snprintf(message, sizeof message, "[rank %d] %s:%d: ", ctx->rank, base_name(file),
+                        line);
+    if (used < 0 || (size_t)used >= sizeof message)
         used = 0;
     va_start(args, format);
-    vsnprintf(ctx->message + used, sizeof ctx->message - (size_t)used, format, args);
+    vsnprintf(message + used, sizeof message - (size_t)used, format, args);
     va_end(args);
+#pragma omp critical(dkm_message)
+    memcpy(ctx->message, message, sizeof message);
     return (dkm_local){code};
 }
 

@@ -9,7 +9,7 @@
 #include "linalg/kernels/gemm_i16.h"
 #include "linalg/kernels/gemm_tallskinny.h"
 #include "linalg/kernels/gemm_tallskinny_f32_f64.h"
-#include "linalg/kernels/symm_tile_f32.h"
+#include "linalg/kernels/parallel_products.h"
 #include "search/prefilter.h"
 #include "support/check.h"
 
@@ -131,7 +131,7 @@ static void fused_tile(dkm_ctx *ctx)
         t.V_cols = f->Vf;
         t.W_rows = f->W;
         t.W_cols = f->want;
-        dkm_tile_gemm_fused(&t);
+        dkm_tile_gemm_fused(1, &t);
         for (dkm_idx c = 0; c < p; c++) {
             for (dkm_idx i = 0; i < NA; i++) {
                 double sum = 0;

@@ -16,7 +16,8 @@ const option compute_options[] = {
      .kind = OPT_WHOLE,
      .metavar = "T",
      .max = 65536,
-     .help = "threads per rank; 0 shares the cores of a node among its ranks",
+     .help = "threads per rank; 0 shares the cores of a node among its ranks, up to "
+             "OMP_NUM_THREADS",
      .default_text = "0"},
     {.name = "factor",
      .kind = OPT_WORD,

@@ -130,7 +130,8 @@ typedef struct dkm_tile_task {
                                which elements are dear may leave those before it at zero */
     void *scratch;        /**< room for as many tiles like C as dkm_node_scratch() says */
     const dkm_tile
-        *dots; /**< inner products of the objects' rows where they are known; else NULL */
+        *dots;  /**< inner products of the objects' rows where they are known; else NULL */
+    int thread; /**< whose workspace of panel A is used */
 } dkm_tile_task;
 
 #define DKM_PAIRS 256

@@ -3,9 +3,7 @@
 #include "core/alloc.h"
 #include "linalg/kernels/gemm_i16.h"
 
-#define WORTH_KEEPING                                                                              \
-    16 /* numbers of an object, and objects, below which integers gain nothing   \
-                          */
+#define WORTH_KEEPING 16 /* numbers of an object, and objects, below which integers gain nothing */
 
 static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)
 {
@@ -46,8 +44,9 @@ static dkm_local open_whole(dkm_panel *panel)
         DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->whole[s].rows));
         widest = width > widest ? width : widest;
     }
+    panel->room_each = dkm_gemm_i16_workspace(widest);
     if (panel->side == DKM_ROWS && widest > 0)
-        DKM_STEP(dkm_alloc(ctx, dkm_gemm_i16_workspace(widest), &panel->room));
+        DKM_STEP(dkm_alloc(ctx, panel->threads * panel->room_each, &panel->room));
 out:
     return local;
 }
@@ -74,6 +73,7 @@ dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_nod
 
     *panel = (dkm_panel){
         .of = of, .root = root, .precision = precision, .side = side, .capacity = capacity};
+    panel->threads = dkm_ctx_threads(of->ctx);
     DKM_STEP(open_plain(panel));
     for (dkm_idx s = 0; s < of->kernel->slots; s++)
         if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))

@@ -26,7 +26,9 @@ struct dkm_panel {
     dkm_objs *objs;        /**< one per slot */
     float **single;        /**< one per slot: dense values in single precision, or NULL */
     dkm_int16_rows *whole; /**< one per slot: dense values that are small integers */
+    int threads;           /**< that may evaluate tiles with it at the same time */
     int16_t *room;         /**< of rows: for products of integers, or NULL */
+    dkm_idx room_each;     /**< numbers of it that a thread takes */
     double *self;          /**< k(x, x), `capacity` numbers per node */
 };
 

@@ -10,6 +10,7 @@
 #define ROWS_MOST  2048
 #define ROWS_LEAST 16
 #define WIDE       512 /* columns of a tile, about */
+#define WIDE_EACH  256 /* and at least, for each thread */
 #define NARROW     128 /* of one that crosses the diagonal, above which all work is for nothing */
 
 #define WINDOW_BYTES (16 << 20) /* of the columns at hand of a panel's objects */
@@ -67,7 +68,9 @@ static void assembly_plan(dkm_assembly *s)
     s->cols_each = least(s->cols_each, most(dkm_assembly_cols(s), 1));
     s->rows_each = least(s->rows_each, most(dkm_assembly_rows(s), 1));
     s->narrow = least(nb * most(1, NARROW / nb), s->cols_each);
-    s->wide = least(s->narrow * most(1, WIDE / s->narrow), s->cols_each);
+    s->wide =
+        least(s->narrow * most(1, most(WIDE, WIDE_EACH * dkm_ctx_threads(s->ctx)) / s->narrow),
+              s->cols_each);
 }
 
 /* From now on A and B are what is seen of them through windows. */

@@ -5,6 +5,7 @@
  *
  * Rows too wide for such panels come a window of columns at a time, and inner products add up in a
  * block of the matrix: what a rank holds beside its share of the objects is bounded. */
+#include "kernels/evaluation/tile_parallel.h"
 #include "kernels/gram/assembly.h"
 #include "kernels/vector/vectors.h"
 
@@ -99,7 +100,7 @@ out:
 static dkm_local do_tile(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dkm_idx nb)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_tile_task job = {&s->rows, s->cols, il - s->i0, b, s->first, s->scratch, NULL};
+    dkm_tile_task job = {&s->rows, s->cols, il - s->i0, b, s->first, s->scratch, NULL, 0};
     dkm_tile C, sums;
 
     if (il >= end)
@@ -115,7 +116,7 @@ static dkm_local do_tile(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dk
             return local;
         job.dots = &sums;
     }
-    DKM_STEP(dkm_node_tile(s->A->kernel->node, &job, &C));
+    DKM_STEP(dkm_node_tile_parallel(s->A->kernel->node, &job, &C));
     if (s->lower)
         finish_tile(s, &C, il, s->c0 + b, b);
     if (s->visitor)

@@ -2,11 +2,12 @@
  * double ones a few columns of K at a time, or in registers where the number of columns allows it,
  * so that the rounding of K is all that is lost. One right-hand side alone is no work for gemm,
  * which would copy the strip to multiply it once. */
+#include "core/parallel.h"
 #include "kernels/gram/strips.h"
 #include "linalg/backend/blas.h"
 #include "linalg/kernels/gemm_tallskinny_f32_f64.h"
 
-#define FEW 64 /* columns that stay in cache while their rows are taken four at a time */
+#define FEW 64 /* rows or columns of a part: those of a result stay in cache */
 
 static dkm_idx least(dkm_idx a, dkm_idx b)
 {
@@ -32,21 +33,38 @@ static dkm_idx step_of(const dkm_tile *K)
     return K->precision == DKM_F64 ? K->nb : fit < 1 ? 1 : fit;
 }
 
-/* u += K v and w += K'u for one column each. */
-static void times_one(const dkm_tile *K, const double *v, double *u)
+/* U += K V or W += K'U for a strip K in single precision, by rows or by columns of it. */
+typedef struct strip_parts {
+    const dkm_tile *K;
+    dkm_idx p;
+    const double *V;
+    double *W;
+} strip_parts;
+
+static void some_rows(void *user, dkm_idx k, int thread)
 {
-    if (K->precision == DKM_F64)
-        dkm_blas_gemm(DKM_F64, 'N', 'T', 1, K->na, K->nb, 1.0, v, 1, K->c, K->ld, 1.0, u, 1);
+    const strip_parts *s = user;
+    dkm_idx i = k * FEW, n = least(FEW, s->K->na - i);
+    const float *T = dkm_tile_at(s->K, i, 0);
+
+    (void)thread;
+    if (s->p == 1)
+        dkm_ts_mixed_gemv_n(n, s->K->nb, T, s->K->ld, s->V, s->W + i);
     else
-        dkm_ts_mixed_gemv_n(K->na, K->nb, K->c, K->ld, v, u);
+        dkm_ts_mixed_gemm_n(s->p, n, s->K->nb, T, s->K->ld, s->V, s->W + i * s->p);
 }
 
-static void back_one(const dkm_tile *K, const double *u, double *w)
+static void some_columns(void *user, dkm_idx k, int thread)
 {
-    if (K->precision == DKM_F64)
-        dkm_blas_gemm(DKM_F64, 'N', 'N', 1, K->nb, K->na, 1.0, u, 1, K->c, K->ld, 1.0, w, 1);
+    const strip_parts *s = user;
+    dkm_idx j = k * FEW, n = least(FEW, s->K->nb - j);
+    const float *T = dkm_tile_at(s->K, 0, j);
+
+    (void)thread;
+    if (s->p == 1)
+        dkm_ts_mixed_gemv_t(s->K->na, n, T, s->K->ld, s->V, s->W + j);
     else
-        dkm_ts_mixed_gemv_t(K->na, K->nb, K->c, K->ld, u, w);
+        dkm_ts_mixed_gemm_t(s->p, s->K->na, n, T, s->K->ld, s->V, s->W + j * s->p);
 }
 
 dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p)
@@ -58,19 +76,17 @@ dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p)
 
 static int fits_lanes(const dkm_tile *K, dkm_idx p)
 {
-    return K->precision == DKM_F32 && dkm_ts_mixed_nrhs_pad(p) == p;
+    return K->precision == DKM_F32 && (p == 1 || dkm_ts_mixed_nrhs_pad(p) == p);
 }
 
-void dkm_strip_gemm(const dkm_tile *K, dkm_idx p, const double *V, double *U, double *room)
+void dkm_strip_gemm(int threads, const dkm_tile *K, dkm_idx p, const double *V, double *U,
+                    double *room)
 {
+    strip_parts parts = {K, p, V, U};
     dkm_idx step = step_of(K), ld;
 
     if (fits_lanes(K, p)) {
-        dkm_ts_mixed_gemm_n(p, K->na, K->nb, K->c, K->ld, V, U);
-        return;
-    }
-    if (p == 1) {
-        times_one(K, V, U);
+        dkm_parallel_for(threads, (K->na + FEW - 1) / FEW, some_rows, &parts);
         return;
     }
     for (dkm_idx j = 0; j < K->nb; j += step) {
@@ -80,18 +96,14 @@ void dkm_strip_gemm(const dkm_tile *K, dkm_idx p, const double *V, double *U, do
     }
 }
 
-void dkm_strip_gemm_t(const dkm_tile *K, dkm_idx p, const double *U, double *W, double *room)
+void dkm_strip_gemm_t(int threads, const dkm_tile *K, dkm_idx p, const double *U, double *W,
+                      double *room)
 {
+    strip_parts parts = {K, p, U, W};
     dkm_idx step = step_of(K), ld;
 
     if (fits_lanes(K, p)) {
-        for (dkm_idx j = 0; j < K->nb; j += FEW)
-            dkm_ts_mixed_gemm_t(p, K->na, least(FEW, K->nb - j), dkm_tile_at(K, 0, j), K->ld, U,
-                                W + j * p);
-        return;
-    }
-    if (p == 1) {
-        back_one(K, U, W);
+        dkm_parallel_for(threads, (K->nb + FEW - 1) / FEW, some_columns, &parts);
         return;
     }
     for (dkm_idx j = 0; j < K->nb; j += step) {

@@ -2,6 +2,7 @@
 
 #include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
+#include "kernels/evaluation/tile_parallel.h"
 #include "linalg/backend/blas.h"
 
 #define STRIP_BYTES 4194304.0 /* so that a strip is still in cache when it is used */
@@ -84,7 +85,7 @@ static dkm_local strips_evaluate(dkm_strips *s, const dkm_panel *rows, dkm_idx c
         dkm_idx width = j + s->wide < K->nb ? s->wide : K->nb - j;
         dkm_tile_task job = {.A = rows, .B = &s->cols, .b = c0 + j, .scratch = s->scratch};
         dkm_tile part = {K->precision, K->na, width, K->ld, dkm_tile_at(K, 0, j)};
-        DKM_STEP(dkm_node_tile(s->C->kernel->node, &job, &part));
+        DKM_STEP(dkm_node_tile_parallel(s->C->kernel->node, &job, &part));
     }
 out:
     return local;

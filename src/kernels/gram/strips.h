@@ -56,11 +56,14 @@ void dkm_strips_close(dkm_strips *s);
 dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p);
 
 /** U += K V for a strip K, with V of K.nb x p and U of K.na x p, both row-major and double.
- *  Products of single precision values are added up in double. Local.
+ *  Products of single precision values are added up in double, on up to @p threads threads, or
+ *  those of the BLAS library. Local.
  *  @param[in] room  DKM_STRIP_WORKSPACE numbers of scratch */
-void dkm_strip_gemm(const dkm_tile *K, dkm_idx p, const double *V, double *U, double *room);
+void dkm_strip_gemm(int threads, const dkm_tile *K, dkm_idx p, const double *V, double *U,
+                    double *room);
 /** W += K'U for a strip K, with U of K.na x p and W of K.nb x p. Local. */
-void dkm_strip_gemm_t(const dkm_tile *K, dkm_idx p, const double *U, double *W, double *room);
+void dkm_strip_gemm_t(int threads, const dkm_tile *K, dkm_idx p, const double *U, double *W,
+                      double *room);
 enum { DKM_STRIP_WORKSPACE = 65536 };
 
 #endif

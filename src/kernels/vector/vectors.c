@@ -45,7 +45,7 @@ static int dot_whole(const dkm_node *node, const dkm_tile_task *job, const dkm_t
         return 0;
     A.rows = a->rows + job->a * width;
     B.rows = b->rows + job->b * width;
-    dkm_gemm_i16(&A, &B, C->precision, C->c, C->ld, job->A->room);
+    dkm_gemm_i16(&A, &B, C->precision, C->c, C->ld, job->A->room + job->thread * job->A->room_each);
     return 1;
 }
 

@@ -8,8 +8,11 @@
 #define SMALL_TRIANGLE   64 /* order that the library inverts itself */
 #define SYMMETRIZE_BLOCK 64 /* of a tile while a triangle is mirrored */
 
+/* How the libraries take their number of threads: whichever is linked has its own. */
 #if defined(__GNUC__)
 __attribute__((weak)) void openblas_set_num_threads(int threads);
+__attribute__((weak)) void MKL_Set_Num_Threads(int threads);
+__attribute__((weak)) void bli_thread_set_num_threads(int64_t threads);
 #endif
 
 static int blas_int(dkm_idx value)
@@ -140,12 +143,26 @@ int dkm_blas_takes_buffers(void)
 #endif
 }
 
-void dkm_blas_use_threads(const dkm_ctx *ctx)
+static void blas_set_threads(int threads)
 {
 #if defined(__GNUC__)
     if (openblas_set_num_threads)
-        openblas_set_num_threads(dkm_ctx_threads(ctx));
+        openblas_set_num_threads(threads);
+    if (MKL_Set_Num_Threads)
+        MKL_Set_Num_Threads(threads);
+    if (bli_thread_set_num_threads)
+        bli_thread_set_num_threads(threads);
 #else
-    (void)ctx;
+    (void)threads;
 #endif
+}
+
+void dkm_blas_use_threads(const dkm_ctx *ctx)
+{
+    blas_set_threads(dkm_ctx_threads(ctx));
+}
+
+void dkm_blas_use_one_thread(void)
+{
+    blas_set_threads(1);
 }

@@ -31,6 +31,10 @@ void dkm_blas_symmetrize(dkm_idx n, double *A, dkm_idx lda);
 /** Give the BLAS as many threads as the context says. Local. */
 void dkm_blas_use_threads(const dkm_ctx *ctx);
 
+/** Let the BLAS library use one thread, until dkm_blas_use_threads(): several threads of the rank
+ *  call it. Local. */
+void dkm_blas_use_one_thread(void);
+
 /** Whether the library is OpenBLAS, which takes a buffer for each thread. Local. */
 int dkm_blas_takes_buffers(void);
 

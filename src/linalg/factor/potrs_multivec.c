@@ -23,7 +23,7 @@
 #include "core/alloc.h"
 #include "core/minmax.h"
 #include "linalg/backend/blas.h"
-#include "linalg/kernels/gemm_tallskinny.h"
+#include "linalg/kernels/parallel_products.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
 #include "matrix/multivec_map.h"
@@ -171,7 +171,8 @@ static void potrs_gemm_n(potrs_ws *s, dkm_idx i0, dkm_idx i1, dkm_idx j0, dkm_id
     if (i1 <= i0 || j1 <= j0)
         return;
     memset(s->gain, 0, (size_t)((i1 - i0) * s->width) * s->size);
-    dkm_ts_gemm_n(&t, s->width, potrs_row_of(s, s->cols, j0), s->gain);
+    dkm_ts_gemm_n_parallel(dkm_ctx_threads(s->ctx), &t, s->width, potrs_row_of(s, s->cols, j0),
+                           s->gain);
     potrs_add_block(s, i1 - i0, s->gain, potrs_row_of(s, s->rows, i0));
 }
 
@@ -184,7 +185,8 @@ static void potrs_gemm_t(potrs_ws *s, dkm_idx i0, dkm_idx i1, dkm_idx j0, dkm_id
         dkm_ts_tile t = {L->precision, dkm_idx_min(PIECE_ROWS, i1 - il), j1 - j0, L->ld,
                          potrs_in_factor(s, il, j0)};
         memset(s->gain, 0, (size_t)((j1 - j0) * s->width) * s->size);
-        dkm_ts_gemm_t(&t, s->width, potrs_row_of(s, s->rows, il), s->gain);
+        dkm_ts_gemm_t_parallel(dkm_ctx_threads(s->ctx), &t, s->width, potrs_row_of(s, s->rows, il),
+                               s->gain);
         potrs_add_block(s, j1 - j0, s->gain, potrs_row_of(s, s->part, j0 - s->c0));
     }
 }

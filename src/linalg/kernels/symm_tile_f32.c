@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#define CACHE_ROWS    256
-#define CACHE_COLS    128
+#define CACHE_ROWS    DKM_FUSED_ROWS
+#define CACHE_COLS    DKM_FUSED_COLS
 #define VECTOR_FLOATS (DKM_SIMD_BYTES / 4)
 #define CACHE_LINE    16 /* numbers */
 #define GROUP         6  /* columns of W at a time */
@@ -183,19 +183,16 @@ static void fused_add_part(const dkm_fused_tile *t, const float *next)
     }
 }
 
-static void gemm(const dkm_fused_tile *t)
+static void block(const dkm_fused_tile *t, dkm_idx i, dkm_idx j)
 {
-    for (dkm_idx j = 0; j < t->nb; j += CACHE_COLS)
-        for (dkm_idx i = 0; i < t->na; i += CACHE_ROWS) {
-            dkm_idx next = j + CACHE_COLS;
-            dkm_fused_tile part = *t;
-            part.na = dkm_idx_min(CACHE_ROWS, t->na - i);
-            part.nb = dkm_idx_min(CACHE_COLS, t->nb - j);
-            part.T += i + j * t->ld;
-            fused_accumulate(&part, i, j);
-            fused_add_part(&part,
-                           i + CACHE_ROWS < t->na ? part.T + CACHE_ROWS : t->T + next * t->ld);
-        }
+    dkm_idx row = i * CACHE_ROWS, col = j * CACHE_COLS, next = col + CACHE_COLS;
+    dkm_fused_tile part = *t;
+
+    part.na = dkm_idx_min(CACHE_ROWS, t->na - row);
+    part.nb = dkm_idx_min(CACHE_COLS, t->nb - col);
+    part.T += row + col * t->ld;
+    fused_accumulate(&part, row, col);
+    fused_add_part(&part, row + CACHE_ROWS < t->na ? part.T + CACHE_ROWS : t->T + next * t->ld);
 }
 
-const dkm_fused_kernels DKM_SIMD(dkm_fused_kernels) = {gemm};
+const dkm_fused_kernels DKM_SIMD(dkm_fused_kernels) = {block};

@@ -18,18 +18,14 @@ typedef struct dkm_fused_tile {
     double *restrict W_rows, *restrict W_cols; /**< likewise */
 } dkm_fused_tile;
 
-/** The product below for one instruction set. */
+enum { DKM_FUSED_ROWS = 256, DKM_FUSED_COLS = 128 }; /**< of a block that stays in cache */
+
+/** The product of parallel_products.h for one instruction set. */
 typedef struct dkm_fused_kernels {
-    void (*gemm)(const dkm_fused_tile *t);
+    /** What the @p i th block of rows and @p j th of columns adds. */
+    void (*block)(const dkm_fused_tile *t, dkm_idx i, dkm_idx j);
 } dkm_fused_kernels;
 
 DKM_SIMD_DECLARE(dkm_fused_kernels, dkm_fused_kernels);
-
-/** W_rows += T V_cols where there are V_cols, and W_cols += T'V_rows where there are V_rows. Local.
- */
-static inline void dkm_tile_gemm_fused(const dkm_fused_tile *t)
-{
-    DKM_SIMD_SELECT(dkm_fused_kernels)->gemm(t);
-}
 
 #endif

@@ -20,8 +20,9 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/parallel.h"
 #include "linalg/backend/blas.h"
-#include "linalg/kernels/gemm_tallskinny.h"
+#include "linalg/kernels/parallel_products.h"
 #include "matrix/dmat_impl.h"
 
 #define COLUMN_BYTES (128 << 20) /* of V at a time, all of it */
@@ -51,6 +52,11 @@ dkm_idx dkm_symm_max_cols(dkm_idx m)
 static int symm_is_skinny(const dkm_symm *s)
 {
     return s->p > 1 && s->p <= DKM_NRHS_MAX;
+}
+
+static int symm_threads(const dkm_symm *s)
+{
+    return dkm_ctx_threads(dkm_grid_ctx(s->shape->grid));
 }
 
 static dkm_local symm_alloc(dkm_symm *s)
@@ -139,26 +145,27 @@ void dkm_symm_finish(dkm_symm *s, double *rows, dkm_idx ld)
     symm_store_result(s, &s->cols, s->W_cols, 1, rows, ld);
 }
 
-/* W_I += T V_J, and W_J += T'V_I, for the tile T from local place (il, jl) on. */
-static void symm_tile_n(dkm_symm *s, dkm_idx il, dkm_idx jl, const dkm_ts_tile *t)
+/* W_I += T V_J, and W_J += T'V_I, for the tile T from local place (il, jl) on, on some threads; the
+ * BLAS library has its own. */
+static void symm_tile_n(dkm_symm *s, int threads, dkm_idx il, dkm_idx jl, const dkm_ts_tile *t)
 {
     const void *V = symm_numbers_of(s, s->V_cols, jl);
     void *W = symm_numbers_of(s, s->W_rows, il);
 
     if (symm_is_skinny(s))
-        dkm_ts_gemm_n(t, s->width, V, W);
+        dkm_ts_gemm_n_parallel(threads, t, s->width, V, W);
     else
         dkm_blas_gemm(t->precision, 'N', 'T', s->p, t->na, t->nb, 1.0, V, s->p, t->T, t->ld, 1.0, W,
                       s->p);
 }
 
-static void symm_tile_t(dkm_symm *s, dkm_idx il, dkm_idx jl, const dkm_ts_tile *t)
+static void symm_tile_t(dkm_symm *s, int threads, dkm_idx il, dkm_idx jl, const dkm_ts_tile *t)
 {
     const void *V = symm_numbers_of(s, s->V_rows, il);
     void *W = symm_numbers_of(s, s->W_cols, jl);
 
     if (symm_is_skinny(s))
-        dkm_ts_gemm_t(t, s->width, V, W);
+        dkm_ts_gemm_t_parallel(threads, t, s->width, V, W);
     else
         dkm_blas_gemm(t->precision, 'N', 'N', s->p, t->nb, t->na, 1.0, V, s->p, t->T, t->ld, 1.0, W,
                       s->p);
@@ -183,9 +190,9 @@ void dkm_symm_accumulate_tile(dkm_symm *s, dkm_idx il, dkm_idx jl, dkm_idx na, d
 {
     dkm_ts_tile t = {s->shape->precision, na, nb, ld, tile};
 
-    symm_tile_n(s, il, jl, &t);
+    symm_tile_n(s, symm_threads(s), il, jl, &t);
     symm_clear_diagonal(s, il, jl, na, nb, tile, ld);
-    symm_tile_t(s, il, jl, &t);
+    symm_tile_t(s, symm_threads(s), il, jl, &t);
 }
 
 static const void *symm_scatter_result(const dkm_dmat *K, dkm_idx il, dkm_idx jl)
@@ -195,20 +202,36 @@ static const void *symm_scatter_result(const dkm_dmat *K, dkm_idx il, dkm_idx jl
     return K->precision == DKM_F64 ? (const void *)(K->a.f64 + k) : (const void *)(K->a.f32 + k);
 }
 
+/* Part of K on one side of the diagonal, in blocks of tall x wide. */
+typedef struct symm_rectangle {
+    dkm_symm *s;
+    const dkm_dmat *K;
+    dkm_idx il, jl, na, nb, tall, wide;
+} symm_rectangle;
+
+static void symm_add_block(void *user, dkm_idx i, dkm_idx j)
+{
+    const symm_rectangle *r = user;
+    dkm_idx row = i * r->tall, col = j * r->wide, il = r->il + row, jl = r->jl + col;
+    dkm_ts_tile t = {r->K->precision, dkm_idx_min(r->tall, r->na - row),
+                     dkm_idx_min(r->wide, r->nb - col), r->K->ld,
+                     symm_scatter_result(r->K, il, jl)};
+
+    symm_tile_t(r->s, 1, il, jl, &t);
+    symm_tile_n(r->s, 1, il, jl, &t);
+}
+
 /* Local rows [from, to) of local columns [jl, jl + nb): all on one side of the diagonal. */
 static void symm_add_rectangle(dkm_symm *s, const dkm_dmat *K, dkm_idx from, dkm_idx to, dkm_idx jl,
                                dkm_idx nb)
 {
-    dkm_idx tall = symm_is_skinny(s) ? CACHE_ROWS : TILE,
-            wide = symm_is_skinny(s) ? CACHE_COLS : TILE;
+    int skinny = symm_is_skinny(s);
+    symm_rectangle r = {
+        s, K, from, jl, to - from, nb, skinny ? CACHE_ROWS : TILE, skinny ? CACHE_COLS : TILE};
 
-    for (dkm_idx j = jl; j < jl + nb; j += wide)
-        for (dkm_idx il = from; il < to; il += tall) {
-            dkm_ts_tile t = {K->precision, dkm_idx_min(tall, to - il),
-                             dkm_idx_min(wide, jl + nb - j), K->ld, symm_scatter_result(K, il, j)};
-            symm_tile_t(s, il, j, &t);
-            symm_tile_n(s, il, j, &t);
-        }
+    if (to > from)
+        dkm_wavefront(skinny ? symm_threads(s) : 1, (r.na + r.tall - 1) / r.tall,
+                      (nb + r.wide - 1) / r.wide, symm_add_block, &r);
 }
 
 /* The block on the diagonal in local columns from jl on, n x n at local row il. */

@@ -4,7 +4,7 @@
 #include "linalg/symm/symm_multivec_f32.h"
 
 #include "core/alloc.h"
-#include "linalg/kernels/symm_tile_f32.h"
+#include "linalg/kernels/parallel_products.h"
 #include "matrix/dmat_impl.h"
 
 /* Columns of what a product keeps object by object. */
@@ -54,7 +54,7 @@ void dkm_symm_f32_accumulate_tile(dkm_symm_f32 *r, dkm_idx il, dkm_idx jl, const
                               .W_rows = r->W_rows + il,
                               .W_cols = r->W_cols + jl};
 
-    dkm_tile_gemm_fused(&t);
+    dkm_tile_gemm_fused(dkm_ctx_threads(dkm_grid_ctx(K->grid)), &t);
 }
 
 void dkm_symm_f32_finish(const dkm_symm_f32 *r)

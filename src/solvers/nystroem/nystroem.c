@@ -105,6 +105,7 @@ out:
 typedef struct work {
     dkm_strip_visitor visitor;
     dkm_nystroem_pass *pass;
+    int threads;
     dkm_idx q; /* columns of V, W and U: p of the pass, and zeros */
     double *V, *W, *U, *room;
     double sums[2];
@@ -148,7 +149,7 @@ static void nystroem_use_panel(dkm_strip_visitor *self, dkm_idx il, const dkm_ti
 
     if (w->V) {
         memset(w->U, 0, (size_t)(K->na * w->q) * sizeof *w->U);
-        dkm_strip_gemm(K, w->q, w->V, w->U, w->room);
+        dkm_strip_gemm(w->threads, K, w->q, w->V, w->U, w->room);
     } else {
         nystroem_pad(K->na, p, T, w->q, w->U);
     }
@@ -157,7 +158,7 @@ static void nystroem_use_panel(dkm_strip_visitor *self, dkm_idx il, const dkm_ti
     if (pass->F)
         nystroem_unpad(K->na, w->q, w->U, p, pass->F + il * p);
     if (w->W)
-        dkm_strip_gemm_t(K, w->q, w->U, w->W, w->room);
+        dkm_strip_gemm_t(w->threads, K, w->q, w->U, w->W, w->room);
 }
 
 static dkm_local nystroem_open_work(const dkm_nystroem *s, work *w)
@@ -179,7 +180,7 @@ out:
 dkm_status dkm_nystroem_products(dkm_nystroem *s, dkm_nystroem_pass *pass)
 {
     dkm_status status = DKM_OK;
-    work w = {.visitor = {nystroem_use_panel}, .pass = pass};
+    work w = {.visitor = {nystroem_use_panel}, .pass = pass, .threads = dkm_ctx_threads(s->ctx)};
 
     DKM_AGREE(s->ctx, nystroem_open_work(s, &w));
     if (pass->V) {

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "linalg/kernels/symm_tile_f32.h"
+#include "linalg/kernels/parallel_products.h"
 #include "solvers/nystroem/nystroem_impl.h"
 
 typedef struct work {
     dkm_strip_visitor visitor;
     dkm_nystroem_pass *pass;
+    int threads;
     dkm_idx n, rows; /* of K_mn across, and of a strip at the most */
     float *in;       /* V, or a strip of T */
     double *out;     /* W, or a strip of F */
@@ -38,7 +39,7 @@ static void products_f32_n(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *
     t.V_cols = w->in;
     t.W_rows = w->out;
     memset(w->out, 0, (size_t)(w->rows * p) * sizeof *w->out);
-    dkm_tile_gemm_fused(&t);
+    dkm_tile_gemm_fused(w->threads, &t);
     for (dkm_idx i = 0; i < K->na; i++)
         for (dkm_idx k = 0; k < p; k++)
             w->pass->F[(il + i) * p + k] = w->out[i + k * w->rows];
@@ -56,7 +57,7 @@ static void products_f32_t(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *
     for (dkm_idx i = 0; i < K->na; i++)
         for (dkm_idx k = 0; k < p; k++)
             w->in[i + k * w->rows] = (float)w->pass->T[(il + i) * p + k];
-    dkm_tile_gemm_fused(&t);
+    dkm_tile_gemm_fused(w->threads, &t);
 }
 
 /* V from row-major numbers on every rank. */
@@ -99,6 +100,7 @@ dkm_status dkm_nystroem_products_f32(dkm_nystroem *s, dkm_nystroem_pass *pass)
     dkm_status status = DKM_OK;
     work w = {.visitor = {pass->V ? products_f32_n : products_f32_t},
               .pass = pass,
+              .threads = dkm_ctx_threads(s->ctx),
               .n = s->n,
               .rows = s->strips.rows};
     dkm_idx p = pass->p, in = pass->V ? s->n : w.rows, out = pass->V ? w.rows : s->n;

@@ -1,0 +1,89 @@
+/* A tile in parts of columns, one thread a part: product and map of a part are done by the same
+ * thread, which is also the first to touch its memory. Cost: that of the tile; nothing is sent. */
+#include "kernels/evaluation/tile_parallel.h"
+
+#include "core/minmax.h"
+#include "core/parallel.h"
+#include "linalg/backend/blas.h"
+
+#define GEMM_COLS 256 /* of a part, so that gemm is efficient */
+#define FEW_COLS  32  /* of parts of a small tile, and of one whose elements are dear */
+
+typedef struct tile_parts {
+    const dkm_node *root;
+    const dkm_tile_task *job;
+    const dkm_tile *C;
+    dkm_idx each;    /* columns of a part */
+    dkm_idx scratch; /* tiles that a part needs */
+    dkm_status code; /* of the first part that failed */
+} tile_parts;
+
+static int runs_on_one_thread(const dkm_node *root)
+{
+    for (dkm_idx i = 0; i < root->size; i++)
+        if (root[i].kind->callback)
+            return 1;
+    return 0;
+}
+
+static int has_gemm(const dkm_node *root, const dkm_panel *A)
+{
+    for (dkm_idx i = 0; i < root->size; i++)
+        if (root[i].slot >= 0 && dkm_panel_objs(A, &root[i])->type == DKM_DENSE)
+            return 1;
+    return 0;
+}
+
+static dkm_idx columns_of_part(const tile_parts *p, int threads)
+{
+    dkm_idx share = (p->C->nb + threads - 1) / threads;
+
+    return dkm_idx_min(has_gemm(p->root, p->job->A) ? GEMM_COLS : FEW_COLS,
+                       dkm_idx_max(share, FEW_COLS));
+}
+
+static void evaluate_part(void *user, dkm_idx k, int thread)
+{
+    tile_parts *p = user;
+    const dkm_tile *C = p->C;
+    dkm_idx j = k * p->each;
+    dkm_tile part = {C->precision, C->na, dkm_idx_min(p->each, C->nb - j), C->ld, NULL};
+    dkm_tile room = {C->precision, C->na, C->nb, C->na, p->job->scratch};
+    dkm_tile_task job = *p->job;
+    dkm_tile dots;
+    dkm_local local;
+
+    part.c = dkm_tile_at(C, 0, j);
+    job.b += j;
+    job.thread = thread;
+    if (job.first)
+        job.first += j;
+    if (job.scratch)
+        job.scratch = dkm_tile_at(&room, 0, j * p->scratch);
+    if (job.dots) {
+        dots = *job.dots;
+        dots.c = dkm_tile_at(job.dots, 0, j);
+        dots.nb = part.nb;
+        job.dots = &dots;
+    }
+    local = dkm_node_tile(p->root, &job, &part);
+    if (local.code != DKM_OK)
+#pragma omp critical(dkm_tile_part)
+        p->code = local.code;
+}
+
+dkm_local dkm_node_tile_parallel(const dkm_node *root, const dkm_tile_task *job, const dkm_tile *C)
+{
+    const dkm_ctx *ctx = job->A->of->ctx;
+    int threads = (int)dkm_idx_min(dkm_ctx_threads(ctx), job->A->threads);
+    tile_parts p = {.root = root, .job = job, .C = C, .code = DKM_OK};
+
+    if (threads <= 1 || C->nb <= FEW_COLS || runs_on_one_thread(root))
+        return dkm_node_tile(root, job, C);
+    p.each = columns_of_part(&p, threads);
+    p.scratch = dkm_node_scratch(root);
+    dkm_blas_use_one_thread();
+    dkm_parallel_for(threads, (C->nb + p.each - 1) / p.each, evaluate_part, &p);
+    dkm_blas_use_threads(ctx);
+    return (dkm_local){p.code};
+}
