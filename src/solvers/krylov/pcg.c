@@ -19,6 +19,7 @@
 #include "core/alloc.h"
 
 #define DEFAULT_PATIENCE 6 /* where the settings say nothing */
+#define RATE_STEPS       3 /* after which the rate of convergence is known */
 #define RECURRENCE_MARGIN                                                                          \
     0.5 /* of the tolerance, for the residual carried along: rounding adds to it ... */
 #define RECURRENCE_MARGIN_FROM 1e-3 /* ... but not to one so large */
@@ -80,6 +81,16 @@ static void pcg_note_residual(dkm_pcg_run *c, int steps, double target)
     dkm_log(c->ctx, DKM_DEBUG, "conjugate gradients, step %d: residual %.2e", steps, now);
 }
 
+/* Whether the steps still to come, at the mean rate of those since the residual was measured, are
+ * more than they are worth. */
+static int pcg_too_slow(const dkm_pcg_run *c, int steps, double target)
+{
+    double gained = log(c->start / c->best), left = log(c->best / target);
+
+    return c->settings->worth > 0 && steps >= RATE_STEPS &&
+           !(left * steps <= c->settings->worth * gained);
+}
+
 /* Steps from R = Y - A X, or from the state of an earlier run, until the residual carried along is
  * small or stops shrinking. Formulas hold for every column; one whose direction has no length left
  * stays where it is. */
@@ -92,6 +103,7 @@ static dkm_status pcg_run(dkm_pcg_run *c, int resumed, dkm_pcg_outcome *o)
         (s->tolerance < RECURRENCE_MARGIN_FROM ? RECURRENCE_MARGIN : 0.999) * s->tolerance;
     int patience = s->patience > 0 ? s->patience : DEFAULT_PATIENCE;
     double *alpha = c->dq, *beta = c->zq;
+    int before = resumed ? 0 : o->steps;
 
     if (!resumed) { /* z = M r, d = z */
         DKM_TRY(dkm_linop_apply(&s->M, &c->R, &c->Z));
@@ -108,7 +120,7 @@ static dkm_status pcg_run(dkm_pcg_run *c, int resumed, dkm_pcg_outcome *o)
         dkm_multivec_axpy_columns(1.0, alpha, &c->D, c->X);
         dkm_multivec_axpy_columns(-1.0, alpha, &c->Q, &c->R);
         pcg_note_residual(c, ++o->steps, target);
-        if (c->best <= target)
+        if (c->best <= target || pcg_too_slow(c, o->steps - before, target))
             break;
         /* z = M r, beta = z'(r - r_old) / (r'd)_old, where r - r_old = -alpha q */
         DKM_TRY(dkm_linop_apply(&s->M, &c->R, &c->Z));

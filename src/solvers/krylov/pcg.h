@@ -18,6 +18,8 @@ typedef struct dkm_pcg_settings {
                              on from what was measured */
     dkm_linop M;        /**< preconditioner, about the inverse of A */
     int patience;       /**< steps without a smaller residual before a run is given up; 0 is 6 */
+    double worth;       /**< steps beyond which another method is faster: a run that would take more
+                             from where it is, at the rate so far, is given up; 0: never */
     dkm_multivec *left; /**< may be NULL; takes Y - A X as measured at the end */
     double *history;    /**< may be NULL; room for max_steps residuals, as carried along */
     const char *stage;  /**< may be NULL; the operator and all it depends on, where states of steps
@@ -32,8 +34,8 @@ typedef struct dkm_pcg_outcome {
 
 /** Solve A X = Y for symmetric positive definite A, starting from zero.
  *
- *  Collective. Ends when the measured residual meets the tolerance, stops shrinking, or the steps
- *  are used up; the caller judges the outcome.
+ *  Collective. Ends when the measured residual meets the tolerance, stops shrinking, would take too
+ *  long, or the steps are used up; the caller judges the outcome.
  *
  *  @param[in]  Y  right-hand sides
  *  @param[out] X  initialized with room for as many columns

@@ -9,6 +9,11 @@
  * are solved in blocks of columns, so that the vectors of the iteration stay small compared with
  * the matrix.
  *
+ * Where the matrix is too ill-conditioned for single precision, iterations soon cost more than a
+ * factor in double would. So their number is predicted, by the condition number of the
+ * preconditioned matrix where the factor had to be shifted, and by the rate of convergence after
+ * three iterations; the caller goes on in double when it is too large.
+ *
  * Cost per rank: n^3 / (3 ranks) flops in single precision, and per iteration 2 n^2 p / ranks in
  * double and the same in single; communication of linalg/factor/potrf.c in half the bytes. Held:
  * n^2 / ranks single, and as many double numbers where K is stored. */
@@ -45,6 +50,7 @@ typedef struct mixed {
     dkm_dmat *K;    /* double, or NULL: computed anew */
     dkm_dmat *L;    /* single */
     double largest; /* eigenvalue of K, roughly */
+    double worth;   /* iterations that pay; 0: any number */
     dkm_multivec
         probe; /* a vector that goes through every solve with L L', as inverse power steps */
     dkm_multivec block; /* room for right-hand sides and the probe, without gaps */
@@ -66,6 +72,29 @@ static dkm_status mixed_make_f32(mixed *s)
     return status;
 }
 
+/* Iterations of conjugate gradients until @p tolerance for condition number @p c of the
+ * preconditioned matrix: each divides the error by (sqrt(c) + 1) / (sqrt(c) - 1) at least. */
+static double mixed_predicted_steps(double c, double tolerance)
+{
+    double root = sqrt(c);
+
+    return log(2.0 / tolerance) / log((root + 1.0) / (root - 1.0));
+}
+
+/* Whether a factor of K + (gamma + shift) I is worth its while: single precision failed without, so
+ * that K has eigenvalues near zero, and gamma / (gamma + shift) is the least of the preconditioned
+ * matrix. */
+static int mixed_shift_pays(const mixed *s, double shift, double tolerance)
+{
+    return s->worth <= 0 || mixed_predicted_steps(1.0 + shift / s->gamma, tolerance) <= s->worth;
+}
+
+/* The shift of an attempt. */
+static double mixed_next_shift(const mixed *s, int step, double last)
+{
+    return step == 0 ? 0 : step == 1 ? SHIFT_START * s->largest : 4.0 * last;
+}
+
 /* K + (gamma + shift) I in single precision, the shift being that of an attempt. */
 static dkm_status mixed_begin_attempt(mixed *s, int step, dkm_idx potrf_info, dkm_ridge_info *info)
 {
@@ -74,7 +103,7 @@ static dkm_status mixed_begin_attempt(mixed *s, int step, dkm_idx potrf_info, dk
     DKM_TRY(mixed_make_f32(s));
     if (step == 0)
         DKM_TRY(dkm_largest_eigenvalue(s->L, &s->largest));
-    info->shift = step == 0 ? 0 : step == 1 ? SHIFT_START * s->largest : 4.0 * info->shift;
+    info->shift = mixed_next_shift(s, step, info->shift);
     if (step > 0)
         dkm_log(s->ctx, DKM_INFO,
                 "single precision cannot factor K + gamma I (leading minor %lld): shifting the "
@@ -106,7 +135,7 @@ out:
     return status;
 }
 
-static dkm_status mixed_factor(mixed *s, dkm_ridge_info *info)
+static dkm_status mixed_factor(mixed *s, double tolerance, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_idx potrf_info = 0;
@@ -114,6 +143,9 @@ static dkm_status mixed_factor(mixed *s, dkm_ridge_info *info)
 
     DKM_TRY(mixed_restore(s, &kept, info));
     for (int step = (int)kept.meta[0]; step <= SHIFT_STEPS; step++) {
+        if (step > 0 && kept.from == 0 &&
+            !mixed_shift_pays(s, mixed_next_shift(s, step, info->shift), tolerance))
+            break;
         if (kept.from == 0)
             DKM_TRY(mixed_begin_attempt(s, step, potrf_info, info));
         kept.A = s->L;
@@ -126,10 +158,10 @@ static dkm_status mixed_factor(mixed *s, dkm_ridge_info *info)
         if (status != DKM_OK || potrf_info == 0)
             goto out;
     }
-    DKM_AGREE(s->ctx, dkm_fail(s->ctx, DKM_ERR_NUMERIC,
-                               "K + gamma I cannot be factored in single precision (leading minor "
-                               "%lld): use --precision double or a larger gamma",
-                               (long long)potrf_info));
+    DKM_AGREE(s->ctx, dkm_error_user(s->ctx, DKM_ERR_NUMERIC,
+                                     "K + gamma I cannot be factored in single precision (leading "
+                                     "minor %lld): use --precision double or a larger gamma",
+                                     (long long)potrf_info));
 out:
     return status;
 }
@@ -232,6 +264,7 @@ static dkm_status mixed_solve_columns(mixed *s, const dkm_ridge_settings *settin
     dkm_kernel_op K = {s->grid, s->X, s->nb, s->K, 1.0, s->gamma};
     dkm_pcg_settings how = {.tolerance = settings->tolerance,
                             .max_steps = MAX_ITERATIONS,
+                            .worth = s->worth,
                             .A = {dkm_kernel_op_apply, &K},
                             .M = {mixed_precondition, s}};
     dkm_pcg_outcome outcome = {0};
@@ -303,20 +336,21 @@ static double mixed_condition(const mixed *s, double shift)
 }
 
 dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
-                          const dkm_ridge_settings *settings, int keep, int refine,
-                          const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info)
+                          const dkm_ridge_settings *settings, int keep, int refine, double worth,
+                          const dkm_dmat *Y, dkm_dmat **K, dkm_dmat **B, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     mixed s = {.grid = dkm_dmat_grid(Y), .kernel = kernel, .X = X, .m = dkm_dmat_rows(Y), .nb = nb};
 
-    *B = NULL;
+    *B = *K = NULL;
+    s.worth = worth;
     *info = (dkm_ridge_info){.precision = refine ? "mixed" : "single", .recomputed = !keep};
     s.ctx = dkm_grid_ctx(s.grid);
     s.gamma = settings->gamma;
     DKM_AGREE(s.ctx, mixed_open_probe(&s));
     if (keep)
         DKM_TRY(dkm_gram(s.grid, kernel, X, nb, DKM_F64, &s.K));
-    DKM_TRY(mixed_factor(&s, info));
+    DKM_TRY(mixed_factor(&s, settings->tolerance, info));
     dkm_phase_begin(s.ctx, "refine");
     status = mixed_solve_all(&s, settings, refine, Y, B, info);
     dkm_phase_end(s.ctx);
@@ -325,6 +359,6 @@ dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_i
 out:
     dkm_multivec_free(&s.probe);
     dkm_dmat_destroy(&s.L);
-    dkm_dmat_destroy(&s.K);
+    *K = s.K;
     return status;
 }
