@@ -36,7 +36,7 @@ static void hopfield_estimate(const dkm_settings *s, const dkm_kernel *kx, const
     dkm_cost_add_eigen(cost, &terms, held);
     dkm_cost_add_phase(cost, "net", held + dkm_cost_rows(&terms, 2.0 * bytes + 8.0 * m),
                        2.0 * m * m * cols, rates ? 0.0 : NAN);
-    dkm_cost_sum_up(cost, rates);
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {

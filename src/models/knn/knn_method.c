@@ -49,7 +49,7 @@ static void knn_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     dkm_cost_add_diagonal(cost, &terms, "inputs", data, (double)work->x_cols);
     if (dkm_settings_given(s, "ky"))
         dkm_cost_add_diagonal(cost, &terms, "outputs", data + diagonal, (double)work->y_cols);
-    dkm_cost_sum_up(cost, rates);
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {

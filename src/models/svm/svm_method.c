@@ -62,7 +62,7 @@ static void svm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     dkm_cost_add_phase(cost, "solve",
                        data + rows + NODE_BYTES * m * m + fmin(CACHE_BYTES, 4.0 * m * m),
                        6.0 * m * steps * (double)classes, NAN);
-    dkm_cost_sum_up(cost, rates);
+    dkm_cost_sum_up(cost, &terms);
 }
 
 static const dkm_setting settings[] = {
