@@ -49,6 +49,11 @@ typedef struct dkm_sink dkm_sink;
 DKM_NODISCARD dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role,
                                        const char *type, dkm_data **data);
 
+/** Say how many of the last columns of ARFF files are labels: inputs are the columns before them,
+ *  outputs the label sets. Logically collective.
+ *  @param[in] count  borrowed until it is replaced; NULL: none are */
+void dkm_data_label_columns(dkm_ctx *ctx, const dkm_idx *count);
+
 /** Write all of @p data to a file whose ending says how (.npy .csv .tsv .h5 .txt). Collective.
  *  The file appears complete or not at all. */
 DKM_NODISCARD dkm_status dkm_data_write(const dkm_data *data, const char *where);

@@ -26,9 +26,12 @@ typedef enum dkm_missing {
     DKM_MISSING_MEDIAN
 } dkm_missing;
 
+/** Standardize dense inputs, and leave others as they are. */
+enum { DKM_STANDARDIZE_DENSE = 2 };
+
 typedef struct dkm_table_settings {
     dkm_missing missing;
-    int standardize;
+    int standardize; /**< 1, 0, or DKM_STANDARDIZE_DENSE */
 } dkm_table_settings;
 
 /** Learn from the file of training inputs. Collective; reads it once more where its columns are

@@ -69,6 +69,29 @@ bad 'missing value, and the model was trained with --missing drop' predict d.h5 
     --x 'small.csv[:, a]' -o made/q.csv
 bad 'columns, and the model was trained on 3' predict m1.h5 --x 'small.csv[:, 0:2]' -o made/q.csv
 
+# ARFF, dense and sparse, with the last columns as labels; an XML file may count them.
+printf '%% a comment\n@relation r\n@attribute size numeric\n@attribute "the color" {red, green}\n' >toy.arff
+printf '@ATTRIBUTE a {0,1}\n@attribute b {0,1}\n@data\n1.5, red, 1, 0\n2.5, green, 0, 1\n0.5, ?, 1, 1\n3, red, 0, 0\n' >>toy.arff
+printf '@relation r\n@attribute u numeric\n@attribute v numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n{0 1.5,2 1}\n{0 2.5, 1 1,3 1}\n{0 0.5,1 0.5,2 1,3 1}\n{ 0 3}\n' >sparse.arff
+printf '<labels>\n<label name="a"></label>\n<label name="b"></label>\n</labels>\n' >names.xml
+printf '0\n1\n0,1\n\n' >sets.csv
+for ranks in 1 3; do
+    good "$ranks" fit krr --x toy.arff --y toy.arff --labels 2 --missing mean --kx 'rbf(sigma=1)' --gamma 1e-3 -o a.h5
+    says out 'label sets, 2 labels' "labels of ARFF"
+    good "$ranks" predict a.h5 --x toy.arff --labels 2 -o a.csv
+    cmp -s a.csv sets.csv || fail "dense ARFF on $ranks ranks: $(cat a.csv)"
+    good "$ranks" fit krr --x sparse.arff --y sparse.arff --labels names.xml --kx 'rbf(sigma=1)' --gamma 1e-3 -o a.h5
+    good "$ranks" predict a.h5 --x sparse.arff --labels 2 -o a.csv
+    cmp -s a.csv sets.csv || fail "sparse ARFF on $ranks ranks: $(cat a.csv)"
+    good "$ranks" score --truth sparse.arff --pred a.csv --labels 2 --loss hamming
+    [ "$(value hamming)" = 0 ] || fail "ARFF as truth: $(cat out)"
+done
+printf '@relation r\n@attribute u numeric\n@data\n{3 1}\n' >bad.arff
+bad 'bad.arff:4: columns of a sparse row' gram --x bad.arff --kx linear -o made/g.csv
+printf '@relation r\n@attribute u numeric\n' >cut.arff
+bad 'no line @data' gram --x cut.arff --kx linear -o made/g.csv
+bad 'there are 4 columns' fit krr --x sparse.arff --y sparse.arff --labels 4 --kx linear --gamma 1 -o made/m.h5
+
 # Settings are chosen with the same columns.
 good 3 cv krr --x 'train.csv[:, !plant]' --y 'train.csv[:, plant]' --kx 'rbf(sigma=1)' \
     --gamma 1e-2,1e4 --missing median --standardize --folds 3 --loss accuracy

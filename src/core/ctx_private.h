@@ -35,6 +35,7 @@ typedef enum dkm_lent {
     DKM_LENT_LOADING, /**< the file being loaded, innermost first; NULL when there is none */
     DKM_LENT_FOLDER,  /**< the folder in which a model's kernels are; NULL: beside the model */
     DKM_LENT_TABLE,   /**< the table that inputs go through; NULL when there is none */
+    DKM_LENT_LABEL_COLUMNS, /**< how many of the last columns of ARFF files are labels; or NULL */
     DKM_LENT_COUNT
 } dkm_lent;
 

@@ -42,6 +42,7 @@ static const option options[] = {
              "that: the loss of the outer folds is then what to expect of the choice"},
     ROW_TRY,
     ROWS_TABLE,
+    ROW_LABELS,
     {.name = "loss",
      .kind = OPT_WORD,
      .metavar = "LOSS",

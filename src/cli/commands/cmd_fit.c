@@ -96,6 +96,7 @@ out:
 static const option options[] = {
     ROW_OUTPUT("model file to write, .h5"),
     ROWS_TABLE,
+    ROW_LABELS,
     {.name = "stream",
      .kind = OPT_FLAG,
      .help =

@@ -41,6 +41,7 @@ static const option options[] = {
     ROW_X("new inputs, of the kind the model was trained on"),
     ROW_X_TYPE,
     ROW_KERNEL_DIR,
+    ROW_LABELS,
     ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
     {0}};
 

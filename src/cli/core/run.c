@@ -1,6 +1,7 @@
 #include "cli/core/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <dkmap/blas_memory.h>
@@ -234,6 +235,47 @@ out:
     return status;
 }
 
+/* Labels that an XML file of Mulan names; -1 where it cannot be read. */
+static dkm_idx count_named_labels(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    dkm_idx count = 0;
+    char word[8] = "";
+    int c;
+
+    if (!file)
+        return -1;
+    while ((c = getc(file)) != EOF) {
+        memmove(word, word + 1, sizeof word - 2);
+        word[sizeof word - 2] = (char)c;
+        count += strncmp(word, "<label ", sizeof word - 1) == 0;
+    }
+    fclose(file);
+    return count;
+}
+
+/* --labels N, or the XML file that names them, which rank 0 reads. */
+static dkm_status run_read_labels(run *r)
+{
+    dkm_status status = DKM_OK;
+    const char *text = args_text(r->args, "labels");
+    char *end;
+
+    if (!text)
+        return DKM_OK;
+    r->labels = (dkm_idx)strtoll(text, &end, 10);
+    if (*end) {
+        r->labels = dkm_ctx_rank(r->ctx) == 0 ? count_named_labels(text) : 0;
+        MPI_Bcast(&r->labels, 1, MPI_INT64_T, 0, dkm_ctx_comm(r->ctx));
+    }
+    DKM_REQUIRE(r->ctx, r->labels >= 1, DKM_ERR_ARG,
+                "--labels %s: a number of columns, or an XML file with a <label .../> for each",
+                text);
+    dkm_data_label_columns(r->ctx, &r->labels);
+out:
+    return status;
+}
+
 /* Common options that need the context; only commands that compute have them. */
 static dkm_status run_begin(run *r)
 {
@@ -241,6 +283,8 @@ static dkm_status run_begin(run *r)
 
     if (args_accepts(r->args, "svm-base"))
         dkm_ctx_set_svm_base(r->ctx, run_svm_base(r));
+    if (args_accepts(r->args, "labels"))
+        DKM_TRY(run_read_labels(r));
     if (!args_accepts(r->args, "grid"))
         return DKM_OK;
     dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));

@@ -20,6 +20,7 @@ typedef struct run {
     dkm_checkpoint *checkpoint; /**< NULL without --checkpoint */
     listener *listener;
     double started;
+    dkm_idx labels; /**< columns of labels in ARFF files, by --labels */
 } run;
 
 /** Run the command of @p a. Collective on @p comm.

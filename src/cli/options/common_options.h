@@ -43,6 +43,12 @@
             "bring the columns of the inputs to mean 0 and deviation 1, and new inputs by the "    \
             "same numbers"                                                                         \
     }
+#define ROW_LABELS                                                                                 \
+    {                                                                                              \
+        .name = "labels", .kind = OPT_TEXT, .metavar = "N|FILE",                                   \
+        .help = "of ARFF files: how many of the last columns are labels, or the XML file that "    \
+                "names them; inputs are the columns before them, outputs the label sets"           \
+    }
 #define ROW_Y_TYPE                                                                                 \
     {                                                                                              \
         .name = "y-type", .kind = OPT_WORD, .metavar = "TYPE", .choices = TYPE_WORDS,              \
@@ -52,9 +58,10 @@
     {                                                                                              \
         .name = "kx", .kind = OPT_TEXT, .flags = OPT_REQUIRED, .metavar = "KERNEL",                \
         .help = "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), "        \
-                "laplace(sigma=1), expdot(sigma=1), cosine; of strings ssk(r=3, lambda=0.01), "    \
-                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3), align(open=10, extend=1); "      \
-                "class, labels, set, "                                                             \
+                "matern(nu=1.5, sigma=1), rq(alpha=1, sigma=1), laplace(sigma=1), "                \
+                "expdot(sigma=1), cosine, tanimoto; of strings ssk(r=3, lambda=0.01), "            \
+                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3), "                                \
+                "smith-waterman(open=10, extend=1); class, labels, set, "                          \
                 "diffusion(tau=1), gram, "                                                         \
                 "distance; and of kernels sum, product, scale, power, exp, normalize, rownorm, "   \
                 "rbf"                                                                              \

@@ -7,7 +7,6 @@
 
 #include "core/alloc.h"
 #include "core/checked.h"
-#include "data/builder.h"
 #include "io/formats/dense.h"
 #include "io/path.h"
 #include "io/text/cells.h"
@@ -270,7 +269,8 @@ static dkm_local csv_read(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx c
         DKM_STEP(dkm_textfile_seek(&state->text, file, first + i * step));
         DKM_STEP(dkm_text_next(&state->text.text, &line, &length));
         if (file->missing_ok || file->skip || file->categories)
-            DKM_STEP(dkm_cells_read(&state->text.text, separator, file, c0, c1,
+            DKM_STEP(dkm_cells_read(&state->text.text, separator, file,
+                                    (dkm_cell_range){0, file->d, c0, c1},
                                     objs->values + i * (c1 - c0)));
         else
             DKM_STEP(dkm_fields_read(&state->text.text, separator, file->d, c0, c1,
@@ -280,32 +280,13 @@ out:
     return local;
 }
 
-/* The text of one column of each row. */
 static dkm_local csv_read_text(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count,
                                dkm_idx c, dkm_objs *objs)
 {
     csv *state = file->state;
-    dkm_local local = DKM_LOCAL_OK;
-    dkm_idx length;
-    dkm_builder g;
-    char *line;
 
-    DKM_STEP(dkm_builder_begin(&g, objs, file->ctx, DKM_STRINGS, count, 0));
-    for (dkm_idx i = 0; i < count; i++) {
-        const char *at;
-        dkm_cell cell = {"", 0};
-        DKM_STEP(dkm_textfile_seek(&state->text, file, first + i * step));
-        DKM_STEP(dkm_text_next(&state->text.text, &line, &length));
-        at = line;
-        for (dkm_idx k = 0; at && k <= c; k++)
-            cell = dkm_cell_take(&at, (dkm_separator)state->front[SEPARATOR]);
-        DKM_STEP(dkm_builder_bytes(&g, cell.text, cell.length));
-        g.used += dkm_cell_copy(cell, objs->bytes + g.used - cell.length) - cell.length;
-        dkm_builder_next(&g);
-    }
-    DKM_STEP(dkm_builder_end(&g));
-out:
-    return local;
+    return dkm_cells_read_text(&state->text, file, (dkm_separator)state->front[SEPARATOR], first,
+                               step, count, c, objs);
 }
 
 static void csv_close(dkm_file *file)

@@ -62,7 +62,8 @@ char *dkm_format_endings(char *list, size_t room);
     X(lines)                                                                                       \
     X(fasta)                                                                                       \
     X(sets)                                                                                        \
-    X(mtx)
+    X(mtx)                                                                                         \
+    X(arff)
 
 #define DKM_FORMAT_DECLARE(name) extern const dkm_format dkm_format_##name;
 DKM_FORMAT_LIST(DKM_FORMAT_DECLARE)

@@ -214,16 +214,19 @@ dkm_status dkm_table_learn(dkm_ctx *ctx, const char *where, const char *type,
                            const dkm_table_settings *settings, dkm_table **table)
 {
     dkm_status status = DKM_OK;
+    dkm_table_settings wanted = *settings;
     dkm_source *source = NULL;
     dkm_table *t = NULL;
 
     *table = NULL;
     DKM_TRY(dkm_source_open(ctx, where, DKM_INPUTS, type, &source));
-    if (!is_needed(source, settings))
+    if (wanted.standardize == DKM_STANDARDIZE_DENSE)
+        wanted.standardize = source->file.type == DKM_DENSE;
+    if (!is_needed(source, &wanted))
         goto out;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &t));
     t->ctx = ctx;
-    t->settings = *settings;
+    t->settings = wanted;
     DKM_TRY(learn_from(source, t));
     *table = t;
     t = NULL;

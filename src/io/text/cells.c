@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/builder.h"
 #include "io/formats/numbers.h"
 #include "io/text/scan.h"
 
@@ -132,24 +133,52 @@ static dkm_local read_cell(const dkm_text *text, const dkm_file *file, dkm_idx c
 }
 
 dkm_local dkm_cells_read(const dkm_text *text, dkm_separator separator, const dkm_file *file,
-                         dkm_idx c0, dkm_idx c1, double *values)
+                         dkm_cell_range range, double *values)
 {
     const char *at = text->line;
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx c = 0;
+    dkm_idx field = 0;
 
-    for (; at && c < file->d; c++) {
+    for (; at && field < range.fields; field++) {
         dkm_cell cell = dkm_cell_take(&at, separator);
-        if (c < c0 || c >= c1)
+        dkm_idx c = field - range.shift;
+        if (c < range.c0 || c >= range.c1)
             continue;
-        values[c - c0] = 0.0;
+        values[c - range.c0] = 0.0;
         if (!file->skip || !file->skip[c])
-            DKM_STEP(read_cell(text, file, c, cell, &values[c - c0]));
+            DKM_STEP(read_cell(text, file, c, cell, &values[c - range.c0]));
     }
-    if (at || c < file->d)
-        local =
-            dkm_fail_line(text, "%lld fields where the first row has %lld",
-                          (long long)dkm_fields_count(text->line, separator), (long long)file->d);
+    if (at || field < range.fields)
+        local = dkm_fail_line(text, "%lld fields where the first row has %lld",
+                              (long long)dkm_fields_count(text->line, separator),
+                              (long long)range.fields);
+out:
+    return local;
+}
+
+dkm_local dkm_cells_read_text(dkm_textfile *text, const dkm_file *file, dkm_separator separator,
+                              dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx field,
+                              dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx length;
+    dkm_builder g;
+    char *line;
+
+    DKM_STEP(dkm_builder_begin(&g, objs, file->ctx, DKM_STRINGS, count, 0));
+    for (dkm_idx i = 0; i < count; i++) {
+        const char *at;
+        dkm_cell cell = {"", 0};
+        DKM_STEP(dkm_textfile_seek(text, file, first + i * step));
+        DKM_STEP(dkm_text_next(&text->text, &line, &length));
+        at = line;
+        for (dkm_idx k = 0; at && k <= field; k++)
+            cell = dkm_cell_take(&at, separator);
+        DKM_STEP(dkm_builder_bytes(&g, cell.text, cell.length));
+        g.used += dkm_cell_copy(cell, objs->bytes + g.used - cell.length) - cell.length;
+        dkm_builder_next(&g);
+    }
+    DKM_STEP(dkm_builder_end(&g));
 out:
     return local;
 }
