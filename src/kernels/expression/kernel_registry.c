@@ -7,6 +7,9 @@
     X(poly)                                                                                        \
     X(rbf)                                                                                         \
     X(rbf_of)                                                                                      \
+    X(matern)                                                                                      \
+    X(rq)                                                                                          \
+    X(tanimoto)                                                                                    \
     X(laplace)                                                                                     \
     X(expdot)                                                                                      \
     X(cosine)                                                                                      \
@@ -18,6 +21,7 @@
     X(mismatch)                                                                                    \
     X(ssk)                                                                                         \
     X(ssk_gaps)                                                                                    \
+    X(smith_waterman)                                                                              \
     X(align)                                                                                       \
     X(gram)                                                                                        \
     X(distance)                                                                                    \

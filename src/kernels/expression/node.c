@@ -2,6 +2,7 @@
 #include "kernels/expression/node.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "kernels/expression/params.h"
 #include "kernels/expression/registered.h"
@@ -32,11 +33,46 @@ static dkm_idx node_distance(const char *a, dkm_idx na, const char *b, dkm_idx n
     return row[nb];
 }
 
+/* Names that other programs have. */
+static const char *other_name(const char *text, dkm_idx length)
+{
+    static const struct {
+        const char *other, *advice;
+    } known[] = {
+        {"gaussian", "it is rbf(sigma=1) here"},
+        {"gauss", "it is rbf(sigma=1) here"},
+        {"rbfdot", "it is rbf(sigma=1) here"},
+        {"polynomial", "it is poly(degree=3, c=1) here"},
+        {"polydot", "it is poly(degree=3, c=1) here"},
+        {"laplacian", "it is laplace(sigma=1) here"},
+        {"laplacedot", "it is laplace(sigma=1) here"},
+        {"vanilladot", "it is linear here"},
+        {"precomputed", "it is gram here, with --x-type gram"},
+        {"jaccard", "it is tanimoto here"},
+        {"rationalquadratic", "it is rq(alpha=1, sigma=1) here"},
+        {"sigmoid", "tanh(a <x, x'> + b) has negative eigenvalues for most a and b, so it is no "
+                    "kernel; rbf or poly do what it is used for"},
+        {"tanh",
+         "tanh(a <x, x'> + b) has negative eigenvalues for most a and b, so it is no kernel; "
+         "rbf or poly do what it is used for"},
+    };
+
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if ((dkm_idx)strlen(known[k].other) == length &&
+            strncasecmp(known[k].other, text, (size_t)length) == 0)
+            return known[k].advice;
+    return NULL;
+}
+
 static dkm_local fail_unknown(const dkm_expression *e, dkm_span name)
 {
     const char *text = e->text + name.at, *nearest = NULL;
+    const char *advice = other_name(text, name.length);
     dkm_idx best = 3;
 
+    if (advice)
+        return dkm_expression_fail(e, name.at, "unknown name '%.*s': %s", (int)name.length, text,
+                                   advice);
     for (dkm_idx k = 0; dkm_kernel_registry[k] && name.length < NAME_LIMIT; k++) {
         const char *known = dkm_kernel_registry[k]->name;
         dkm_idx off = node_distance(text, name.length, known, (dkm_idx)strlen(known));

@@ -138,20 +138,24 @@ out:
 static const char *smith_waterman_align_refuse(const dkm_node *node)
 {
     (void)node;
-    return "align needs parasail (Debian: libparasail-dev), and dkmap was built without it";
+    return "smith-waterman needs parasail (Debian: libparasail-dev), and dkmap was built without "
+           "it";
 }
 
 #define WITH_PARASAIL(f) NULL
 
 #endif
 
-const dkm_kernel_class dkm_kernel_class_align = {
-    .name = "align",
-    .types = DKM_TYPE_BIT(DKM_STRINGS),
-    .params = DKM_PARAMS({.name = "open", .range = DKM_COUNT_OR_ZERO, .default_value = 10},
-                         {.name = "extend", .range = DKM_COUNT_OR_ZERO, .default_value = 1}),
-    .precompute_params = 2,
-    .refuse = smith_waterman_align_refuse,
-    .precompute = WITH_PARASAIL(align_digest),
-    .self = WITH_PARASAIL(dkm_panel_diag_from_extra),
-    .tile = WITH_PARASAIL(align_tile)};
+#define SMITH_WATERMAN(text)                                                                       \
+    {                                                                                              \
+        .name = text, .types = DKM_TYPE_BIT(DKM_STRINGS),                                          \
+        .params = DKM_PARAMS({.name = "open", .range = DKM_COUNT_OR_ZERO, .default_value = 10},    \
+                             {.name = "extend", .range = DKM_COUNT_OR_ZERO, .default_value = 1}),  \
+        .precompute_params = 2, .refuse = smith_waterman_align_refuse,                             \
+        .precompute = WITH_PARASAIL(align_digest),                                                 \
+        .self = WITH_PARASAIL(dkm_panel_diag_from_extra), .tile = WITH_PARASAIL(align_tile)        \
+    }
+
+const dkm_kernel_class dkm_kernel_class_smith_waterman = SMITH_WATERMAN("smith-waterman");
+/* The name that it had at first, which model files may have. */
+const dkm_kernel_class dkm_kernel_class_align = SMITH_WATERMAN("align");

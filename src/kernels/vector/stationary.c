@@ -1,0 +1,137 @@
+/* matern and rq: kernels of the distance r = ||x - x'|| alone, smoother and rougher than rbf.
+ *
+ *   matern(nu=1/2)  exp(-r / sigma)
+ *   matern(nu=3/2)  (1 + t) exp(-t),             t = sqrt(3) r / sigma
+ *   matern(nu=5/2)  (1 + t + t^2 / 3) exp(-t),   t = sqrt(5) r / sigma
+ *   rq(alpha)       (1 + r^2 / (2 alpha sigma^2))^-alpha, a mixture of rbf kernels of many widths
+ *
+ * (Rasmussen, Williams 2006, section 4.2). With a width per column they take sum_k
+ * (x_k - x'_k)^2 / sigma_k^2 for r^2 / sigma^2: columns are divided by their widths beforehand.
+ * Distances come from inner products, as those of rbf do. */
+#include <math.h>
+
+#include "kernels/evaluation/median_distance.h"
+#include "kernels/evaluation/row_transform.h"
+#include "kernels/vector/vectors.h"
+
+enum { SIGMA, SHAPE }; /* nu, or alpha */
+
+/* A value from r^2 / sigma^2. */
+typedef double (*profile)(const dkm_node *node, double square);
+
+static double matern(const dkm_node *node, double square)
+{
+    double nu = dkm_node_param(node, SHAPE), t = sqrt(2.0 * nu * square);
+
+    return (nu == 0.5 ? 1.0 : nu == 1.5 ? 1.0 + t : 1.0 + t + t * t / 3.0) * exp(-t);
+}
+
+static double rational_quadratic(const dkm_node *node, double square)
+{
+    double alpha = dkm_node_param(node, SHAPE);
+
+    return pow(1.0 + 0.5 * square / alpha, -alpha);
+}
+
+static double rate(const dkm_node *node)
+{
+    double sigma = dkm_node_widths(node) ? 1.0 : dkm_node_param(node, SIGMA);
+
+    return 1.0 / (sigma * sigma);
+}
+
+static dkm_local tile_by(profile of, const dkm_node *node, const dkm_tile_task *job,
+                         const dkm_tile *C)
+{
+    const double *a = dkm_panel_objs(job->A, node)->extra + job->a;
+    const double *b = dkm_panel_objs(job->B, node)->extra + job->b;
+    dkm_local local = dkm_vectors_dot(node, job, C);
+    double r = rate(node);
+
+    for (dkm_idx j = 0; j < C->nb; j++)
+        for (dkm_idx i = 0; i < C->na; i++)
+            dkm_tile_put(C, i, j, of(node, r * fmax(0.0, a[i] + b[j] - 2 * dkm_tile_get(C, i, j))));
+    return local;
+}
+
+static dkm_local matern_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    return tile_by(matern, node, job, C);
+}
+
+static dkm_local rq_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+{
+    return tile_by(rational_quadratic, node, job, C);
+}
+
+/* ||x||^2 + ||x'||^2 - 2 <x, x'> is off by eps max ||x||^2, about. */
+static double stationary_loss(const dkm_node *node, const dkm_panel *panel)
+{
+    const double *squares = dkm_panel_objs(panel, node)->extra;
+    double most = 0;
+
+    for (dkm_idx i = 0; i < panel->n; i++)
+        most = fmax(most, squares[i]);
+    return 2.0 * rate(node) * most;
+}
+
+static void rq_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+{
+    double alpha = dkm_node_param(node, SHAPE), r = rate(node);
+
+    for (dkm_idx i = 0; i < pairs->n; i++) {
+        double square = r * fmax(0.0, pairs->a[i] + pairs->b[i] - 2.0 * pairs->s[i]);
+        out->k[i] = rational_quadratic(node, square);
+        out->dk_ds[i] = r * out->k[i] / (1.0 + 0.5 * square / alpha);
+        out->dk_da[i] = -0.5 * out->dk_ds[i];
+    }
+}
+
+static const char *matern_refuse(const dkm_node *node)
+{
+    double nu = dkm_node_param(node, SHAPE);
+
+    return nu == 0.5 || nu == 1.5 || nu == 2.5
+               ? NULL
+               : "nu must be 0.5, 1.5 or 2.5; for greater ones take rbf";
+}
+
+static const char *const words[] = {"median", NULL};
+
+static dkm_status stationary_resolve(const dkm_kernel *kernel, const dkm_node *node, int k,
+                                     const dkm_data *X, double *number)
+{
+    (void)k;
+    return dkm_median_distance(kernel, node, X, number);
+}
+
+#define WIDTH                                                                                      \
+    {                                                                                              \
+        .name = "sigma", .range = DKM_POSITIVE, .default_value = 1, .is_list = 1, .words = words   \
+    }
+
+const dkm_kernel_class dkm_kernel_class_matern = {
+    .name = "matern",
+    .origin = DKM_ORIGIN_FREE,
+    .types = DKM_VECTOR_TYPES,
+    .params = DKM_PARAMS(WIDTH, {.name = "nu", .range = DKM_POSITIVE, .default_value = 1.5}),
+    .divides_columns = 1,
+    .refuse = matern_refuse,
+    .resolve = stationary_resolve,
+    .precompute = dkm_vectors_precompute,
+    .self = dkm_self_one,
+    .loss = stationary_loss,
+    .tile = matern_tile};
+
+const dkm_kernel_class dkm_kernel_class_rq = {
+    .name = "rq",
+    .origin = DKM_ORIGIN_FREE,
+    .types = DKM_VECTOR_TYPES,
+    .params = DKM_PARAMS(WIDTH, {.name = "alpha", .range = DKM_POSITIVE, .default_value = 1}),
+    .divides_columns = 1,
+    .resolve = stationary_resolve,
+    .precompute = dkm_vectors_precompute,
+    .self = dkm_self_one,
+    .loss = stationary_loss,
+    .tile = rq_tile,
+    .slopes = rq_slopes};
