@@ -39,6 +39,13 @@ dkm_status grid_search_open(grid_search *s, run *r)
 
     *s = (grid_search){.r = r, .settings = 1};
     list_rows(s);
+    DKM_REQUIRE(
+        r->ctx, !args_accepts(r->args, "kx") || args_given(r->args, "kx"), DKM_ERR_ARG,
+        "--kx is missing: fit chooses a kernel by itself, a search tries those it is given");
+    DKM_REQUIRE(r->ctx, !args_accepts(r->args, "gamma") || args_given(r->args, "gamma"),
+                DKM_ERR_ARG,
+                "--gamma is missing: fit chooses one by itself, a search tries those it is given, "
+                "such as --gamma 1e-6,1e-4,1e-2");
     DKM_TRY(param_grid_read(r, s->expressions, &s->param_grid));
     DKM_TRY(method_settings_read(r, &s->base));
     s->kernels = s->param_grid.count;

@@ -112,6 +112,9 @@ dkm_status method_learn_table(run *r, dkm_table **table)
     dkm_table_settings settings = {.missing = (dkm_missing)args_value(r->args, "missing", 0)->whole,
                                    .standardize = args_flag(r->args, "standardize")};
 
+    if (args_accepts(r->args, "kx") && !args_given(r->args, "kx") && !settings.standardize)
+        settings.standardize = DKM_STANDARDIZE_DENSE;
+
     *table = NULL;
     DKM_REQUIRE(r->ctx,
                 settings.missing != DKM_MISSING_DROP || !args_accepts(r->args, "stream") ||

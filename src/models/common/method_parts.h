@@ -14,13 +14,19 @@
 #define DKM_ROW_KX                                                                                 \
     {                                                                                              \
         .name = "kx", .kind = DKM_SETTING_KERNEL, .flags = DKM_SETTING_REQUIRED,                   \
-        .metavar = "KERNEL",                                                                       \
-        .help = "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), "        \
-                "laplace(sigma=1), expdot(sigma=1), cosine; of strings ssk(r=3, lambda=0.01), "    \
-                "spectrum(p=3), mismatch(p=5, k=1), strings(p=3), align(open=10, extend=1); "      \
-                "class, labels, set, diffusion(tau=1), gram, distance; and of kernels sum, "       \
-                "product, scale, power, exp, normalize, rownorm, rbf"                              \
+        .metavar = "KERNEL", .help = DKM_KX_HELP                                                   \
     }
+/** The same for a method that chooses a kernel itself: @p text says which. */
+#define DKM_ROW_KX_OR(text)                                                                        \
+    {                                                                                              \
+        .name = "kx", .kind = DKM_SETTING_KERNEL, .metavar = "KERNEL", .help = DKM_KX_HELP text    \
+    }
+#define DKM_KX_HELP                                                                                \
+    "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), matern(nu=1.5, "     \
+    "sigma=1), rq(alpha=1, sigma=1), laplace(sigma=1), expdot(sigma=1), cosine, tanimoto; of "     \
+    "strings ssk(r=3, lambda=0.01), spectrum(p=3), mismatch(p=5, k=1), strings(p=3), "             \
+    "smith-waterman(open=10, extend=1); class, labels, set, diffusion(tau=1), gram, distance; "    \
+    "and of kernels sum, product, scale, power, exp, normalize, rownorm, rbf, on"
 #define DKM_ROW_REGULARIZER(text)                                                                  \
     {                                                                                              \
         .name = "regularizer", .kind = DKM_SETTING_CHOICE, .metavar = "WORD",                      \

@@ -5,6 +5,7 @@
 
 #include <dkmap/krr.h>
 
+#include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 #include "solvers/nystroem/nystroem_impl.h"
 
@@ -145,6 +146,58 @@ static dkm_local krr_check(dkm_ctx *ctx, const dkm_settings *s)
     return DKM_LOCAL_OK;
 }
 
+/* The kernel that is set, or one for objects of a type; resolved where there are such. */
+static dkm_status krr_kernel(dkm_ctx *ctx, const dkm_settings *s, dkm_type type,
+                             const dkm_data *training, dkm_kernel **kx)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", training, kx));
+    if (*kx)
+        goto out;
+    DKM_TRY(dkm_kernel_parse(ctx, dkm_kernel_default_text(type), kx));
+    if (training)
+        DKM_TRY(dkm_kernel_resolve(*kx, training));
+out:
+    return status;
+}
+
+/* Gammas 10^from to 10^to, a decade apart. */
+static void fill_decades(int from, int to, double gammas[DKM_PATH_MOST], dkm_krr_settings *krr)
+{
+    krr->count = 0;
+    for (int e = from; e <= to; e++)
+        gammas[krr->count++] = pow(10.0, e);
+}
+
+/* Where no gamma is given: the one with the least leave-one-out error of decades from 1e-8 to 1e2,
+ * and of GROWTH more beyond the end at which the best lies, twice at most. */
+static dkm_status krr_fit_any(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
+                              const dkm_kernel *kx, double gammas[DKM_PATH_MOST],
+                              dkm_krr_settings *krr, dkm_model **model, dkm_krr_info *info)
+{
+    enum { GROWTH = 4, TRIES = 3 };
+    dkm_status status = DKM_OK;
+    int from = -8, to = 2;
+
+    if (krr->count > 0)
+        return dkm_krr_fit(ctx, X, Y, kx, krr, model, info);
+    for (int tries = 0; tries < TRIES; tries++) {
+        dkm_idx best;
+        dkm_model_destroy(model);
+        dkm_krr_info_free(info);
+        fill_decades(from, to, gammas, krr);
+        DKM_TRY(dkm_krr_fit(ctx, X, Y, kx, krr, model, info));
+        best = info->path.points ? info->path.best : 1;
+        if (best > 0 && best < krr->count - 1)
+            break;
+        from -= best == 0 ? GROWTH : 0;
+        to += best == 0 ? 0 : GROWTH;
+    }
+out:
+    return status;
+}
+
 /* Inputs are in memory, or read anew for every pass. */
 static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
                              dkm_source *source, const dkm_data *Y, dkm_model **model,
@@ -157,8 +210,14 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
     dkm_kernel *kx = NULL;
 
     krr_read(s, gammas, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
-    DKM_TRY(X ? dkm_krr_fit(ctx, X, Y, kx, &settings, model, &info)
+    DKM_REQUIRE(ctx, X || (dkm_settings_count(s, "kx") > 0 && settings.count > 0), DKM_ERR_ARG,
+                "inputs that are not kept need %skx and %sgamma: they are chosen from inputs in "
+                "memory",
+                s->prefix, s->prefix);
+    DKM_TRY(krr_kernel(ctx, s, X ? dkm_data_type(X) : DKM_DENSE, X, &kx));
+    if (X && report)
+        DKM_TRY(dkm_kernel_check_spread(kx, X, report));
+    DKM_TRY(X ? krr_fit_any(ctx, X, Y, kx, gammas, &settings, model, &info)
               : dkm_krr_fit_stream(ctx, source, Y, kx, &settings, model, &info));
     krr_report(report, kx, &settings, &info);
 out:
@@ -209,14 +268,16 @@ static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
 }
 
 static const dkm_setting settings[] = {
-    DKM_ROW_KX,
+    DKM_ROW_KX_OR("; when not given rbf(sigma=median) for rows of numbers, of which dense ones are "
+                  "standardized, normalize(spectrum(p=3)) for strings"),
     {.name = "gamma",
      .kind = DKM_SETTING_REAL,
-     .flags = DKM_SETTING_REQUIRED | DKM_SETTING_LIST | DKM_SETTING_POSITIVE,
+     .flags = DKM_SETTING_LIST | DKM_SETTING_POSITIVE,
      .metavar = "G[,G...]",
      .aliases = "ridge|alpha|",
      .help = "ridge > 0 that is added to the diagonal of the kernel matrix; of a list the one "
-             "with the least error is taken, and all errors are reported"},
+             "with the least error is taken, and all errors are reported; when not given decades "
+             "from 1e-8 to 1e2 are tried, and more where the best lies at an end"},
     {.name = "criterion",
      .kind = DKM_SETTING_CHOICE,
      .metavar = "WORD",

@@ -1,0 +1,22 @@
+/** @file kernel_default.h  A kernel for inputs when none is named, and whether a kernel suits them. */
+#ifndef DKMAP_MODELS_COMMON_KERNEL_DEFAULT_H
+#define DKMAP_MODELS_COMMON_KERNEL_DEFAULT_H
+
+#include <dkmap/kernel.h>
+
+#include "models/registry/report_impl.h"
+
+/** The kernel for objects of a type when none is named: rbf(sigma=median) for rows of numbers,
+ *  normalize(spectrum(p=3)) for strings, and so on. Local. */
+const char *dkm_kernel_default_text(dkm_type type);
+
+/** Warn where the kernel matrix of training inputs is nearly the identity, so that nothing is
+ *  learnt, or nearly constant, so that inputs cannot be told apart. Collective.
+ *
+ *  Looks at 3 n pairs of n = min(m, 256) inputs, evenly spaced: 95 % of |k(x, x')| /
+ *  sqrt(k(x, x) k(x', x')) are below 1e-6, or above 1 - 1e-6. Kernels that need the whole training
+ *  set are passed over. */
+DKM_NODISCARD dkm_status dkm_kernel_check_spread(const dkm_kernel *kernel, const dkm_data *X,
+                                                 dkm_report *report);
+
+#endif
