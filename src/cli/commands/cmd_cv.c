@@ -10,6 +10,8 @@ static dkm_status cv(run *r)
     DKM_TRY(validation_open(&v));
     DKM_TRY(dkm_cross_validate(r->ctx, &v.problem, &v.result));
     DKM_TRY(validation_write_folds(&v));
+    DKM_TRY(validation_refit(&v));
+    DKM_TRY(validation_write_table(&v));
     validation_report(&v);
 out:
     validation_close(&v);
@@ -53,6 +55,15 @@ static const option options[] = {
      .kind = OPT_TEXT,
      .metavar = "KERNEL",
      .help = "kernel of the outputs, of the loss kernel; --ky when not given"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "fit all examples with the best setting, and write the model, .h5"},
+    {.name = "table",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "write the mean loss of each setting and its standard error, as .csv"},
     {.name = "folds-out",
      .kind = OPT_TEXT,
      .metavar = "FILE",
@@ -72,8 +83,9 @@ static const char about[] =
     "here, and tells the "
     "mean loss of each on examples that were held out, with its standard error over the folds. "
     "Folds are random, the same for one --seed on any ranks, and keep the shares of classes. "
-    "Kernel matrices are computed once and cut for each fold. No model is written: give the best "
-    "setting to fit.";
+    "Kernel matrices are computed once and cut for each fold. With -o the best setting is fitted "
+    "to "
+    "all examples, and the model is written.";
 
 static const command cv_method = {
     .about = about,

@@ -22,6 +22,7 @@ void validation_close(validation *v)
     free_points(&v->kernel, v->grid_search.kernels);
     dkm_data_destroy(&v->Y);
     dkm_data_destroy(&v->X);
+    dkm_data_destroy(&v->named);
     grid_search_close(&v->grid_search);
     dkm_table_use(v->r->ctx, NULL);
     dkm_table_destroy(&v->table);
@@ -105,7 +106,7 @@ static dkm_status name_classes(validation *v)
         return DKM_OK;
     DKM_TRY(dkm_categories_learn(v->Y, NULL, &names));
     DKM_TRY(dkm_categories_encode(names, v->Y, &labels));
-    dkm_data_destroy(&v->Y);
+    v->named = v->Y;
     v->Y = labels;
 out:
     dkm_categories_destroy(&names);
@@ -117,6 +118,10 @@ dkm_status validation_open(validation *v)
     const args *a = v->r->args;
     dkm_status status = DKM_OK;
 
+    if (args_text(a, "output"))
+        DKM_TRY(run_check_model_path(v->r));
+    if (args_text(a, "table"))
+        DKM_TRY(dkm_file_check_writable(v->r->ctx, args_text(a, "table")));
     if (args_text(a, "folds-out"))
         DKM_TRY(dkm_file_check_writable(v->r->ctx, args_text(a, "folds-out")));
     DKM_TRY(grid_search_open(&v->grid_search, v->r));

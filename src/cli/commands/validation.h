@@ -14,6 +14,7 @@ typedef struct validation {
     dkm_cv_points points;
     dkm_cv_search *search;
     dkm_data *X, *Y;
+    dkm_data *named;  /**< the outputs where they were names of classes, or NULL */
     dkm_table *table; /**< that inputs went through, or NULL */
     dkm_kernel *loss_kernel;
     dkm_cv_problem problem;
@@ -28,6 +29,12 @@ void validation_close(validation *v);
 
 /** Write the outer fold of each example, from 1 on, where --folds-out asks for it. Collective. */
 DKM_NODISCARD dkm_status validation_write_folds(const validation *v);
+
+/** Fit all examples with the best setting and write the model, where -o asks for it. Collective. */
+DKM_NODISCARD dkm_status validation_refit(validation *v);
+
+/** Write the mean loss of each setting, where --table asks for it. Collective. */
+DKM_NODISCARD dkm_status validation_write_table(const validation *v);
 
 /** Tell the table of settings, the best one and its loss. Local; rank 0 prints. */
 void validation_report(const validation *v);

@@ -115,7 +115,13 @@ void validation_report(const validation *v)
         report_text(r, "output_kernel", dkm_cv_search_kernel_text(v->search, kernel, 1));
     tell_outer_folds(v);
     tell_loss(v);
+    if (grid_search_at_end(&v->grid_search, kernel, v->result.best % v->grid_search.settings,
+                           label))
+        dkm_log(r->ctx, DKM_WARN,
+                "the best value of %s lies at an end of its list: try more beyond it", label);
     report_seconds(r);
+    if (args_text(r->args, "output"))
+        report_text(r, "model", args_text(r->args, "output"));
 }
 
 dkm_status validation_write_folds(const validation *v)

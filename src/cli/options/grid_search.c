@@ -108,6 +108,18 @@ out:
     return status;
 }
 
+int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *name)
+{
+    for (int k = 0; s->lists[k]; k++) {
+        int64_t at = picked(s, setting, k), count = choices(s->r, s->lists[k]);
+        if (count >= 3 && (at == 0 || at == count - 1)) {
+            snprintf(name, GRID_SEARCH_LABEL, "--%s", s->lists[k]);
+            return 1;
+        }
+    }
+    return param_grid_at_end(&s->param_grid, kernel, name, GRID_SEARCH_LABEL);
+}
+
 void grid_search_label(const grid_search *s, int64_t kernel, int64_t setting, char *label)
 {
     size_t used;

@@ -33,6 +33,10 @@ void grid_search_close(grid_search *s);
 DKM_NODISCARD dkm_status grid_search_at(const grid_search *s, int64_t kernel, int64_t setting,
                                         dkm_settings **settings);
 
+/** Whether a value of a point is the first or last of three or more numbers. Local.
+ *  @param[out] name  the first such option or name, at most GRID_SEARCH_LABEL bytes */
+int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *name);
+
 /** A point for a person, as "s=0.1,gamma=1e-3": what does not vary is left out. At most
  *  GRID_SEARCH_LABEL bytes. Local. */
 void grid_search_label(const grid_search *s, int64_t kernel, int64_t setting, char *label);

@@ -210,3 +210,16 @@ void param_grid_label(const param_grid *t, int64_t k, char *label)
         used += (size_t)snprintf(label + used, PARAM_LABEL - used, "%s%s=%s", n ? "," : "",
                                  t->name[n].name, param_grid_value_of(t, k, &t->name[n]));
 }
+
+int param_grid_at_end(const param_grid *t, int64_t k, char *name, size_t size)
+{
+    for (int n = 0; n < t->names; n++) {
+        const param_values *v = &t->name[n];
+        const char *taken = param_grid_value_of(t, k, v);
+        if (v->count >= 3 && (taken == v->values[0] || taken == v->values[v->count - 1])) {
+            snprintf(name, size, "$%s", v->name);
+            return 1;
+        }
+    }
+    return 0;
+}
