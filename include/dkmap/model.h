@@ -52,6 +52,22 @@ int dkm_model_svm_base(const dkm_model *model);
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */
 DKM_NODISCARD dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);
 
+/** What dkm_model_predict() gives. */
+typedef enum dkm_prediction {
+    DKM_PREDICT_OUTPUTS,
+    DKM_PREDICT_SCORES, /**< decision values: dense rows, one column per class or label, ascending */
+    DKM_PREDICT_PROBABILITIES /**< of classes: softmax of the scores, with the slope that has the
+                                   least leave-one-out log loss */
+} dkm_prediction;
+
+/** Choose what a model of krr or svm predicts. Collective.
+ *  @param[in] threshold  of label sets: labels with such a score are predicted, 0.5 by default; NaN:
+ *                        that with the greatest leave-one-out F1 of the examples
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other models and outputs; DKM_ERR_ARG for a model that
+ *          was fitted without leave-one-out errors */
+DKM_NODISCARD dkm_status dkm_model_choose_prediction(dkm_model *model, dkm_prediction prediction,
+                                                     double threshold);
+
 /** How many rows to predict at a time, so that working memory stays bounded whatever their number.
  *  Local; the same on every rank. */
 dkm_idx dkm_model_batch_rows(const dkm_model *model);

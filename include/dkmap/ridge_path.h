@@ -31,6 +31,9 @@ typedef enum dkm_path_solver {
 
 typedef enum dkm_path_select { DKM_SELECT_LOO, DKM_SELECT_GCV } dkm_path_select;
 
+/** Right-hand sides are label sets. */
+enum { DKM_PATH_LABEL_SETS = 2 };
+
 typedef struct dkm_path_settings {
     dkm_idx count;        /**< of gammas, 1 to DKM_PATH_MOST */
     const double *gammas; /**< each > 0, borrowed */
@@ -39,7 +42,8 @@ typedef struct dkm_path_settings {
     dkm_path_select select; /**< the error that decides */
     int errors;             /**< wanted for a single gamma too; a list always has them */
     int classes; /**< right-hand sides are 1 in the column of a class and 0 in the others, less
-                      the means: tell how often the left out class is not found */
+                      the means: tell how often the left out class is not found, and calibrate
+                      probabilities; DKM_PATH_LABEL_SETS: 1 in the columns of some labels */
     const double
         *means;        /**< of each column, that were taken off the right-hand sides; NULL: none */
     dkm_storage keep;  /**< of the matrix beside its eigenvectors, for residuals */
@@ -50,6 +54,10 @@ typedef struct dkm_path_point {
     double gamma;
     double loo, gcv; /**< NaN when not asked for, or when K + gamma I has no factor */
     double wrong;    /**< leave-one-out error rate of classes; else NaN */
+    double level;    /**< of classes, the slope a of softmax(a f) with the least leave-one-out log
+                          loss; of label sets, the threshold of f with the greatest mean F1 of the
+                          examples; else NaN */
+    double level_score; /**< that log loss, or F1 */
 } dkm_path_point;
 
 typedef struct dkm_path_info {

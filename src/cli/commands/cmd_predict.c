@@ -1,3 +1,5 @@
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/commands.h"
@@ -16,11 +18,42 @@ static dkm_local cmd_predict_check_objects(run *r, const dkm_model *model)
                     r->args->positionals[0]);
 }
 
+/* --scores, --proba and --threshold. */
+static dkm_status choose_prediction(run *r, dkm_model *model)
+{
+    dkm_status status = DKM_OK;
+    int scores = args_flag(r->args, "scores"), probabilities = args_flag(r->args, "proba");
+    const char *text = args_text(r->args, "threshold");
+    double threshold = 0.5;
+    char *end = NULL;
+
+    if (!scores && !probabilities && !text)
+        return DKM_OK;
+    DKM_REQUIRE(r->ctx, scores + probabilities + (text != NULL) == 1, DKM_ERR_ARG,
+                "give one of --scores, --proba and --threshold");
+    if (text && strcmp(text, "auto") != 0)
+        threshold = strtod(text, &end);
+    else if (text)
+        threshold = NAN;
+    DKM_REQUIRE(r->ctx, !end || (*end == '\0' && end != text && isfinite(threshold)), DKM_ERR_ARG,
+                "--threshold is a number or auto, not '%s'", text);
+    DKM_TRY(
+        run_error_context(r, r->args->positionals[0],
+                          dkm_model_choose_prediction(model,
+                                                      scores          ? DKM_PREDICT_SCORES
+                                                      : probabilities ? DKM_PREDICT_PROBABILITIES
+                                                                      : DKM_PREDICT_OUTPUTS,
+                                                      threshold)));
+out:
+    return status;
+}
+
 static dkm_status cmd_predict_prepare(run *r, dkm_model *model)
 {
     dkm_status status = DKM_OK;
 
     DKM_AGREE(r->ctx, cmd_predict_check_objects(r, model));
+    DKM_TRY(choose_prediction(r, model));
     DKM_TRY(preimage_choose(r, model));
 out:
     return status;
@@ -43,6 +76,20 @@ static const option options[] = {
     ROW_KERNEL_DIR,
     ROW_LABELS,
     ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
+    {.name = "scores",
+     .kind = OPT_FLAG,
+     .help = "write decision values instead, of models of krr and svm: one column per class or "
+             "label, ascending"},
+    {.name = "proba",
+     .kind = OPT_FLAG,
+     .help = "write probabilities of classes instead, of models of krr that were fitted with --loo "
+             "or several gammas: softmax of the scores, calibrated on leave-one-out predictions"},
+    {.name = "threshold",
+     .kind = OPT_TEXT,
+     .metavar = "T|auto",
+     .help =
+         "of label sets by krr: predict the labels with such a score, 0.5 when not given; auto: "
+         "that with the greatest leave-one-out F1 of the training examples"},
     {0}};
 
 const command command_predict = {

@@ -172,6 +172,54 @@ out:
     return status;
 }
 
+/* Rows become softmax(level f). */
+static void make_probabilities(const dkm_target_encoder *encoder, dkm_idx n, double *rows)
+{
+    for (dkm_idx i = 0; i < n; i++) {
+        double *row = rows + i * encoder->cols, sum = 0;
+        double most = row[target_encoder_largest(row, encoder->cols)];
+        for (dkm_idx j = 0; j < encoder->cols; j++)
+            sum += row[j] = exp(encoder->level * (row[j] - most));
+        for (dkm_idx j = 0; j < encoder->cols; j++)
+            row[j] /= sum;
+    }
+}
+
+dkm_local dkm_target_encoder_choose(dkm_target_encoder *encoder, dkm_prediction prediction,
+                                    double threshold)
+{
+    int probabilities = prediction == DKM_PREDICT_PROBABILITIES;
+
+    if (prediction != DKM_PREDICT_OUTPUTS && !encoder->classes)
+        return dkm_fail(encoder->ctx, DKM_ERR_UNSUPPORTED,
+                        "the model predicts numbers: scores and probabilities are of classes");
+    if (probabilities && encoder->type != DKM_LABELS)
+        return dkm_fail(encoder->ctx, DKM_ERR_UNSUPPORTED,
+                        "probabilities are of classes, not of label sets: predict their scores");
+    if ((probabilities || isnan(threshold)) && encoder->level <= 0)
+        return dkm_fail(
+            encoder->ctx, DKM_ERR_ARG,
+            "the model was fitted without leave-one-out errors, which %s chosen by: fit "
+            "krr with --loo, or several gammas",
+            probabilities ? "probabilities are" : "the threshold is");
+    encoder->prediction = prediction;
+    if (encoder->type == DKM_LABEL_SETS)
+        encoder->threshold = isnan(threshold) ? encoder->level : threshold;
+    return DKM_LOCAL_OK;
+}
+
+dkm_type dkm_target_encoder_type(const dkm_target_encoder *encoder)
+{
+    return encoder->prediction == DKM_PREDICT_OUTPUTS ? encoder->type : DKM_DENSE;
+}
+
+dkm_idx dkm_target_encoder_output_cols(const dkm_target_encoder *encoder)
+{
+    if (encoder->prediction != DKM_PREDICT_OUTPUTS || encoder->type == DKM_DENSE)
+        return encoder->cols;
+    return encoder->type == DKM_LABELS ? 1 : 0;
+}
+
 dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder, dkm_data **numbers,
                                      dkm_data **Y)
 {
@@ -180,7 +228,9 @@ dkm_status dkm_target_encoder_decode(const dkm_target_encoder *encoder, dkm_data
     double *labels;
 
     *Y = NULL;
-    if (!encoder->classes) {
+    if (encoder->prediction == DKM_PREDICT_PROBABILITIES)
+        make_probabilities(encoder, (*numbers)->mine.n, (*numbers)->mine.values);
+    if (!encoder->classes || encoder->prediction != DKM_PREDICT_OUTPUTS) {
         *Y = *numbers;
         *numbers = NULL;
         return DKM_OK;
@@ -209,6 +259,8 @@ dkm_local dkm_target_encoder_to_archive(const dkm_target_encoder *encoder, dkm_a
         DKM_STEP(dkm_archive_put_reals(archive, "classes", encoder->cols, encoder->classes));
     if (encoder->type == DKM_LABEL_SETS)
         DKM_STEP(dkm_archive_put_real(archive, "threshold", encoder->threshold));
+    if (encoder->level > 0)
+        DKM_STEP(dkm_archive_put_real(archive, "calibration", encoder->level));
 out:
     return local;
 }
@@ -226,6 +278,8 @@ dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder, const dkm
     encoder->type = dkm_type_from_name(type);
     if (encoder->type == DKM_DENSE)
         goto out;
+    if (dkm_archive_find(archive, "calibration"))
+        DKM_STEP(dkm_archive_number(archive, "calibration", 0, HUGE_VAL, &encoder->level));
     DKM_STEP(dkm_archive_reals(archive, "classes", &count, &classes));
     if ((encoder->type != DKM_LABELS && encoder->type != DKM_LABEL_SETS) || count < 1 ||
         count != encoder->cols)

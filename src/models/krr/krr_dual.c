@@ -64,7 +64,7 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, dkm_kernel_text(kernel), &settings->layout));
     DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings->center, &T));
     DKM_TRY(krr_dual_solve(s, settings, T, &path));
-    s->outputs.gamma = dkm_krr_outputs_path(&s->outputs, settings).gammas[path.best];
+    dkm_krr_outputs_take(&s->outputs, settings, &path);
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(Y), &path, info);
     if (info)
         info->form = "dual";
@@ -95,6 +95,17 @@ out:
     dkm_dmat_destroy(&F);
     dkm_dmat_destroy(&K);
     return status;
+}
+
+static dkm_local krr_dual_choose(void *state, dkm_prediction prediction, double threshold,
+                                 dkm_type *type, dkm_idx *cols)
+{
+    dkm_target_encoder *encoder = &((krr *)state)->outputs.encoder;
+    dkm_local local = dkm_target_encoder_choose(encoder, prediction, threshold);
+
+    *type = dkm_target_encoder_type(encoder);
+    *cols = dkm_target_encoder_output_cols(encoder);
+    return local;
 }
 
 static dkm_idx krr_dual_batch_rows(const void *state)
@@ -139,9 +150,9 @@ out:
 
 #define DUAL(word)                                                                                 \
     {                                                                                              \
-        .name = word, .predict = krr_dual_predict, .batch_rows = krr_dual_batch_rows,              \
-        .to_archive = krr_dual_to_archive, .from_archive = krr_dual_from_archive,                  \
-        .destroy = krr_dual_destroy                                                                \
+        .name = word, .predict = krr_dual_predict, .choose = krr_dual_choose,                      \
+        .batch_rows = krr_dual_batch_rows, .to_archive = krr_dual_to_archive,                      \
+        .from_archive = krr_dual_from_archive, .destroy = krr_dual_destroy                         \
     }
 
 const dkm_model_class dkm_class_krr = DUAL("krr"), dkm_class_svm = DUAL("svm");

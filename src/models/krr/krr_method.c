@@ -78,6 +78,12 @@ static void report_path(dkm_report *report, const dkm_path_info *path)
     dkm_report_add_real(report, "gcv", best->gcv);
     if (labels)
         dkm_report_add_real(report, "loo_zero_one", best->wrong);
+    if (best->level > 0 && labels)
+        dkm_report_add_real(report, "loo_nll", best->level_score);
+    if (best->level > 0 && !labels) {
+        dkm_report_add_real(report, "threshold", best->level);
+        dkm_report_add_real(report, "loo_f1_examples", best->level_score);
+    }
 }
 
 static void krr_report(dkm_report *report, const dkm_kernel *kx, const dkm_krr_settings *settings,

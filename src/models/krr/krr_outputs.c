@@ -71,10 +71,20 @@ dkm_path_settings dkm_krr_outputs_path(const dkm_krr_outputs *head,
     s.solver = settings->solver;
     s.select = settings->select;
     s.errors = settings->loo;
-    s.classes = head->encoder.type == DKM_LABELS;
+    s.classes = head->encoder.type == DKM_LABELS       ? 1
+                : head->encoder.type == DKM_LABEL_SETS ? DKM_PATH_LABEL_SETS
+                                                       : 0;
     s.means = settings->center ? head->b : NULL;
     s.keep = settings->ridge.keep;
     return s;
+}
+
+void dkm_krr_outputs_take(dkm_krr_outputs *head, const dkm_krr_settings *settings,
+                          const dkm_path_info *path)
+{
+    head->gamma = dkm_krr_outputs_path(head, settings).gammas[path->best];
+    if (path->points && path->points[path->best].level > 0)
+        head->encoder.level = path->points[path->best].level;
 }
 
 void dkm_krr_outputs_report(const dkm_krr_outputs *head, const dkm_fitted_kernel *fitted, dkm_idx m,
@@ -96,9 +106,7 @@ void dkm_krr_outputs_report(const dkm_krr_outputs *head, const dkm_fitted_kernel
 
 dkm_idx dkm_krr_outputs_cols(const dkm_krr_outputs *head)
 {
-    return head->encoder.type == DKM_LABELS       ? 1
-           : head->encoder.type == DKM_LABEL_SETS ? 0
-                                                  : head->encoder.cols;
+    return dkm_target_encoder_output_cols(&head->encoder);
 }
 
 dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *head, dkm_dmat *F, dkm_data **Y)

@@ -31,6 +31,10 @@ void dkm_krr_outputs_clear(dkm_krr_outputs *outputs);
 dkm_path_settings dkm_krr_outputs_path(const dkm_krr_outputs *outputs,
                                        const dkm_krr_settings *settings);
 
+/** Keep the gamma that was chosen, and what leave-one-out predictions chose for it. Local. */
+void dkm_krr_outputs_take(dkm_krr_outputs *outputs, const dkm_krr_settings *settings,
+                          const dkm_path_info *path);
+
 /** Report all about a fit of @p m examples. Local; the points of the path move to @p info where
  *  they hold errors. */
 void dkm_krr_outputs_report(const dkm_krr_outputs *outputs, const dkm_fitted_kernel *fitted,

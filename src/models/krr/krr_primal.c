@@ -67,7 +67,7 @@ dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
     DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings->center, &T));
     path = dkm_krr_outputs_path(&s->outputs, settings);
     DKM_TRY(dkm_ridge_primal(X, s->fitted.nb, &path, T, &s->W, &found));
-    s->outputs.gamma = path.gammas[found.best];
+    dkm_krr_outputs_take(&s->outputs, settings, &found);
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(X), &found, info);
     if (info)
         info->form = "primal";
@@ -133,6 +133,17 @@ out:
     dkm_dmat_destroy(&F);
     dkm_dmat_destroy(&E);
     return status;
+}
+
+static dkm_local krr_primal_choose(void *state, dkm_prediction prediction, double threshold,
+                                   dkm_type *type, dkm_idx *cols)
+{
+    dkm_target_encoder *encoder = &((primal *)state)->outputs.encoder;
+    dkm_local local = dkm_target_encoder_choose(encoder, prediction, threshold);
+
+    *type = dkm_target_encoder_type(encoder);
+    *cols = dkm_target_encoder_output_cols(encoder);
+    return local;
 }
 
 static dkm_idx krr_primal_batch_rows(const void *state)
@@ -205,6 +216,7 @@ out:
 
 const dkm_model_class dkm_class_krr_primal = {.name = "krr-primal",
                                               .predict = krr_primal_predict,
+                                              .choose = krr_primal_choose,
                                               .batch_rows = krr_primal_batch_rows,
                                               .to_archive = krr_primal_to_archive,
                                               .from_archive = krr_primal_from_archive,

@@ -145,6 +145,23 @@ out:
     return status;
 }
 
+static dkm_local choose(dkm_model *model, dkm_prediction prediction, double threshold)
+{
+    if (!model->class->choose)
+        return dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
+                        "scores, probabilities and thresholds are of models of krr and svm, not of "
+                        "%s",
+                        model->class->name);
+    return model->class->choose(model->state, prediction, threshold, &model->output_type,
+                                &model->output_cols);
+}
+
+dkm_status dkm_model_choose_prediction(dkm_model *model, dkm_prediction prediction,
+                                       double threshold)
+{
+    return dkm_agree(model->ctx, choose(model, prediction, threshold));
+}
+
 /* Whether the method can do what is asked of it. */
 static dkm_local check_able(const dkm_model *model, int able)
 {

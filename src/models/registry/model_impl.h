@@ -12,6 +12,10 @@
 typedef struct dkm_model_class {
     const char *name;
     dkm_status (*predict)(void *state, const dkm_data *X, dkm_data **Y);
+    /** Choose what is predicted, and say of what type and width that is; NULL for methods that
+     *  predict outputs alone. Local. */
+    dkm_local (*choose)(void *state, dkm_prediction prediction, double threshold, dkm_type *type,
+                        dkm_idx *cols);
     /** Rows to predict at a time. Local. */
     dkm_idx (*batch_rows)(const void *state);
     /** Choose how coordinates become objects, and say what those are; takes over what the settings

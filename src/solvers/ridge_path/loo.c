@@ -12,18 +12,31 @@
 
 #include "core/alloc.h"
 
-/* Sums over all rows, one set a gamma. */
-enum { SQUARES, REST, TRACE, ONES, WRONG, SUMS };
+/* Sums over all rows, one set per gamma: of LEVELS slopes or thresholds as well. */
+enum { SQUARES, REST, TRACE, ONES, WRONG, LEVEL, LEVELS = 49, SUMS = LEVEL + LEVELS };
+
+/* The k-th slope, from 1 to 4096, or threshold, from 0.02 to 0.98. */
+static double level_at(const dkm_loo *loo, int k)
+{
+    return loo->settings->classes == DKM_PATH_LABEL_SETS ? 0.02 * (k + 1) : pow(2.0, 0.25 * k);
+}
 
 dkm_local dkm_loo_open(dkm_loo *loo, const dkm_multivec *T, dkm_idx m,
                        const dkm_path_settings *settings)
 {
     *loo = (dkm_loo){.T = T, .m = m, .settings = settings};
-    return dkm_calloc(T->ctx, settings->count * SUMS, &loo->sums);
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_calloc(T->ctx, settings->count * SUMS, &loo->sums));
+    if (settings->classes)
+        DKM_STEP(dkm_alloc(T->ctx, T->cols, &loo->row));
+out:
+    return local;
 }
 
 void dkm_loo_close(dkm_loo *loo)
 {
+    DKM_FREE(loo->row);
     DKM_FREE(loo->sums);
 }
 
@@ -53,6 +66,41 @@ static double loo_residual(const dkm_loo *loo, const dkm_loo_piece *piece, dkm_i
     return (b * (p / q) + c) / (p * (p / q) + q);
 }
 
+/* -log of the probability of class @p truth under softmax(a f). */
+static double log_loss(const double *f, dkm_idx n, dkm_idx truth, double a)
+{
+    double most = f[0], sum = 0;
+
+    for (dkm_idx j = 1; j < n; j++)
+        most = f[j] > most ? f[j] : most;
+    for (dkm_idx j = 0; j < n; j++)
+        sum += exp(a * (f[j] - most));
+    return log(sum) - a * (f[truth] - most);
+}
+
+/* F1 of the labels whose f is at or above a threshold; labels that are there have y > 1/2. */
+static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double threshold)
+{
+    const double *means = loo->settings->means;
+    dkm_idx there = 0, found = 0, both = 0;
+
+    for (dkm_idx j = 0; j < n; j++) {
+        int is_there = t[j] + (means ? means[j] : 0.0) > 0.5, is_found = loo->row[j] >= threshold;
+        there += is_there;
+        found += is_found;
+        both += is_there && is_found;
+    }
+    return both > 0 ? 2.0 * (double)both / (double)(there + found) : 0.0;
+}
+
+static void loo_add_levels(dkm_loo *loo, const double *t, dkm_idx n, dkm_idx truth, double *sums)
+{
+    for (int k = 0; k < LEVELS; k++)
+        sums[LEVEL + k] += loo->settings->classes == DKM_PATH_LABEL_SETS
+                               ? f1_of(loo, t, n, level_at(loo, k))
+                               : log_loss(loo->row, n, truth, level_at(loo, k));
+}
+
 static void loo_add_row(dkm_loo *loo, const dkm_loo_piece *piece, dkm_idx i, double *sums)
 {
     const dkm_multivec *T = loo->T;
@@ -71,12 +119,16 @@ static void loo_add_row(dkm_loo *loo, const dkm_loo_piece *piece, dkm_idx i, dou
             best_true = y;
             truth = j;
         }
+        if (loo->row)
+            loo->row[j] = y - e;
         if (y - e > best_found) {
             best_found = y - e;
             found = j;
         }
     }
     sums[WRONG] += truth != found;
+    if (loo->row && piece->cols == T->cols)
+        loo_add_levels(loo, t, T->cols, truth, sums);
 }
 
 void dkm_loo_add(dkm_loo *loo, const dkm_loo_piece *piece)
@@ -93,6 +145,19 @@ void dkm_loo_add(dkm_loo *loo, const dkm_loo_piece *piece)
     }
 }
 
+/* The level with the least log loss, or the greatest F1. */
+static void loo_choose_level(const dkm_loo *loo, const double *sums, dkm_path_point *point)
+{
+    double sign = loo->settings->classes == DKM_PATH_LABEL_SETS ? -1.0 : 1.0;
+    int best = 0;
+
+    for (int k = 1; k < LEVELS; k++)
+        if (sign * sums[LEVEL + k] < sign * sums[LEVEL + best])
+            best = k;
+    point->level = level_at(loo, best);
+    point->level_score = sums[LEVEL + best] / (double)loo->m;
+}
+
 void dkm_loo_finish(dkm_loo *loo, dkm_idx first, dkm_idx count, dkm_path_point *points)
 {
     double m = (double)loo->m, numbers = m * (double)loo->T->cols;
@@ -104,7 +169,9 @@ void dkm_loo_finish(dkm_loo *loo, dkm_idx first, dkm_idx count, dkm_path_point *
         double free_share = (sums[TRACE] - sums[ONES] / m) / m;
         points[g].loo = sums[SQUARES] / numbers;
         points[g].gcv = sums[REST] / numbers / free_share / free_share;
-        if (loo->settings->classes)
+        if (loo->settings->classes == 1)
             points[g].wrong = sums[WRONG] / m;
+        if (loo->settings->classes)
+            loo_choose_level(loo, sums, &points[g]);
     }
 }

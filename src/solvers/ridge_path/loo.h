@@ -40,6 +40,7 @@ typedef struct dkm_loo {
     dkm_idx m;             /**< examples */
     const dkm_path_settings *settings;
     double *sums;
+    double *row; /**< of classes and label sets: what is found for one row */
 } dkm_loo;
 
 /** Begin with sums of zero. Local; dkm_loo_close() frees. */

@@ -63,7 +63,7 @@ static dkm_local path_check_memory(dkm_path_run *run, dkm_idx cols)
         DKM_STEP(dkm_multivec_init(&run->R, run->ctx, run->k, cols));
     DKM_STEP(dkm_alloc(run->ctx, count, &run->points));
     for (dkm_idx g = 0; g < count; g++)
-        run->points[g] = (dkm_path_point){run->settings->gammas[g], NAN, NAN, NAN};
+        run->points[g] = (dkm_path_point){run->settings->gammas[g], NAN, NAN, NAN, NAN, NAN};
     run->T.cols = run->B.cols = cols;
     DKM_STEP(dkm_loo_open(&run->loo, &run->T, run->m, run->settings));
 out:
