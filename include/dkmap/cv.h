@@ -16,6 +16,7 @@
 
 #include <dkmap/eigen.h>
 #include <dkmap/model.h>
+#include <dkmap/report.h>
 #include <dkmap/score.h>
 #include <dkmap/settings.h>
 
@@ -134,6 +135,27 @@ typedef struct dkm_cv_result {
 DKM_NODISCARD dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem,
                                             dkm_cv_result *result);
 void dkm_cv_result_free(dkm_cv_result *result);
+
+/** A cross-validation by names, for programs in other languages. */
+typedef struct dkm_cv_request {
+    dkm_idx folds;
+    dkm_idx inner;           /**< folds inside the training part of each fold; 0: not nested */
+    int train_on_one;        /**< as in dkm_cv_problem */
+    int groups;              /**< of ranks; 0 chooses */
+    const char *loss;        /**< NULL: mse of dense outputs, zero-one of all others */
+    const char *loss_kernel; /**< of the loss kernel; else NULL */
+} dkm_cv_request;
+
+/** Try points and report the losses: of all points `table.mean` and `table.stderr`; the place of
+ *  the best, `best`; what to expect of it, `loss.mean` and `loss.stderr`; nested, of each outer fold
+ *  `outer.chosen` and `outer.mean`. Collective.
+ *
+ *  @param[out] report  new, owned by the caller; NULL on failure
+ *  @return as dkm_cv_search_create() and dkm_cross_validate()
+ */
+DKM_NODISCARD dkm_status dkm_cv_run(const dkm_cv_points *points, const dkm_data *X,
+                                    const dkm_data *Y, const dkm_cv_request *request,
+                                    dkm_report **report);
 
 DKM_API_END
 

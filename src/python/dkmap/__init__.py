@@ -14,9 +14,10 @@ from ._estimators import (JointKernelMap, KernelDependencyEstimation, KernelExte
 from ._files import load
 from ._gram import gram
 from ._kernels import pairwise
+from ._selection import cross_validate, plan
 
 __version__ = _lib.dkm_version().decode()
 __all__ = ["ArgumentError", "Error", "FileError", "FitWarning", "FormatError", "JointKernelMap", "KNeighbors",
            "KernelDependencyEstimation", "KernelExtension", "KernelPCA", "KernelRidge", "KernelRidgeClassifier",
            "LocallyLinearEmbedding", "NumericalError", "OutOfMemory", "SVC", "Stopped", "UnsupportedError",
-           "get_config", "gram", "load", "pairwise", "set_config"]
+           "cross_validate", "get_config", "gram", "load", "pairwise", "plan", "set_config"]

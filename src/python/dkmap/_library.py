@@ -78,6 +78,30 @@ class ExtrapolateInfo(ct.Structure):
                 ("residual", ct.c_double), ("explained", ct.c_double)]
 
 
+class Points(ct.Structure):
+    _fields_ = [("kernels", idx), ("kernel", pointer), ("settings", idx), ("setting", pointer)]
+
+
+class CrossValidation(ct.Structure):
+    _fields_ = [("folds", idx), ("inner", idx), ("train_on_one", ct.c_int), ("groups", ct.c_int),
+                ("loss", text), ("loss_kernel", text)]
+
+
+class Workload(ct.Structure):
+    _fields_ = [("m", idx), ("x_type", ct.c_int), ("y_type", ct.c_int), ("x_cols", idx), ("y_cols", idx),
+                ("x_bytes", ct.c_double), ("y_bytes", ct.c_double), ("iterations", idx), ("ranks", ct.c_int),
+                ("P", ct.c_int), ("Q", ct.c_int), ("block", idx), ("nodes", ct.c_int)]
+
+
+class CostPhase(ct.Structure):
+    _fields_ = [("name", text), ("bytes", ct.c_double), ("flops", ct.c_double), ("seconds", ct.c_double)]
+
+
+class Cost(ct.Structure):
+    _fields_ = [("count", ct.c_int), ("phases", CostPhase * 8), ("peak", ct.c_double), ("flops", ct.c_double),
+                ("seconds", ct.c_double), ("note", ct.c_char * 160)]
+
+
 MESSAGE = ct.CFUNCTYPE(None, pointer, ct.c_int, text)
 PROGRESS = ct.CFUNCTYPE(None, pointer, text, ct.c_double, ct.c_double)
 ASKED = ct.CFUNCTYPE(ct.c_int, pointer)
@@ -142,6 +166,10 @@ FUNCTIONS = {
     "dkm_kernel_prepare_new": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_prepared_destroy": (None, [to_pointer]),
     "dkm_grid_create": (ct.c_int, [pointer, ct.c_int, ct.c_int, to_pointer]),
+    "dkm_grid_shape": (None, [ct.c_int, ct.POINTER(ct.c_int), ct.POINTER(ct.c_int)]),
+    "dkm_shape_block": (idx, [ct.c_int, ct.c_int, idx]),
+    "dkm_estimate": (ct.c_int, [pointer, pointer, ct.POINTER(Workload), pointer, ct.POINTER(Cost)]),
+    "dkm_cv_run": (ct.c_int, [ct.POINTER(Points), pointer, pointer, ct.POINTER(CrossValidation), to_pointer]),
     "dkm_grid_block": (idx, [pointer, idx]),
     "dkm_grid_destroy": (None, [to_pointer]),
     "dkm_dmat_to_rows": (ct.c_int, [pointer, pointer]),

@@ -1,8 +1,10 @@
 """The parameters of estimators, from the tables of settings of the methods."""
 import inspect
+import re
 
 import numpy as np
 
+from ._context import ArgumentError
 from ._data import to_data
 from ._library import HIDDEN, KINDS, REQUIRED, encode, lib
 
@@ -22,7 +24,6 @@ class Row:
         self.choices = [one for one in (setting.choices or b"").decode().split("|") if one]
         self.required = bool(setting.flags & REQUIRED)
         names = [self.setting, *(setting.aliases or b"").decode().split("|")]
-        self.label = self.name if self.name in names else self.setting  # in messages of the library
         self.aliases = {one.replace("-", "_") for one in names if one} - {self.name, "gamma"}
         self.default = self._value(setting.default_text)
 
@@ -86,8 +87,16 @@ def apply(ctx, method, rows, values, objects):
             ctx.call("dkm_settings_set_data", settings.pointer, encode(row.setting),
                      objects[row.name].pointer)
         elif row.setting == "components" or not is_default(value, row.default) and value is not None:
-            ctx.call("dkm_settings_set", settings.pointer, encode(row.label), encode(row.text(value)))
+            _set(ctx, settings, row, value)
     return settings
+
+
+def _set(ctx, settings, row, value):
+    """Set one value; a message about it calls it as Python does. Collective."""
+    try:
+        ctx.call("dkm_settings_set", settings.pointer, encode(row.setting), encode(row.text(value)))
+    except ArgumentError as failure:
+        raise ArgumentError(re.sub(rf"^{re.escape(row.setting)}\b", row.name, str(failure))) from None
 
 
 def make_init(parameters, aliases):
