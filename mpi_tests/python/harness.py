@@ -62,6 +62,8 @@ def main():
             print(f"[rank {comm.rank}] {name} failed\n{traceback.format_exc()}", flush=True)
             comm.Abort(1)
         comm.Barrier()
+        if comm.rank == 0:
+            print(f"{name} passed", flush=True)
     if comm.rank == 0:
         print(f"{len(chosen)} passed, 0 failed")
 
