@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How often the ranks of a node open the files they read: once, or as many times as they parse text
-# at a time, however many ranks there are; and the objects that readers send are those of the file.
+# How often the ranks of a node open the files they read: once for the names and kinds of columns and
+# once for the rows, by one rank or by as many as parse text at a time, however many ranks there are; and the objects that readers send are those of the file.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
 
@@ -29,10 +29,10 @@ normal 90 1 2 >y.csv
 gzip -k x.csv
 fit=(fit krr --kx 'rbf(sigma=2)' --gamma 0.1 -q)
 
-opens data/x.npy 2 "${fit[@]}" --x "$scratch/data/x.npy" --y data/y.npy -o npy.h5
+opens data/x.npy 4 "${fit[@]}" --x "$scratch/data/x.npy" --y data/y.npy -o npy.h5
 opens data/y.npy 2 "${fit[@]}" --x data/x.npy --y "$scratch/data/y.npy" -o npy.h5
-opens x.csv 10 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o csv.h5
-opens x.csv.gz 4 "${fit[@]}" --x "$scratch/x.csv.gz" --y y.csv -o gz.h5
+opens x.csv 20 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o csv.h5
+opens x.csv.gz 8 "${fit[@]}" --x "$scratch/x.csv.gz" --y y.csv -o gz.h5
 
 # The same models as those of one rank, which reads all by itself.
 for form in npy csv gz; do

@@ -3,6 +3,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/ctx_private.h"
 #include "core/mpi_calls.h"
 #include "core/svm_base.h"
 
@@ -50,6 +51,8 @@ static dkm_status open_context(dkm_readers *r, int reads)
                              (dkm_listener){.user = r->ctx, .message = readers_forward});
         for (int outputs = 0; outputs < 2; outputs++)
             dkm_svm_base_decide(r->readers, outputs, dkm_svm_base_of(r->ctx, outputs));
+        dkm_ctx_lend(r->readers, DKM_LENT_LABEL_COLUMNS,
+                     dkm_ctx_lent(r->ctx, DKM_LENT_LABEL_COLUMNS));
     }
     DKM_AGREE(r->ctx, local);
 out:

@@ -84,7 +84,6 @@ done
 bad "x has no rows" fit hopfield --x 'x.csv[0:0]' --y 'y.csv[0:0]' -o made/m.h5
 bad "row 0 of x has the number|from -1 to 1" fit hopfield --x pixels.csv --y y.csv -o made/m.h5
 bad "pixels.csv: row 0 of x has the number" predict net.h5 --x pixels.csv -o made/p.csv
-bad "there is no mean of strings" score --truth s.txt --pred s.txt --loss edit --baseline mean
 bad "x.csv" score --truth y.csv --pred y.csv --loss mse --baseline copy --x x.csv
 
 # Pictures and made problems.

@@ -151,7 +151,7 @@ bad "--loss-kernel" knn --x x.csv --y strings.txt --kx linear --loss kernel
 bad "--gamma must be > 0" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1,-1
 bad "--components 0" kde --x x.csv --y y.csv --kx linear --ky linear --components 1,0 --gamma 1
 bad "--loss rank is for lists" krr --x x.csv --y labels.csv --y-type labels --kx linear --gamma 1 --loss rank
-bad "unknown option -o; see: dkmap help cv krr" krr --x x.csv --y y.csv --kx linear --gamma 1 -o m.h5
+bad "unknown option --write-model" krr --x x.csv --y y.csv --kx linear --gamma 1 --write-model m.h5
 
 # Options of fit that mean nothing here are not passed over.
 bad "--loo is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --loo

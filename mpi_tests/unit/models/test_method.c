@@ -151,7 +151,7 @@ static void unfit_examples_and_settings_are_refused(dkm_ctx *ctx)
     CHECK_OK(ctx, make_examples(ctx, &X, &Y));
     CHECK_OK(ctx, dkm_settings_create(ctx, "kpca", &s));
     check_message(ctx, dkm_fit(ctx, "krr", X, Y, s, &model, NULL), "with settings of kpca");
-    check_message(ctx, dkm_fit(ctx, "krr", X, Y, NULL, &model, NULL), "krr needs kx");
+    check_message(ctx, dkm_fit(ctx, "kde", X, Y, NULL, &model, NULL), "kde needs kx");
     check_message(ctx, dkm_fit(ctx, "kpca", X, Y, s, &model, NULL), "without outputs");
     check_message(ctx, dkm_settings_set_data(s, "kx", X), "is not data");
     CHECK(model == NULL);

@@ -360,6 +360,7 @@ static const option options[] = {
              "they are (copy), or nothing (none)"},
     {.name = "labels",
      .kind = OPT_WHOLE,
+     .flags = OPT_OF_ARFF,
      .min = 1,
      .max = INT32_MAX,
      .metavar = "N",

@@ -27,6 +27,7 @@ typedef dkm_setting option;
 #define OPT_LIST     DKM_SETTING_LIST
 #define OPT_SEARCH   DKM_SETTING_SEARCH
 #define OPT_HIDDEN   DKM_SETTING_HIDDEN
+#define OPT_OF_ARFF  256 /* counts the label columns of ARFF files */
 
 struct run;
 

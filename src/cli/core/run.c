@@ -254,6 +254,14 @@ static dkm_idx count_named_labels(const char *path)
     return count;
 }
 
+/* Whether --labels counts columns of ARFF files; some commands mean other things by it. */
+static int reads_arff_labels(const run *r)
+{
+    const option *row = option_find(r->args->command, "labels", strlen("labels"));
+
+    return row && (row->flags & OPT_OF_ARFF);
+}
+
 /* --labels N, or the XML file that names them, which rank 0 reads. */
 static dkm_status run_read_labels(run *r)
 {
@@ -283,7 +291,7 @@ static dkm_status run_begin(run *r)
 
     if (args_accepts(r->args, "svm-base"))
         dkm_ctx_set_svm_base(r->ctx, run_svm_base(r));
-    if (args_accepts(r->args, "labels"))
+    if (reads_arff_labels(r))
         DKM_TRY(run_read_labels(r));
     if (!args_accepts(r->args, "grid"))
         return DKM_OK;

@@ -45,7 +45,7 @@
     }
 #define ROW_LABELS                                                                                 \
     {                                                                                              \
-        .name = "labels", .kind = OPT_TEXT, .metavar = "N|FILE",                                   \
+        .name = "labels", .kind = OPT_TEXT, .flags = OPT_OF_ARFF, .metavar = "N|FILE",             \
         .help = "of ARFF files: how many of the last columns are labels, or the XML file that "    \
                 "names them; inputs are the columns before them, outputs the label sets"           \
     }

@@ -33,17 +33,29 @@ static void list_rows(grid_search *s)
     }
 }
 
+/* Whether fits of this method choose the kernel and the ridge that are not given. */
+static int fit_chooses_kernel(const run *r)
+{
+    const dkm_setting *row;
+
+    for (int k = 0; (row = dkm_method_setting(r->args->command->method, k)); k++)
+        if (strcmp(row->name, "kx") == 0)
+            return !(row->flags & OPT_REQUIRED);
+    return 0;
+}
+
 dkm_status grid_search_open(grid_search *s, run *r)
 {
     dkm_status status = DKM_OK;
+    int fit_chooses;
 
     *s = (grid_search){.r = r, .settings = 1};
     list_rows(s);
+    fit_chooses = fit_chooses_kernel(r);
     DKM_REQUIRE(
-        r->ctx, !args_accepts(r->args, "kx") || args_given(r->args, "kx"), DKM_ERR_ARG,
+        r->ctx, !fit_chooses || args_given(r->args, "kx"), DKM_ERR_ARG,
         "--kx is missing: fit chooses a kernel by itself, a search tries those it is given");
-    DKM_REQUIRE(r->ctx, !args_accepts(r->args, "gamma") || args_given(r->args, "gamma"),
-                DKM_ERR_ARG,
+    DKM_REQUIRE(r->ctx, !fit_chooses || args_given(r->args, "gamma"), DKM_ERR_ARG,
                 "--gamma is missing: fit chooses one by itself, a search tries those it is given, "
                 "such as --gamma 1e-6,1e-4,1e-2");
     DKM_TRY(param_grid_read(r, s->expressions, &s->param_grid));

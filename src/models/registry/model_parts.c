@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "models/common/fitted_kernel.h"
 #include "models/registry/model_impl.h"
 
 #define NAMES_LENGTH 512
@@ -137,9 +136,9 @@ dkm_status dkm_model_training_indices(dkm_model *model, dkm_data **indices)
 
     *indices = NULL;
     DKM_TRY(dkm_parts_create(model, &parts));
-    DKM_AGREE(model->ctx, find_part(parts, dkm_input_names.objects, &inputs));
-    if (dkm_parts_data(parts, dkm_input_names.indices))
-        DKM_TRY(dkm_data_copy(dkm_parts_data(parts, dkm_input_names.indices), indices));
+    DKM_AGREE(model->ctx, find_part(parts, "inputs", &inputs));
+    if (dkm_parts_data(parts, "input_indices"))
+        DKM_TRY(dkm_data_copy(dkm_parts_data(parts, "input_indices"), indices));
     else
         DKM_TRY(count_rows(model->ctx, inputs->data, indices));
 out:
