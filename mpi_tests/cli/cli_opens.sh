@@ -80,6 +80,12 @@ paste -d ' ' plain.csv packed.csv >pairs
 awk '{ d = $1 - $2; if (d * d > 1e-18) bad = 1 } END { exit bad || NR < 60 }' pairs ||
     fail "a gzipped table on 3 ranks gives other predictions than a plain one on 1"
 
+# So does how many columns are labels.
+printf '@relation r\n@attribute u numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,1,0\n2,0,1\n3,1,1\n4,0,0\n' >sets.arff
+gzip sets.arff
+good 3 fit krr --x sets.arff.gz --y sets.arff.gz --labels 2 --kx 'rbf(sigma=1)' --gamma 1e-3 -o sets.h5
+says out 'label sets, 2 labels' "labels of a gzipped ARFF file"
+
 # A file that only its readers see damaged is a failure of all ranks.
 head -c 700 data/x.npy >short.npy
 bad 'short.npy is cut short' fit krr --x short.npy --y data/y.npy --kx linear --gamma 1 -o made/m.h5

@@ -51,8 +51,8 @@ static dkm_status open_context(dkm_readers *r, int reads)
                              (dkm_listener){.user = r->ctx, .message = readers_forward});
         for (int outputs = 0; outputs < 2; outputs++)
             dkm_svm_base_decide(r->readers, outputs, dkm_svm_base_of(r->ctx, outputs));
-        dkm_ctx_lend(r->readers, DKM_LENT_LABEL_COLUMNS,
-                     dkm_ctx_lent(r->ctx, DKM_LENT_LABEL_COLUMNS));
+        for (dkm_lent which = 0; which < DKM_LENT_COUNT; which++)
+            dkm_ctx_lend(r->readers, which, dkm_ctx_lent(r->ctx, which));
     }
     DKM_AGREE(r->ctx, local);
 out:

@@ -570,6 +570,10 @@ void dkm_source_close(dkm_source **source)
         return;
     if ((*source)->format)
         (*source)->format->close(&(*source)->file);
+    if (!(*source)->readers.readers) { /* the format's own where it was opened */
+        DKM_FREE((*source)->file.names);
+        DKM_FREE((*source)->file.is_text);
+    }
     dkm_readers_close(&(*source)->readers);
     DKM_FREE((*source)->name_text);
     dkm_locator_clear(&(*source)->where);
