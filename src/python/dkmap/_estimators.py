@@ -266,9 +266,7 @@ class KernelExtension(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
         features, F = Handle("features"), Handle("data")
         layout = self._grid()
         if self.lle is not None:
-            copy = ctx.create("data", "dkm_data_copy", data.pointer)
-            with copy:
-                ctx.call("dkm_features_lle", copy.out, self.lle, self.ridge, features.out, F.out)
+            ctx.call("dkm_features_lle", data.pointer, self.lle, self.ridge, features.out, F.out)
             return features, F
         if self.landmarks is not None:
             ctx.call("dkm_features_landmarks", data.pointer, problem.kernel.pointer, self.landmarks,
@@ -294,6 +292,7 @@ class KernelExtension(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
         with K, features, F:
             ctx.call("dkm_extend_fit", K.pointer, features.out, F.pointer, ct.byref(settings), model.out,
                      ct.byref(info))
+        model.keep = [data.keep]
         self.report_ = {name: getattr(info, name) for name, _ in info._fields_}
         self.residual_ = info.residual
         self._model, self._content, self.X_fit_ = Model(ctx, model), None, X

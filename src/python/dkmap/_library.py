@@ -186,7 +186,7 @@ FUNCTIONS = {
     "dkm_features_dense": (ct.c_int, [pointer, idx, to_pointer]),
     "dkm_features_landmarks": (ct.c_int, [pointer, pointer, idx, ct.c_int, ct.POINTER(Layout), to_pointer]),
     "dkm_features_fisher": (ct.c_int, [pointer, ct.c_int, to_pointer]),
-    "dkm_features_lle": (ct.c_int, [to_pointer, idx, ct.c_double, to_pointer, to_pointer]),
+    "dkm_features_lle": (ct.c_int, [pointer, idx, ct.c_double, to_pointer, to_pointer]),
     "dkm_features_apply": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_features_destroy": (None, [to_pointer]),
     "dkm_extend_fit": (ct.c_int, [pointer, to_pointer, pointer, ct.POINTER(ExtrapolateSettings),
