@@ -9,6 +9,7 @@
 #define DKMAP_ESTIMATE_H
 
 #include <dkmap/data.h>
+#include <dkmap/report.h>
 #include <dkmap/settings.h>
 
 DKM_API_BEGIN
@@ -107,6 +108,25 @@ typedef struct dkm_cost {
 DKM_NODISCARD dkm_status dkm_estimate(dkm_ctx *ctx, const dkm_settings *settings,
                                       const dkm_workload *work, const dkm_rates *rates,
                                       dkm_cost *cost);
+
+/** A workload whose fields stay, for programs in other languages. */
+typedef struct dkm_plan_request {
+    dkm_idx m;
+    dkm_type x_type, y_type;
+    dkm_idx x_cols, y_cols;
+    double x_bytes, y_bytes; /**< of an input, of an output */
+    int ranks, nodes;
+    int P, Q;      /**< 0: as dkm_grid_create() would choose */
+    dkm_idx block; /**< 0 chooses */
+} dkm_plan_request;
+
+/** What a fit with these settings takes, without rates, as a report: `rank_memory`, bytes of the
+ *  fullest rank; `flops`; `grid`; `block`; `phases.NAME.bytes` and `phases.NAME.flops`; `note`.
+ *  Logically collective.
+ *  @param[out] report  new, owned by the caller; NULL on failure
+ *  @return as dkm_estimate() */
+DKM_NODISCARD dkm_status dkm_plan(dkm_ctx *ctx, const dkm_settings *settings,
+                                  const dkm_plan_request *request, dkm_report **report);
 
 /** Columns of a block, and of the basis, of the block eigensolver. Local. */
 double dkm_cost_eigen_block(double components);

@@ -87,19 +87,10 @@ class CrossValidation(ct.Structure):
                 ("loss", text), ("loss_kernel", text)]
 
 
-class Workload(ct.Structure):
+class PlanRequest(ct.Structure):
     _fields_ = [("m", idx), ("x_type", ct.c_int), ("y_type", ct.c_int), ("x_cols", idx), ("y_cols", idx),
-                ("x_bytes", ct.c_double), ("y_bytes", ct.c_double), ("iterations", idx), ("ranks", ct.c_int),
-                ("P", ct.c_int), ("Q", ct.c_int), ("block", idx), ("nodes", ct.c_int)]
-
-
-class CostPhase(ct.Structure):
-    _fields_ = [("name", text), ("bytes", ct.c_double), ("flops", ct.c_double), ("seconds", ct.c_double)]
-
-
-class Cost(ct.Structure):
-    _fields_ = [("count", ct.c_int), ("phases", CostPhase * 8), ("peak", ct.c_double), ("flops", ct.c_double),
-                ("seconds", ct.c_double), ("note", ct.c_char * 160)]
+                ("x_bytes", ct.c_double), ("y_bytes", ct.c_double), ("ranks", ct.c_int), ("nodes", ct.c_int),
+                ("P", ct.c_int), ("Q", ct.c_int), ("block", idx)]
 
 
 MESSAGE = ct.CFUNCTYPE(None, pointer, ct.c_int, text)
@@ -166,9 +157,7 @@ FUNCTIONS = {
     "dkm_kernel_prepare_new": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_prepared_destroy": (None, [to_pointer]),
     "dkm_grid_create": (ct.c_int, [pointer, ct.c_int, ct.c_int, to_pointer]),
-    "dkm_grid_shape": (None, [ct.c_int, ct.POINTER(ct.c_int), ct.POINTER(ct.c_int)]),
-    "dkm_shape_block": (idx, [ct.c_int, ct.c_int, idx]),
-    "dkm_estimate": (ct.c_int, [pointer, pointer, ct.POINTER(Workload), pointer, ct.POINTER(Cost)]),
+    "dkm_plan": (ct.c_int, [pointer, pointer, ct.POINTER(PlanRequest), to_pointer]),
     "dkm_cv_run": (ct.c_int, [ct.POINTER(Points), pointer, pointer, ct.POINTER(CrossValidation), to_pointer]),
     "dkm_grid_block": (idx, [pointer, idx]),
     "dkm_grid_destroy": (None, [to_pointer]),

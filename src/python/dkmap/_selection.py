@@ -6,7 +6,7 @@ import itertools
 from . import _settings
 from ._data import count, is_rows, to_data, type_of
 from ._estimator import KERNEL
-from ._library import (Cost, CrossValidation, Handle, Points, TYPES, Workload, encode, lib)
+from ._library import CrossValidation, Handle, PlanRequest, Points, TYPES, encode
 
 
 def _points(grid):
@@ -121,22 +121,19 @@ def plan(estimator, X, y=None, ranks=1, ranks_per_node=0):
     with ctx.agree():
         m, x_type, x_cols, x_bytes = _extent(X, None if isinstance(X, tuple) else X)
         outputs = (0, "labels", 0, 8.0) if y is None else _extent(y, None if isinstance(y, tuple) else y)
-    P, Q = ct.c_int(), ct.c_int()
-    lib.dkm_grid_shape(ranks, ct.byref(P), ct.byref(Q))
-    if estimator.grid:
-        P, Q = (ct.c_int(int(one)) for one in estimator.grid.split("x"))
-    block = estimator.block or lib.dkm_shape_block(P, Q, m)
     nodes = -(-ranks // ranks_per_node) if ranks_per_node else 1
-    work = Workload(m, TYPES.index(x_type), TYPES.index(outputs[1]), x_cols if x_type == "dense" else 0,
-                    outputs[2] if outputs[1] == "dense" else 0, x_bytes, outputs[3], 0, ranks, P.value, Q.value,
-                    block, nodes)
-    values = {row.name: getattr(estimator, row.name) for row in estimator._rows}
+    layout = estimator._grid()
+    request = PlanRequest(m, TYPES.index(x_type), TYPES.index(outputs[1]), x_cols, outputs[2], x_bytes, outputs[3],
+                          ranks, nodes, layout.P, layout.Q, layout.block)
     estimator = copy.copy(estimator)
     estimator._kind = outputs[1]
+    values = {row.name: getattr(estimator, row.name) for row in estimator._rows}
     values.update(estimator._values(ctx, values, x_cols))
-    cost = Cost()
+    report = Handle("report")
     with _settings.apply(ctx, estimator._method, estimator._rows, values, {}) as settings:
-        ctx.call("dkm_estimate", ctx.pointer, settings.pointer, ct.byref(work), None, ct.byref(cost))
-    phases = {one.name.decode(): {"bytes": one.bytes, "flops": one.flops} for one in cost.phases[:cost.count]}
-    return {"rank_memory": cost.peak, "flops": cost.flops, "phases": phases,
-            "grid": f"{P.value}x{Q.value}", "note": cost.note.decode()}
+        ctx.call("dkm_plan", ctx.pointer, settings.pointer, ct.byref(request), report.out)
+    found, phases = _settings.report_of(report)[0], {}
+    for name in [name for name in found if name.startswith("phases.")]:
+        _, phase, field = name.split(".", 2)
+        phases.setdefault(phase, {})[field] = found.pop(name)
+    return {**found, "phases": phases}
