@@ -1,8 +1,8 @@
 /** @file checkpoint.h  States of a long run in a directory, from which a later run goes on.
  *
  *  While a checkpoint is open, the computations of its context save what they finish and, every few
- *  minutes, how far they are. Each state is a file of its own, with a checksum, there whole or not
- *  at all; of each stage the last two are kept. Nothing in them depends on the number of ranks. They
+ *  minutes, how far they are. Each state is a file of its own, complete with a checksum or not
+ *  there; the last two of each stage stay. Nothing in them depends on the number of ranks. They
  *  lie in a folder of their own within the directory, and no other file is ever removed.
  *
  *  Saving is held to a twentieth of the time: a state that costs more to write than is lost without
@@ -19,7 +19,7 @@ typedef struct dkm_checkpoint dkm_checkpoint;
 
 typedef struct dkm_checkpoint_settings {
     const char *dir;    /**< made where it is not there; its parent must be */
-    int resume;         /**< go on from the states found there, else begin anew */
+    int resume;         /**< go on from the states found there, else start over */
     double every;       /**< seconds between states of a stage on its way; 0: at all safe points */
     double max_time;    /**< seconds after `started` by which the run must have stopped; 0: never */
     double started;     /**< as MPI_Wtime() counts */

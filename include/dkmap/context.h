@@ -111,7 +111,7 @@ typedef struct dkm_comm_counts {
 /** Reads what this process has communicated so far. Local. */
 typedef void (*dkm_comm_reader)(dkm_comm_counts *so_far);
 
-/** Let phases count communication, for programs that can tell it; NULL ends that. The library
+/** Let phases count communication, for programs that can count it; NULL ends that. The library
  * counts nothing itself. Logically collective. */
 void dkm_ctx_set_comm_reader(dkm_ctx *ctx, dkm_comm_reader reader);
 dkm_comm_reader dkm_ctx_comm_reader(const dkm_ctx *ctx);
@@ -127,8 +127,8 @@ void dkm_phase_flops(dkm_ctx *ctx, double flops);
  *  phase may be open. */
 void dkm_phase_clear(dkm_ctx *ctx);
 /** Tell how far the innermost phase is. Local; rank 0's listener hears it a few times a second. Of
- *  phases inside one that has told so, it hears of the outer one. A phase that does not begin at
- *  nothing tells at once where it does: the time left is reckoned from there. */
+ *  phases inside one that has reported it, the outer one counts. A phase that does not begin at
+ *  nothing reports at once where it does: the time left is reckoned from there. */
 void dkm_progress(dkm_ctx *ctx, double done, double total);
 
 /** One phase, summed up over the ranks. */

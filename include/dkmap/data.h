@@ -39,7 +39,7 @@ typedef struct dkm_data dkm_data;
 typedef struct dkm_source dkm_source;
 typedef struct dkm_sink dkm_sink;
 
-/** Read a whole file. Collective.
+/** Read a file. Collective.
  *
  *  @param[in]  where  path with optional dataset and slice
  *  @param[in]  type   name of a type, or NULL for what the ending says
@@ -82,12 +82,12 @@ const double *dkm_data_values_const(const dkm_data *data);
 char *dkm_data_string(dkm_data *data, dkm_idx il, dkm_idx *length);
 const char *dkm_data_string_const(const dkm_data *data, dkm_idx il, dkm_idx *length);
 
-/** The rows named in @p rows, in that order, spread anew in slabs. Collective; every rank gives the
- *  whole list. */
+/** The rows named in @p rows, in that order, distributed in slabs. Collective; every rank gives
+ *  all of the list. */
 DKM_NODISCARD dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, const dkm_idx *rows,
                                          dkm_data **selected);
 
-/** The objects of @p A and after them those of @p B, spread anew in slabs. Collective.
+/** The objects of @p A and after them those of @p B, distributed in slabs. Collective.
  *
  *  @param[out] joined  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for another type, or rows of another width; DKM_ERR_UNSUPPORTED for
@@ -98,7 +98,7 @@ DKM_NODISCARD dkm_status dkm_data_join(const dkm_data *A, const dkm_data *B, dkm
 /** Free. Local; takes NULL and nulls. */
 void dkm_data_destroy(dkm_data **data);
 
-/** Open a file to be read in stretches, so that memory does not grow with it. Collective. */
+/** Open a file to be read in batches, so that memory does not grow with it. Collective. */
 DKM_NODISCARD dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role,
                                          const char *type, dkm_source **source);
 dkm_type dkm_source_type(const dkm_source *source);
@@ -109,7 +109,7 @@ const char *dkm_source_describe(const dkm_source *source);
 /** Read objects [first, first + count). Collective. */
 DKM_NODISCARD dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_idx count,
                                          dkm_data **data);
-/** Read rows [first, first + count) of every rank's own slab of the whole file, as far as it has so
+/** Read rows [first, first + count) of every rank's own slab of the file, as far as it has so
  *  many: what a rank gets stays with it however often it is read. Collective. */
 DKM_NODISCARD dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count,
                                                dkm_data **data);
@@ -119,7 +119,7 @@ DKM_NODISCARD dkm_status dkm_source_select(dkm_source *source, dkm_idx count, co
                                            dkm_data **data);
 void dkm_source_close(dkm_source **source);
 
-/** Open a file to be written in stretches of consecutive objects, @p m in all. Collective.
+/** Open a file to be written in batches of consecutive objects, @p m in all. Collective.
  *  The file appears under its name when dkm_sink_commit() succeeds, and not before. */
 DKM_NODISCARD dkm_status dkm_sink_open(dkm_ctx *ctx, const char *where, dkm_type type, dkm_idx m,
                                        dkm_idx d, dkm_sink **sink);

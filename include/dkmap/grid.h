@@ -17,7 +17,7 @@ typedef struct dkm_grid dkm_grid;
 /** Make a grid over the ranks of @p ctx.
  *
  *  Collective. P = Q = 0 chooses: near-square with P <= Q, leaving a few ranks idle where their
- *  number has no good factors (the user is told).
+ *  number has no good factors (this is reported).
  *
  *  @param[out] grid  new grid, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG if P x Q does not fit; DKM_ERR_MEMORY

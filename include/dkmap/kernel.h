@@ -21,10 +21,10 @@
  *    ssk(r=3, lambda=0.01)    pairs of equal subsequences of r letters, each pair times lambda to
  *                             the power of the lengths that the two span, skipped letters included
  *    ssk_gaps(r=3, lambda=0.01)  ssk / lambda^(2 r): lambda to the power of the letters skipped
- *    spectrum(p=3)            pairs of equal stretches of p letters
- *    strings(p=3)             of pairs x TAB y of equal length: equal stretches of p letters of x
- *                             with the same letter of y at their middle
- *    mismatch(p=5, k=1)       for each pair of stretches, the words that differ in at most k
+ *    spectrum(p=3)            pairs of equal substrings of p characters
+ *    strings(p=3)             of pairs x TAB y of equal length: equal substrings of p characters
+ *                             of x with the same letter of y at their middle
+ *    mismatch(p=5, k=1)       for each pair of substrings, the words that differ in at most k
  *                             places from both; their alphabet is that of the training strings
  *    align(open=10, extend=1) score of the best local alignment, letters scored by BLOSUM62, a
  *                             gap of l letters costing open + (l - 1) extend. Not positive
@@ -130,7 +130,7 @@ void dkm_prepared_destroy(dkm_prepared **prepared);
 DKM_NODISCARD dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
                                   dkm_idx nb, dkm_precision precision, dkm_dmat **K);
 
-/** K from the rows of a Gram matrix at hand, dense and in slabs.
+/** K from the rows of a given Gram matrix, dense and in slabs.
  *
  *  Collective.
  *
@@ -148,7 +148,7 @@ DKM_NODISCARD dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel
                                         const dkm_prepared *A, const dkm_prepared *B, dkm_idx mb,
                                         dkm_idx nb, dkm_precision precision, dkm_dmat **K);
 
-/** Make ready for rows k(new, training) in many stretches: the training objects of a rank's columns
+/** Make ready for rows k(new, training) in many batches: the training objects of a rank's columns
  *  are brought to it once, where they take no more than twice its share of the data.
  *
  *  Collective.

@@ -32,7 +32,7 @@ DKM_NODISCARD dkm_status dkm_kernel_alignment_grams(const dkm_dmat *K, const dkm
  *  @param[in]  K          symmetric, lower triangle read
  *  @param[in]  labels     one an object; which number stands for which does not matter
  *  @param[out] alignment  as of dkm_kernel_alignment_grams()
- *  @return DKM_OK; DKM_ERR_ARG (both numbers of objects are told); DKM_ERR_UNSUPPORTED for data
+ *  @return DKM_OK; DKM_ERR_ARG (both numbers of objects are named); DKM_ERR_UNSUPPORTED for data
  *          that are not labels; DKM_ERR_MEMORY; DKM_ERR_SIZE
  */
 DKM_NODISCARD dkm_status dkm_kernel_alignment_labels(const dkm_dmat *K, const dkm_data *labels,

@@ -40,7 +40,7 @@ DKM_NODISCARD dkm_status dkm_montage_create(dkm_ctx *ctx, const dkm_montage_sett
  *  @param[in] row     of the table, from 0
  *  @param[in] first   pixel of each image, counted row by row, where the first column goes
  *  @param[in] images  dense; the first @p count rows are shown, fewer leave gaps
- *  @return DKM_OK; DKM_ERR_ARG when they do not fit (the sizes are told); DKM_ERR_UNSUPPORTED for
+ *  @return DKM_OK; DKM_ERR_ARG when they do not fit (the sizes are named); DKM_ERR_UNSUPPORTED for
  *          objects that are not dense; DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_status dkm_montage_place(dkm_montage *picture, dkm_idx row, dkm_idx first,

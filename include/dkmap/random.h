@@ -19,7 +19,7 @@ double dkm_random_uniform(uint64_t seed, uint64_t stream, uint64_t i, uint64_t j
 /** Normal, mean 0, variance 1. */
 double dkm_random_normal(uint64_t seed, uint64_t stream, uint64_t i, uint64_t j);
 
-/** A whole number in [0, n), n > 0, without bias. */
+/** An integer in [0, n), n > 0, without bias. */
 dkm_idx dkm_random_below(uint64_t seed, uint64_t stream, uint64_t i, dkm_idx n);
 
 DKM_API_END

@@ -54,7 +54,7 @@ DKM_NODISCARD dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dk
 
 #define dkm_fail(ctx, code, ...) dkm_fail_at((ctx), __FILE__, __LINE__, (code), __VA_ARGS__)
 
-/** The same for a refusal: something the job asks for and cannot have here. It is told plainly,
+/** The same for a refusal: something the job asks for and cannot have here. It is reported plainly,
  *  like a user's mistake, whatever the code. */
 #define dkm_error_user(ctx, code, ...) dkm_fail_at((ctx), NULL, 0, (code), __VA_ARGS__)
 

@@ -55,7 +55,7 @@ static int within_budget(dkm_ctx *ctx)
     return within;
 }
 
-/* The first aligned place that leaves room for a header before it. */
+/* The first aligned place that leaves space for a header before it. */
 static void *block_place(void *raw)
 {
     return (void *)(((uintptr_t)raw + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);

@@ -59,7 +59,7 @@ static void agree_on_simd(const dkm_ctx *c)
     dkm_simd_use((dkm_simd_level)level);
 }
 
-/* The communicators of a context and what they tell of it. */
+/* The communicators of a context and what follows from them. */
 static int open_communicators(dkm_ctx *c, MPI_Comm comm)
 {
     int code = dkm_mpi_duplicate(c, comm);

@@ -17,7 +17,7 @@ typedef struct phase {
     dkm_comm_counts comm, comm_entered;
     int reported;                       /* since it was entered, how far it is */
     double began, began_at;             /* what was done at first, and when that was */
-    double fraction, left, reported_at; /* as it was told last; left is -1 when unknown */
+    double fraction, left, reported_at; /* as last reported; left is -1 when unknown */
 } phase;
 
 struct dkm_ctx {

@@ -14,7 +14,7 @@ int64_t dkm_peak_resident(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-/* Bytes this node can still give, by the kernel's own estimate; negative when it does not tell. */
+/* Bytes this node can still give, by the kernel's own estimate; negative when unknown. */
 static double available_on_node(void)
 {
     FILE *f = fopen("/proc/meminfo", "r");

@@ -103,7 +103,7 @@ void dkm_phase_flops(dkm_ctx *ctx, double flops)
         p->flops += flops;
 }
 
-/* The rest takes as long as it did so far: since it was entered, or where a phase told at once how
+/* The rest takes as long as it did so far: since it was entered, or where a phase reported how
  * much was done before, since then. */
 static void note_progress(phase *p, double done, double total, double now)
 {
@@ -119,7 +119,7 @@ static void note_progress(phase *p, double done, double total, double now)
     p->left = done > p->began ? (now - p->began_at) * (total - done) / (done - p->began) : -1.0;
 }
 
-/* The outermost of the open phases that have told how far they are. */
+/* The outermost of the open phases that have reported how far they are. */
 static const phase *progress_owner(const dkm_ctx *ctx)
 {
     int d = 0;

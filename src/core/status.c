@@ -24,7 +24,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A user's mistake is told plainly; ours, and a machine's, with the rank and place it came from. */
+/* A user's mistake is reported plainly; ours, and a machine's, with its rank and place. */
 static int is_user_error(dkm_status code)
 {
     return code != DKM_ERR_MEMORY && code != DKM_ERR_MPI && code != DKM_ERR_INTERNAL;

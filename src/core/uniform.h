@@ -18,7 +18,7 @@
 DKM_NODISCARD dkm_status dkm_check_uniform_at(dkm_ctx *ctx, const char *name, double value);
 
 /** In a collective with `status` and the label `out`: an argument every rank must pass alike. Comes
- *  after the checks of the argument itself, so that a bad value is told as such. */
+ *  after the checks of the argument itself, so that a bad value is reported as such. */
 #ifdef NDEBUG
 #define DKM_CHECK_UNIFORM(ctx, value) ((void)0)
 #else

@@ -4,40 +4,40 @@
 
 #include "core/alloc.h"
 
-#define FIRST_ROOM 256
+#define FIRST_CAPACITY 256
 
 dkm_local dkm_builder_begin(dkm_builder *g, dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n,
                             dkm_idx d)
 {
-    *g = (dkm_builder){.objs = objs, .room = FIRST_ROOM};
-    return dkm_objs_init(objs, ctx, type, n, d, g->room);
+    *g = (dkm_builder){.objs = objs, .capacity = FIRST_CAPACITY};
+    return dkm_objs_init(objs, ctx, type, n, d, g->capacity);
 }
 
-static dkm_local set_room(dkm_builder *g, dkm_idx room)
+static dkm_local set_capacity(dkm_builder *g, dkm_idx capacity)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_objs *o = g->objs;
 
     if (o->bytes)
-        DKM_STEP(dkm_realloc(o->ctx, room, &o->bytes));
+        DKM_STEP(dkm_realloc(o->ctx, capacity, &o->bytes));
     if (o->col)
-        DKM_STEP(dkm_realloc(o->ctx, room, &o->col));
+        DKM_STEP(dkm_realloc(o->ctx, capacity, &o->col));
     if (o->val)
-        DKM_STEP(dkm_realloc(o->ctx, room, &o->val));
-    g->room = room;
+        DKM_STEP(dkm_realloc(o->ctx, capacity, &o->val));
+    g->capacity = capacity;
 out:
     return local;
 }
 
 static dkm_local builder_need(dkm_builder *g, dkm_idx more)
 {
-    dkm_idx room = g->room;
+    dkm_idx capacity = g->capacity;
 
-    if (g->used + more <= room)
+    if (g->used + more <= capacity)
         return DKM_LOCAL_OK;
-    while (room < g->used + more)
-        room *= 2;
-    return set_room(g, room);
+    while (capacity < g->used + more)
+        capacity *= 2;
+    return set_capacity(g, capacity);
 }
 
 dkm_local dkm_builder_entry(dkm_builder *g, dkm_idx col, double val)
@@ -71,5 +71,5 @@ void dkm_builder_next(dkm_builder *g)
 
 dkm_local dkm_builder_end(dkm_builder *g)
 {
-    return set_room(g, g->used);
+    return set_capacity(g, g->used);
 }

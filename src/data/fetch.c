@@ -13,6 +13,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "data/pack.h"
 
 static const dkm_fetch_bounds usual_bounds = {4 << 20, 256 << 10};
@@ -47,17 +48,12 @@ typedef struct flow {
     dkm_pack_cursor at;
 } flow;
 
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
-
-/* How much of @p total falls in stretch t of @p limit each. */
+/* How much of @p total falls in batch t of @p limit each. */
 static dkm_idx fetch_batch_rows(dkm_idx total, dkm_idx limit, dkm_idx t)
 {
     dkm_idx left = total - t * limit;
 
-    return left < 0 ? 0 : least(left, limit);
+    return left < 0 ? 0 : dkm_idx_min(left, limit);
 }
 
 static dkm_local check_wanted(const dkm_data *data, dkm_idx count, const dkm_idx *wanted)
@@ -172,8 +168,8 @@ static dkm_local allocate_turn(trade *t, dkm_idx count)
     dkm_idx ask = 0, serve = 0;
 
     for (int r = 0; r < t->size; r++) {
-        ask += least(asked_of(t, r), t->object_limit);
-        serve += least(t->asked[r], t->object_limit);
+        ask += dkm_idx_min(asked_of(t, r), t->object_limit);
+        serve += dkm_idx_min(t->asked[r], t->object_limit);
     }
     DKM_STEP(dkm_alloc(t->ctx, ask, &t->ask));
     DKM_STEP(dkm_alloc(t->ctx, serve, &t->serve));
@@ -273,7 +269,7 @@ static flow new_flow(const dkm_objs *objs, const dkm_idx *places, dkm_idx count)
 /* Bytes of the next chunk of a stream. */
 static int next_chunk(const trade *t, flow *f)
 {
-    dkm_idx n = least(f->bytes - f->done, t->chunk);
+    dkm_idx n = dkm_idx_min(f->bytes - f->done, t->chunk);
 
     f->done += n;
     return (int)n;

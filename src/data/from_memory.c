@@ -114,7 +114,7 @@ out:
     return status;
 }
 
-static dkm_status settle(intake *in, dkm_data **data)
+static dkm_status finish_intake(intake *in, dkm_data **data)
 {
     return in_slabs(in) ? wrap_in_place(in, data) : move_to_slabs(in, data);
 }
@@ -213,7 +213,7 @@ dkm_status dkm_data_from_array(dkm_ctx *ctx, dkm_type type, const dkm_array *arr
     if (type == DKM_LABELS)
         in.objs.d = 1;
     DKM_TRY(find_starts(&in));
-    DKM_TRY(settle(&in, data));
+    DKM_TRY(finish_intake(&in, data));
 out:
     close_intake(&in);
     return status;
@@ -242,7 +242,7 @@ dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int64_t *labels, 
     *data = NULL;
     DKM_AGREE(ctx, take_labels(&in, n, labels));
     DKM_TRY(find_starts(&in));
-    DKM_TRY(settle(&in, data));
+    DKM_TRY(finish_intake(&in, data));
 out:
     close_intake(&in);
     return status;
@@ -377,7 +377,7 @@ dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dkm_csr *lists, 
         DKM_TRY(check_graph(&in));
         in.objs.d = in.starts[dkm_ctx_size(ctx)];
     }
-    DKM_TRY(settle(&in, data));
+    DKM_TRY(finish_intake(&in, data));
 out:
     close_intake(&in);
     return status;
@@ -428,7 +428,7 @@ dkm_status dkm_data_from_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n, const c
     *data = NULL;
     DKM_AGREE(ctx, take_strings(&in, type, n, strings, lengths));
     DKM_TRY(find_starts(&in));
-    DKM_TRY(settle(&in, data));
+    DKM_TRY(finish_intake(&in, data));
 out:
     close_intake(&in);
     return status;

@@ -5,7 +5,7 @@
  *    lists   start[n + 1], col[], val[] (sparse, graph; label sets with val = NULL)
  *    bytes   start[n + 1], bytes[] (strings, sets)
  *  Beside them each object may carry a few numbers more, extra[n x extras], that a kernel has
- *  worked out for it (squared norm, self-kernel): they travel with it.
+ *  worked out for it (squared norm, k(x, x)): they travel with it.
  */
 #ifndef DKMAP_DATA_OBJECTS_H
 #define DKMAP_DATA_OBJECTS_H
@@ -41,7 +41,7 @@ typedef enum dkm_storage_form {
     DKM_STORED_BYTES
 } dkm_storage_form;
 
-/** How objects of a type are kept. Local. */
+/** How objects of a type are stored. Local. */
 dkm_storage_form dkm_type_storage_form(dkm_type type);
 
 /** Room for n objects of d columns with @p items list entries or bytes in all; start[] is zero.

@@ -48,8 +48,8 @@ dkm_idx dkm_pack_bytes(const dkm_objs *objs, dkm_idx i)
 }
 
 /* The next range of memory that the stream runs through, at most n bytes; NULL when n is 0. */
-static char *next_stretch(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at,
-                          dkm_idx n, dkm_idx *bytes)
+static char *next_range(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at, dkm_idx n,
+                        dkm_idx *bytes)
 {
     while (n > 0) {
         parts p = find_parts(objs, places[at->k]);
@@ -71,10 +71,10 @@ void dkm_pack_to_buffer(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cu
                         char *buffer)
 {
     dkm_idx bytes = 0;
-    char *stretch;
+    char *range;
 
-    for (; (stretch = next_stretch(objs, places, at, n, &bytes)) != NULL; n -= bytes) {
-        memcpy(buffer, stretch, (size_t)bytes);
+    for (; (range = next_range(objs, places, at, n, &bytes)) != NULL; n -= bytes) {
+        memcpy(buffer, range, (size_t)bytes);
         buffer += bytes;
     }
 }
@@ -83,10 +83,10 @@ void dkm_unpack_from_buffer(dkm_objs *objs, const dkm_idx *places, dkm_pack_curs
                             const char *buffer)
 {
     dkm_idx bytes = 0;
-    char *stretch;
+    char *range;
 
-    for (; (stretch = next_stretch(objs, places, at, n, &bytes)) != NULL; n -= bytes) {
-        memcpy(stretch, buffer, (size_t)bytes);
+    for (; (range = next_range(objs, places, at, n, &bytes)) != NULL; n -= bytes) {
+        memcpy(range, buffer, (size_t)bytes);
         buffer += bytes;
     }
 }

@@ -29,9 +29,9 @@ static dkm_local split_words(dkm_ctx *ctx, const char *text, dkm_idx length, dkm
         for (from = at; at < length && !is_blank(text[at]);)
             at++;
         if (at > from) {
-            if (w->count == w->room) {
-                DKM_STEP(dkm_realloc(ctx, 2 * w->room + 16, &w->list));
-                w->room = 2 * w->room + 16;
+            if (w->count == w->capacity) {
+                DKM_STEP(dkm_realloc(ctx, 2 * w->capacity + 16, &w->list));
+                w->capacity = 2 * w->capacity + 16;
             }
             w->list[w->count++] = (dkm_word){text + from, at - from};
         }

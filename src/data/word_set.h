@@ -12,7 +12,7 @@ typedef struct dkm_word {
 
 /** Room for the words of the longest text seen; zeroed at first. DKM_FREE(list) frees it. */
 typedef struct dkm_words {
-    dkm_idx room, count;
+    dkm_idx capacity, count;
     dkm_word *list;
 } dkm_words;
 

@@ -14,10 +14,10 @@
 #include "core/alloc.h"
 #include "io/path.h"
 
-#define SUFFIX_ROOM  48
-#define MOST_AT_ONCE (1 << 30)
-#define ATTEMPTS     1000
-#define PERMISSIONS  0777
+#define SUFFIX_SIZE 48
+#define MAX_AT_ONCE (1 << 30)
+#define ATTEMPTS    1000
+#define PERMISSIONS 0777
 
 static const char *remedy(int reason)
 {
@@ -49,7 +49,7 @@ static dkm_local make_names(dkm_atomic_file *out, const char *path)
 
     DKM_STEP(dkm_strdup(out->ctx, path, &out->path));
     DKM_STEP(dkm_strdup(out->ctx, path, &out->inside));
-    DKM_STEP(dkm_calloc(out->ctx, (dkm_idx)strlen(path) + SUFFIX_ROOM, &out->temp));
+    DKM_STEP(dkm_calloc(out->ctx, (dkm_idx)strlen(path) + SUFFIX_SIZE, &out->temp));
 out:
     return local;
 }
@@ -92,7 +92,7 @@ static int is_running(long process)
 
 int dkm_temporary_is_abandoned(int folder, const char *name, const char *process)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     long number = strtol(process, NULL, 10);
     struct stat about;
     int fd, abandoned;
@@ -101,7 +101,7 @@ int dkm_temporary_is_abandoned(int folder, const char *name, const char *process
         return 0;
     fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     abandoned = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-                about.st_uid == geteuid() && fcntl(fd, F_SETLK, &whole) == 0;
+                about.st_uid == geteuid() && fcntl(fd, F_SETLK, &all) == 0;
     if (fd >= 0)
         close(fd);
     return abandoned;
@@ -141,14 +141,14 @@ static void sweep(dkm_atomic_file *out)
 /* The name is new on whatever machine: where it exists already, another one is tried. */
 static dkm_local make_temp(dkm_atomic_file *out)
 {
-    size_t room = strlen(out->path) + SUFFIX_ROOM;
+    size_t size = strlen(out->path) + SUFFIX_SIZE;
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(dkm_path_replaceable(out->ctx, out->path));
     sweep(out);
     look_at_mode(out);
     for (int k = 0; !out->is_open && k < ATTEMPTS; k++) {
-        snprintf(out->temp, room, "%s" DKM_TEMPORARY "%ld-%d", out->path, (long)getpid(), k);
+        snprintf(out->temp, size, "%s" DKM_TEMPORARY "%ld-%d", out->path, (long)getpid(), k);
         out->fd = dkm_path_open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                                 out->mode < 0 ? 0666 : 0600);
         out->is_open = out->is_made = out->fd >= 0;
@@ -175,12 +175,12 @@ static dkm_local open_temp(dkm_atomic_file *out)
 dkm_status dkm_atomic_file_open(dkm_atomic_file *out, dkm_ctx *ctx, const char *path)
 {
     dkm_status status = DKM_OK;
-    int room = (int)strlen(path) + SUFFIX_ROOM;
+    int size = (int)strlen(path) + SUFFIX_SIZE;
 
     *out = (dkm_atomic_file){.ctx = ctx};
     DKM_AGREE(ctx, make_names(out, path));
     DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? make_temp(out) : DKM_LOCAL_OK);
-    MPI_Bcast(out->temp, room, MPI_CHAR, 0, dkm_ctx_comm(ctx));
+    MPI_Bcast(out->temp, size, MPI_CHAR, 0, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, open_temp(out));
 out:
     return status;
@@ -229,7 +229,7 @@ dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void
 
     out->sum += dkm_filesum(offset, bytes, count);
     while (count > 0) {
-        size_t step = (size_t)(count < MOST_AT_ONCE ? count : MOST_AT_ONCE);
+        size_t step = (size_t)(count < MAX_AT_ONCE ? count : MAX_AT_ONCE);
         ssize_t done = pwrite(out->fd, from, step, (off_t)offset);
         if (done < 0 && errno == EINTR)
             continue;

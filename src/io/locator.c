@@ -101,7 +101,7 @@ out:
 }
 
 dkm_local dkm_locator_resolve(dkm_ctx *ctx, const dkm_locator *where, const dkm_slice *range,
-                              dkm_idx size, const char *what, dkm_slice *settled)
+                              dkm_idx size, const char *what, dkm_slice *resolved)
 {
     dkm_idx first = range->has_first ? range->first : 0,
             last = range->has_last ? range->last : size;
@@ -116,9 +116,9 @@ dkm_local dkm_locator_resolve(dkm_ctx *ctx, const dkm_locator *where, const dkm_
         return dkm_fail(ctx, DKM_ERR_ARG, "%s: the slice does not fit: the file has %lld %s",
                         where->name, (long long)size, what);
     /* a step past the end picks the first item alone, and capped no product with it overflows */
-    *settled = (dkm_slice){.first = first, .last = last, .step = range->step};
-    if (settled->step > size)
-        settled->step = size > 0 ? size : 1;
+    *resolved = (dkm_slice){.first = first, .last = last, .step = range->step};
+    if (resolved->step > size)
+        resolved->step = size > 0 ? size : 1;
     return DKM_LOCAL_OK;
 }
 

@@ -35,7 +35,7 @@ DKM_NODISCARD dkm_local dkm_locator_parse(dkm_ctx *ctx, const char *name, int li
  */
 DKM_NODISCARD dkm_local dkm_locator_resolve(dkm_ctx *ctx, const dkm_locator *where,
                                             const dkm_slice *range, dkm_idx size, const char *what,
-                                            dkm_slice *settled);
+                                            dkm_slice *resolved);
 
 void dkm_locator_clear(dkm_locator *where);
 

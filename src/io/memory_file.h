@@ -2,7 +2,7 @@
  * is done.
  *
  *  HDF5 cannot cope with a disk that fills while it closes a file: it crashes when the program
- *  ends. So it never writes to a disk here. What it leaves unwritten (room for datasets) takes no
+ *  ends. So it never writes to a disk here. What it leaves unwritten (space for datasets) takes no
  *  memory and is not copied.
  */
 #ifndef DKMAP_IO_MEMORY_FILE_H

@@ -1,5 +1,5 @@
 /* A record is a JSON object that grows on rank 0 alone; the other ranks hold only what the
- * collectives need. A field that could not be kept is remembered and told when the record is
+ * collectives need. A field that could not be stored is counted, and reported when the record is
  * appended. The line goes out in one write() on a descriptor opened with O_APPEND, so that the
  * lines of jobs which share a file do not mix. */
 #include <dkmap/runlog.h>
@@ -26,7 +26,7 @@ struct dkm_runlog {
     dkm_ctx *ctx;
     json_t *root; /* NULL on ranks other than 0 */
     double begun;
-    int lost; /* fields that could not be kept */
+    int lost; /* fields that could not be stored */
 };
 
 /* Bytes that are not UTF-8 cannot stand in JSON: they become question marks. */
@@ -286,7 +286,7 @@ static dkm_local write_record(dkm_runlog *r, const char *path)
     if (!r->root)
         return local;
     if (r->lost > 0)
-        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "%d fields of the run record could not be kept",
+        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "%d fields of the run record could not be stored",
                         r->lost);
     length = json_dumpb(r->root, NULL, 0, DUMP_FLAGS);
     DKM_STEP(dkm_alloc(r->ctx, (dkm_idx)length + 2, &line));

@@ -16,6 +16,7 @@
 
 #include "core/alloc.h"
 #include "core/checked.h"
+#include "core/minmax.h"
 #include "data/objects.h"
 #include "search/prefilter.h"
 
@@ -58,11 +59,6 @@ dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_idx cols, dkm_ty
                         "candidates have %lld columns, and the model's objects have %lld",
                         (long long)cols, (long long)wanted_cols);
     return DKM_LOCAL_OK;
-}
-
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
 }
 
 static dkm_local topk_reserve(dkm_topk_search *s)
@@ -257,7 +253,7 @@ static void search_block(dkm_topk_search *s, const block *b)
         use_double(s, b);
     s->distrust -= s->distrust > 0;
     for (dkm_idx q = 0; q < s->points.n;) {
-        dkm_idx last = least(s->points.n, q + DKM_PREFILTER_POINTS),
+        dkm_idx last = dkm_idx_min(s->points.n, q + DKM_PREFILTER_POINTS),
                 end = search_tile(s, b, q, last);
         if (end < last) {
             use_double(s, b);
@@ -280,7 +276,7 @@ void dkm_topk_search_scan(dkm_topk_search *s, dkm_idx first, dkm_idx n, const do
 {
     for (dkm_idx c = 0; c < n; c += DKM_PREFILTER_BLOCK) {
         block b = {.first = first + c,
-                   .n = least(n - c, DKM_PREFILTER_BLOCK),
+                   .n = dkm_idx_min(n - c, DKM_PREFILTER_BLOCK),
                    .Z = Z + c * s->points.p,
                    .norms = s->norms};
         level_norms(s, b.n, norms + c);

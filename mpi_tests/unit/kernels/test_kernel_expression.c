@@ -77,8 +77,8 @@ static void mistakes_are_told_with_a_caret(dkm_ctx *ctx)
     refused(ctx, "rbf(sigma=1, sigma=2)", "sigma is given twice", 13);
     refused(ctx, "rbf(gamma=1)", "rbf has no parameter 'gamma', only sigma", 4);
     refused(ctx, "linear(c=1)", "linear has no parameter 'c', nor any other", 7);
-    refused(ctx, "poly(degree=2.5)", "degree must be a whole number", 12);
-    refused(ctx, "poly(degree=0)", "degree must be a whole number", 12);
+    refused(ctx, "poly(degree=2.5)", "degree must be an integer", 12);
+    refused(ctx, "poly(degree=0)", "degree must be an integer", 12);
     refused(ctx, "poly(c=-1)", "c must be 0 or more", 7);
     refused(ctx, "linear(rbf)", "linear takes no kernel inside it", 0);
     refused(ctx, "rbf(linear, poly)", "rbf takes 1 kernel inside it, not 2", 0);

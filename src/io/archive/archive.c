@@ -19,10 +19,10 @@ static dkm_local archive_append(dkm_archive *b, const char *name, dkm_archive_en
     dkm_local local = DKM_LOCAL_OK;
 
     *part = NULL;
-    if (b->count == b->room) {
-        dkm_idx room = b->room ? 2 * b->room : 8;
-        DKM_STEP(dkm_realloc(b->ctx, room, &b->parts));
-        b->room = room;
+    if (b->count == b->capacity) {
+        dkm_idx capacity = b->capacity ? 2 * b->capacity : 8;
+        DKM_STEP(dkm_realloc(b->ctx, capacity, &b->parts));
+        b->capacity = capacity;
     }
     b->parts[b->count] = (dkm_archive_entry){.kind = kind};
     DKM_STEP(dkm_strdup(b->ctx, name, &b->parts[b->count].name));
@@ -270,5 +270,5 @@ void dkm_archive_clear(dkm_archive *b)
             dkm_data_destroy(&b->parts[k].data);
     }
     DKM_FREE(b->parts);
-    b->count = b->room = 0;
+    b->count = b->capacity = 0;
 }

@@ -29,7 +29,7 @@ typedef struct dkm_archive_entry {
 
 typedef struct dkm_archive {
     dkm_ctx *ctx;
-    dkm_idx count, room;
+    dkm_idx count, capacity;
     dkm_archive_entry *parts;
 } dkm_archive;
 

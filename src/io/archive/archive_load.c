@@ -1,4 +1,4 @@
-/* Every rank opens the file by itself and reads the small parts whole and its own slab of the data
+/* Every rank opens the file by itself and reads all of the small parts and its own slab of the data
  * parts. */
 #include <string.h>
 
@@ -38,8 +38,8 @@ static uint64_t archive_load_mix(uint64_t hash, const void *bytes, size_t length
     return hash;
 }
 
-/* A file replaced while ranks were opening it gives some of them the old one: tell it before they
- * part ways. */
+/* A file replaced while ranks were opening it gives some of them the old one: report it before
+ * they part ways. */
 static dkm_status check_same(const loader *l, const dkm_archive_header *header)
 {
     uint64_t mine = 0xcbf29ce484222325u, least, most;

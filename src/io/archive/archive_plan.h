@@ -18,7 +18,7 @@ typedef struct dkm_write_plan_array {
     const char *name; /**< NULL when the part needs fewer arrays */
     dkm_write_plan_kind kind;
     int rank;             /**< 1 or 2 dimensions */
-    dkm_idx dims[2];      /**< of the whole */
+    dkm_idx dims[2];      /**< over all ranks */
     dkm_idx first, count; /**< of the slab, in numbers */
     const void *slab;
 } dkm_write_plan_array;

@@ -89,7 +89,7 @@ static hid_t open_extent(hid_t group, const extent *e)
     return set;
 }
 
-/* Ask before taking room for what a damaged file promises. */
+/* Check before allocating what a damaged file promises. */
 static dkm_local need_extent(dkm_h5 *h5, hid_t group, const dkm_reading *r, const extent *e)
 {
     hid_t set = open_extent(group, e);
@@ -205,7 +205,7 @@ out:
     return local;
 }
 
-/* The arrays of lists or bytes, before room is taken for them. */
+/* The arrays of lists or bytes, before they are allocated. */
 static dkm_local need_items(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_type type, extent e)
 {
     dkm_local local = DKM_LOCAL_OK;

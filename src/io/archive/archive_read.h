@@ -22,7 +22,7 @@ typedef struct dkm_reading {
 DKM_NODISCARD dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count,
                                           dkm_reading **readings);
 
-/** Read the part r->name: text and numbers whole, of data this rank's slab. Local.
+/** Read the part r->name: all of text and numbers, of data this rank's slab. Local.
  *
  *  dkm_reading_clear() frees what @p r holds, also after a failure.
  *

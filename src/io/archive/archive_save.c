@@ -1,5 +1,5 @@
 /* Rank 0 lays the file out in memory with the HDF5 library: all small things, and every array of
- * the data parts as a contiguous dataset whose room is taken at once and left unfilled. What the
+ * the data parts as a contiguous dataset that is allocated at once and left unfilled. What the
  * library wrote is copied to the file; then each rank writes its own slab of each array at the
  * offset the library gave. */
 #include <string.h>
@@ -61,7 +61,7 @@ out:
     return local;
 }
 
-/* Room for rows, taken at once; what they are is said by attributes. */
+/* Space for rows, allocated at once; attributes say what they are. */
 static dkm_local lay_rows(const dkm_h5 *h5, const dkm_archive_entry *part, int64_t *offset)
 {
     const dkm_matrix_entry *r = &part->rows;
@@ -82,7 +82,7 @@ out:
     return local;
 }
 
-/* A small dataset, written whole; @p type and @p space are taken over. */
+/* A small dataset, written at once; @p type and @p space are taken over. */
 static dkm_local lay_small(const dkm_h5 *h5, const char *name, hid_t type, hid_t space,
                            const void *content)
 {

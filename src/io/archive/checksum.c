@@ -94,7 +94,7 @@ dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed)
     return *sealed ? dkm_checksum_verify(ctx, path) : DKM_OK;
 }
 
-/* The checksum of this rank's part of the file, words being kept whole. */
+/* The checksum of this rank's part of the file, without cutting words. */
 static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, int64_t length, uint64_t *sum)
 {
     dkm_local local = DKM_LOCAL_OK;

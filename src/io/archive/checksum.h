@@ -14,7 +14,7 @@ DKM_NODISCARD dkm_status dkm_checksum_append(dkm_atomic_file *out);
 /** Whether an open file is a plain one that ends in a seal of its length. Local. */
 int dkm_seal_present(int fd);
 
-/** The checksum of a whole file, sealed or not; every rank reads its part of it. Collective.
+/** The checksum of a file, sealed or not; every rank reads its part of it. Collective.
  *  @return DKM_OK; DKM_ERR_FORMAT when it cannot be read; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum);
 

@@ -73,7 +73,7 @@ dkm_local dkm_h5_open(dkm_h5 *h5, dkm_ctx *ctx, const char *path)
     H5Pclose(access_list);
     if (h5->file < 0)
         DKM_STEP(dkm_fail(ctx, DKM_ERR_FORMAT,
-                          "%s: an HDF5 file that is cut short or damaged: make it anew", path));
+                          "%s: an HDF5 file that is cut short or damaged: write it again", path));
 out:
     return local;
 }
@@ -103,7 +103,7 @@ dkm_local dkm_h5_damaged(const dkm_h5 *h5, const char *what)
         return dkm_fail(h5->ctx, DKM_ERR_FORMAT,
                         "%s: damaged model file: '%s' is a link, which is not followed", h5->called,
                         what);
-    return dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: '%s' is missing or damaged: make the file anew",
+    return dkm_fail(h5->ctx, DKM_ERR_FORMAT, "%s: '%s' is missing or damaged: write the file again",
                     h5->called, what);
 }
 

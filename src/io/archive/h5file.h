@@ -21,14 +21,14 @@ typedef struct dkm_h5 {
     void *printer_data;
 } dkm_h5;
 
-/** Make @p path anew, or open it for reading. dkm_h5_close() must follow, also after a failure.
+/** Create @p path, or open it for reading. dkm_h5_close() must follow, also after a failure.
  *  @param[in] called  what the user calls a file that still has a temporary name
  *  @return ok; DKM_ERR_IO; DKM_ERR_FORMAT for a file that is not HDF5 or is cut short */
 DKM_NODISCARD dkm_local dkm_h5_create(dkm_h5 *h5, dkm_ctx *ctx, const char *path,
                                       const char *called);
 DKM_NODISCARD dkm_local dkm_h5_open(dkm_h5 *h5, dkm_ctx *ctx, const char *path);
 
-/** Close. After a creation, a result other than 0 means that the file is not whole. */
+/** Close. After a creation, a result other than 0 means that the file is incomplete. */
 int dkm_h5_close(dkm_h5 *h5);
 
 /** A failure to write: the disk is full or the path went away. */

@@ -44,14 +44,14 @@ typedef struct transfer {
     dkm_atomic_file *out; /* when writing */
     int fd;               /* when reading */
     int64_t offset;
-    dkm_idx room; /* numbers in the image */
+    dkm_idx capacity; /* numbers in the image */
     char *image;
 } transfer;
 
-static dkm_local open_transfer(transfer *t, dkm_idx room)
+static dkm_local open_transfer(transfer *t, dkm_idx capacity)
 {
-    t->room = room > 0 ? room : 1;
-    return dkm_alloc(t->ctx, t->room * matrix_entry_number_size(t->part), &t->image);
+    t->capacity = capacity > 0 ? capacity : 1;
+    return dkm_alloc(t->ctx, t->capacity * matrix_entry_number_size(t->part), &t->image);
 }
 
 /* Numbers between a row in memory and the image. */
@@ -116,7 +116,7 @@ static dkm_local move_rows(transfer *t, dkm_idx first, dkm_idx count, dkm_idx ld
     for (dkm_idx i = first; i < end; i = last) {
         for (last = i + 1; last < end && dkm_matrix_entry_before(t->part, last + 1) -
                                                  dkm_matrix_entry_before(t->part, i) <=
-                                             t->room;)
+                                             t->capacity;)
             last++;
         DKM_STEP(move_chunk(t, i, last, ld, rows + (i - first) * ld));
     }
@@ -134,9 +134,9 @@ static dkm_local move_matrix_rows(void *user, dkm_idx first, dkm_idx count, doub
 /* Numbers of an image: a few rows, and no less than one. */
 static dkm_idx image_room(const dkm_matrix_entry *part)
 {
-    dkm_idx room = CHUNK_BYTES / matrix_entry_number_size(part);
+    dkm_idx capacity = CHUNK_BYTES / matrix_entry_number_size(part);
 
-    return room > part->n ? room : part->n;
+    return capacity > part->n ? capacity : part->n;
 }
 
 dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file *out,

@@ -12,7 +12,7 @@
 
 #define SHARE      20.0 /* the time since the last state is at least so many times that of saving */
 #define FIRST_RATE 5e8  /* bytes a second, until one is measured */
-#define MEASURABLE 1e6  /* bytes of a state whose time tells the rate */
+#define MEASURABLE 1e6  /* bytes of a state long enough to measure the rate */
 #define KEPT       2    /* states of each stage */
 #define LINE       64   /* characters of a line about data */
 
@@ -23,10 +23,10 @@ struct dkm_checkpoint {
     dkm_ctx *ctx;
     dkm_checkpoint_settings settings;
     char *dir, *folder; /* as given, and ours within it */
-    char *path;         /* room for a file in that */
+    char *path;         /* of a file in that */
     char run[DKM_RUN_LENGTH];
-    char *said, *command;  /* copies of the settings' texts */
-    char *data, *old_data; /* lines about the data read so far, and in the run before */
+    char *settings_text, *command; /* copies of the settings' texts */
+    char *data, *old_data;         /* lines about the data read so far, and in the run before */
     dkm_idx lines;
     long first, next; /* numbers of this run's files */
     int cleaned;
@@ -99,7 +99,7 @@ static dkm_local add_parts(const dkm_checkpoint *c, const char *stage, dkm_archi
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(dkm_archive_put_text(state, "stage", stage));
-    DKM_STEP(dkm_archive_put_text(state, "settings", c->said));
+    DKM_STEP(dkm_archive_put_text(state, "settings", c->settings_text));
     DKM_STEP(dkm_archive_put_text(state, "data_read", c->data));
 out:
     return local;
@@ -115,7 +115,7 @@ static double checkpoint_bytes_of(const dkm_archive *state)
     return bytes;
 }
 
-/* The name of the newest file below a number, told by rank 0. */
+/* The name of the newest file below a number, as rank 0 finds it. */
 static long newest(dkm_checkpoint *c, dkm_checkpoint_files files, long below)
 {
     char name[DKM_NAME_LENGTH] = "";
@@ -130,7 +130,7 @@ static long newest(dkm_checkpoint *c, dkm_checkpoint_files files, long below)
     return number;
 }
 
-/* States from before a kernel was defined anew hold values of the old one. */
+/* States from before a kernel was redefined hold values of the old one. */
 static dkm_local check_format(dkm_checkpoint *c, const dkm_archive_header *header)
 {
     if (header->version == DKM_BUNDLE_VERSION)
@@ -141,7 +141,7 @@ static dkm_local check_format(dkm_checkpoint *c, const dkm_archive_header *heade
                     c->path, (long long)header->version, DKM_BUNDLE_VERSION);
 }
 
-/* Load c->path; a file that does not hold together is told and passed over. */
+/* Load c->path; a damaged file is reported and skipped. */
 static dkm_status try_file(dkm_checkpoint *c, dkm_archive *state, int *good)
 {
     dkm_archive_header header = {0};
@@ -170,7 +170,7 @@ static dkm_status is_of_this_run(dkm_checkpoint *c, int *ours)
     DKM_TRY(dkm_archive_load_sealed(c->ctx, c->path, &state, &header));
     DKM_AGREE(c->ctx, dkm_archive_text(&state, "settings", &settings));
     DKM_AGREE(c->ctx, dkm_archive_text(&state, "data_read", &data));
-    *ours = strcmp(settings, c->said) == 0 && same_data(c, data);
+    *ours = strcmp(settings, c->settings_text) == 0 && same_data(c, data);
 out:
     dkm_archive_header_clear(&header);
     dkm_archive_clear(&state);
@@ -190,7 +190,7 @@ static void remove_earlier(dkm_checkpoint *c)
             dkm_checkpoint_remove(c->folder, c->path + strlen(c->folder) + 1);
 }
 
-/* A run that begins anew leaves the states of the one before until it has its own. Collective. */
+/* A run that starts over leaves the states of the one before until it has its own. Collective. */
 static void prune(dkm_checkpoint *c, const char *stem)
 {
     dkm_checkpoint_files files = own(c, stem);
@@ -257,12 +257,13 @@ static dkm_local match(const dkm_checkpoint *c, const dkm_archive *state, const 
                        int *matches)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const char *kept = NULL, *settings = NULL, *data = NULL;
+    const char *stored = NULL, *settings = NULL, *data = NULL;
 
-    DKM_STEP(dkm_archive_text(state, "stage", &kept));
+    DKM_STEP(dkm_archive_text(state, "stage", &stored));
     DKM_STEP(dkm_archive_text(state, "settings", &settings));
     DKM_STEP(dkm_archive_text(state, "data_read", &data));
-    *matches = strcmp(kept, stage) == 0 && strcmp(settings, c->said) == 0 && same_data(c, data);
+    *matches =
+        strcmp(stored, stage) == 0 && strcmp(settings, c->settings_text) == 0 && same_data(c, data);
 out:
     return local;
 }
@@ -307,7 +308,7 @@ static dkm_local checkpoint_check_settings(dkm_checkpoint *c, const char *before
 {
     char mine[200] = "", theirs[200] = "";
 
-    if (!dkm_checkpoint_dir_compare(c->said, before, mine, theirs, sizeof mine))
+    if (!dkm_checkpoint_dir_compare(c->settings_text, before, mine, theirs, sizeof mine))
         return DKM_LOCAL_OK;
     return dkm_fail(c->ctx, DKM_ERR_ARG,
                     "%s holds checkpoints of a run with other settings: there '%s', here '%s'; use "
@@ -316,7 +317,7 @@ static dkm_local checkpoint_check_settings(dkm_checkpoint *c, const char *before
 }
 
 /* What the run before was, from its newest good file; where there are only files of runs with other
- * settings, they are told. */
+ * settings, they are reported. */
 static dkm_status look_back(dkm_checkpoint *c)
 {
     dkm_status status = DKM_OK;
@@ -370,16 +371,16 @@ static dkm_status checkpoint_note(dkm_checkpointer *checkpointer, uint64_t data)
 static dkm_local checkpoint_allocate(dkm_checkpoint *c, const dkm_checkpoint_settings *s)
 {
     dkm_local local = DKM_LOCAL_OK;
-    size_t room = strlen(s->dir) + sizeof DKM_CHECKPOINT_FOLDER + 1;
+    size_t size = strlen(s->dir) + sizeof DKM_CHECKPOINT_FOLDER + 1;
 
     DKM_STEP(dkm_strdup(c->ctx, s->dir, &c->dir));
-    DKM_STEP(dkm_strdup(c->ctx, s->settings ? s->settings : "", &c->said));
+    DKM_STEP(dkm_strdup(c->ctx, s->settings ? s->settings : "", &c->settings_text));
     DKM_STEP(dkm_strdup(c->ctx, s->command ? s->command : "", &c->command));
     DKM_STEP(dkm_strdup(c->ctx, "", &c->data));
-    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)room, &c->folder));
-    snprintf(c->folder, room, "%s/%s", c->dir, DKM_CHECKPOINT_FOLDER);
-    dkm_checkpoint_run(c->said, c->run);
-    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)room + DKM_NAME_LENGTH + 2, &c->path));
+    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)size, &c->folder));
+    snprintf(c->folder, size, "%s/%s", c->dir, DKM_CHECKPOINT_FOLDER);
+    dkm_checkpoint_run(c->settings_text, c->run);
+    DKM_STEP(dkm_calloc(c->ctx, (dkm_idx)size + DKM_NAME_LENGTH + 2, &c->path));
 out:
     return local;
 }
@@ -437,7 +438,7 @@ void dkm_checkpoint_close(dkm_checkpoint **checkpoint)
     DKM_FREE(c->old_data);
     DKM_FREE(c->data);
     DKM_FREE(c->command);
-    DKM_FREE(c->said);
+    DKM_FREE(c->settings_text);
     DKM_FREE(c->path);
     DKM_FREE(c->folder);
     DKM_FREE(c->dir);

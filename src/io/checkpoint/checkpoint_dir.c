@@ -225,13 +225,13 @@ dkm_local dkm_checkpoint_dir_make(dkm_ctx *ctx, const char *dir, const char *fol
                     strerror(reason));
 }
 
-int dkm_checkpoint_dir_compare(const char *a, const char *b, char *mine, char *theirs, size_t room)
+int dkm_checkpoint_dir_compare(const char *a, const char *b, char *mine, char *theirs, size_t size)
 {
     while (*a || *b) {
         size_t la = strcspn(a, "\n"), lb = strcspn(b, "\n");
         if (la != lb || strncmp(a, b, la) != 0) {
-            snprintf(mine, room, "%.*s", (int)la, a);
-            snprintf(theirs, room, "%.*s", (int)lb, b);
+            snprintf(mine, size, "%.*s", (int)la, a);
+            snprintf(theirs, size, "%.*s", (int)lb, b);
             return 1;
         }
         a += la + (a[la] == '\n');

@@ -3,8 +3,8 @@
  *  States lie in DIR/dkmap-checkpoints, which holds a marker file, as STAGE-HASH-RUN-NUMBER.h5. RUN
  *  is a hash of the run's settings, so that several runs can share a directory. Numbers grow with
  *  every file written, whatever its stage. Nothing outside that folder is ever touched, and within
- *  it only files of the run at hand that carry a seal, and its temporary files. All functions are
- *  local: rank 0 looks, and tells the others.
+ *  it only files of this run that have a checksum, and its temporary files. All functions are
+ *  local: rank 0 looks, and broadcasts what it finds.
  */
 #ifndef DKMAP_IO_CHECKPOINT_CHECKPOINT_DIR_H
 #define DKMAP_IO_CHECKPOINT_CHECKPOINT_DIR_H
@@ -25,7 +25,7 @@ typedef struct dkm_checkpoint_files {
     const char *stem, *run;
 } dkm_checkpoint_files;
 
-/** STAGE-HASH of a stage: its first word after all scopes, and a hash of the whole text. */
+/** STAGE-HASH of a stage: its first word after all scopes, and a hash of all of it. */
 void dkm_checkpoint_dir_stem(const char *stage, char stem[DKM_STEM_LENGTH]);
 
 /** RUN of a run's settings. */
@@ -59,6 +59,6 @@ DKM_NODISCARD dkm_local dkm_checkpoint_dir_make(dkm_ctx *ctx, const char *dir, c
 
 /** The first line of @p a that is not at the same place in @p b, and the one there.
  *  @return 0 when there is none */
-int dkm_checkpoint_dir_compare(const char *a, const char *b, char *mine, char *theirs, size_t room);
+int dkm_checkpoint_dir_compare(const char *a, const char *b, char *mine, char *theirs, size_t size);
 
 #endif

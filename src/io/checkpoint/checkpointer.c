@@ -98,7 +98,7 @@ dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *s
     return k->find(k, full, state, found);
 }
 
-/* Arrays whose place in the whole is known add up; lists are summed object by object. */
+/* Arrays whose place among all is known add up; lists are summed object by object. */
 static uint64_t sum_lists(const dkm_objs *o, dkm_idx first)
 {
     uint64_t sum = 0;

@@ -6,10 +6,10 @@
  *  the data the state depends on, by their fingerprints; nothing is remembered between calls.
  * Before it begins it asks for a state; at its safe points it asks whether one is due and, if so,
  * saves it. States are tables of fields (state_table.h). What the stage is part of (a fold, a cell
- * of a grid) is said by scopes around it.
+ * of a grid) is given by scopes around it.
  *
- *  src/io keeps states in files. Without a checkpointer in the context nothing is due or found, and
- *  asking costs nothing.
+ *  src/io stores states in files. Without a checkpointer in the context nothing is due or found,
+ *  and asking costs nothing.
  */
 #ifndef DKMAP_IO_CHECKPOINT_CHECKPOINTER_H
 #define DKMAP_IO_CHECKPOINT_CHECKPOINTER_H
@@ -43,7 +43,7 @@ void dkm_checkpointer_leave_scope(dkm_ctx *ctx);
  *  evaluated on them, from others; 0 without a checkpointer. Collective where there is one. */
 uint64_t dkm_checkpointer_fingerprint(const dkm_data *data, const char *text);
 
-/** Let nothing be kept for a while, such as what is only timed. Logically collective.
+/** Store nothing for a while, such as what is only timed. Logically collective.
  *  @return what dkm_checkpointer_resume() takes */
 dkm_checkpointer *dkm_checkpointer_pause(dkm_ctx *ctx);
 void dkm_checkpointer_resume(dkm_ctx *ctx, dkm_checkpointer *checkpointer);
@@ -51,7 +51,7 @@ void dkm_checkpointer_resume(dkm_ctx *ctx, dkm_checkpointer *checkpointer);
 /** Whether there is a checkpointer at all. Logically collective. */
 int dkm_checkpointer_enabled(const dkm_ctx *ctx);
 
-/** Whether the state of the stage at hand should be saved now. Collective where there is a
+/** Whether the state of the current stage should be saved now. Collective where there is a
  * checkpointer.
  *  @param[in] bytes     of it, over all ranks
  *  @param[in] finished  the stage is complete: its outcome is worth more than a state on the way */
@@ -87,12 +87,12 @@ DKM_NODISCARD dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum);
 uint64_t dkm_data_fingerprint(const dkm_data *data);
 
 /** A choice that was made by the clock, and must be the same in the run that goes on: find it, or
- *  keep it in any case. Collective. */
+ *  store it in any case. Collective. */
 DKM_NODISCARD dkm_status dkm_checkpointer_load_choice(dkm_ctx *ctx, const char *stage, int *choice,
                                                       int *found);
 DKM_NODISCARD dkm_status dkm_checkpointer_save_choice(dkm_ctx *ctx, const char *stage, int choice);
 
-/** A finished stage whose outcome is the lower triangle of a matrix: find it, or keep it where that
+/** A finished stage whose outcome is the lower triangle of a matrix: load it, or save it where that
  *  is due. Collective. */
 DKM_NODISCARD dkm_status dkm_checkpointer_load_lower(const char *stage, dkm_dmat *A, int *found);
 DKM_NODISCARD dkm_status dkm_checkpointer_save_lower(const char *stage, dkm_dmat *A);

@@ -12,12 +12,12 @@
 
 typedef enum file_kind { DATA_FILE, HDF5_FILE, RECORD_FILE } file_kind;
 
-void dkm_describe_line(const dkm_describe_writer *teller, const char *format, ...)
+void dkm_describe_line(const dkm_describe_writer *writer, const char *format, ...)
 {
     char text[LINE_LENGTH];
     va_list args;
 
-    if (dkm_ctx_rank(teller->ctx) != 0)
+    if (dkm_ctx_rank(writer->ctx) != 0)
         return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -25,7 +25,7 @@ void dkm_describe_line(const dkm_describe_writer *teller, const char *format, ..
     for (char *c = text; *c; c++) /* a file may hold what a terminal takes for commands */
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
-    teller->line(teller->user, text);
+    writer->line(writer->user, text);
 }
 
 static dkm_local sniff(dkm_ctx *ctx, const char *path, file_kind *kind)
@@ -65,20 +65,20 @@ static dkm_status describe_find_kind(dkm_ctx *ctx, const char *path, file_kind *
     return dkm_agree(ctx, local);
 }
 
-static dkm_local describe_on_rank_0(const dkm_describe_writer *teller, file_kind kind,
+static dkm_local describe_on_rank_0(const dkm_describe_writer *writer, file_kind kind,
                                     const char *path, int sealed)
 {
-    if (dkm_ctx_rank(teller->ctx) != 0)
+    if (dkm_ctx_rank(writer->ctx) != 0)
         return DKM_LOCAL_OK;
-    return kind == HDF5_FILE ? dkm_describe_hdf5(teller, path, sealed)
-                             : dkm_describe_records(teller, path);
+    return kind == HDF5_FILE ? dkm_describe_hdf5(writer, path, sealed)
+                             : dkm_describe_records(writer, path);
 }
 
 dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
                         void (*line)(void *user, const char *text), void *user)
 {
     dkm_status status = DKM_OK;
-    dkm_describe_writer teller = {.ctx = ctx, .line = line, .user = user};
+    dkm_describe_writer writer = {.ctx = ctx, .line = line, .user = user};
     file_kind kind = DATA_FILE;
     int sealed = 0;
 
@@ -87,9 +87,9 @@ dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
     if (kind == HDF5_FILE)
         DKM_TRY(dkm_seal_check_any(ctx, path, &sealed));
     if (kind == DATA_FILE)
-        DKM_TRY(dkm_describe_data(&teller, path, type));
+        DKM_TRY(dkm_describe_data(&writer, path, type));
     else
-        DKM_AGREE(ctx, describe_on_rank_0(&teller, kind, path, sealed));
+        DKM_AGREE(ctx, describe_on_rank_0(&writer, kind, path, sealed));
 out:
     return status;
 }

@@ -11,19 +11,19 @@ typedef struct dkm_describe_writer {
 } dkm_describe_writer;
 
 /** Tell one line; nothing on ranks other than 0. Local. */
-void dkm_describe_line(const dkm_describe_writer *teller, const char *format, ...) DKM_PRINTF(2, 3);
+void dkm_describe_line(const dkm_describe_writer *writer, const char *format, ...) DKM_PRINTF(2, 3);
 
 /** Describe an HDF5 file: a model of ours, or the datasets of another. Local. */
-DKM_NODISCARD dkm_local dkm_describe_hdf5(const dkm_describe_writer *teller, const char *path,
+DKM_NODISCARD dkm_local dkm_describe_hdf5(const dkm_describe_writer *writer, const char *path,
                                           int sealed);
 
 /** Whether the first line of a file is one of our run records. Local. */
 DKM_NODISCARD dkm_local dkm_is_record(dkm_ctx *ctx, const char *path, int *ours);
 /** Describe a file of run records. Local. */
-DKM_NODISCARD dkm_local dkm_describe_records(const dkm_describe_writer *teller, const char *path);
+DKM_NODISCARD dkm_local dkm_describe_records(const dkm_describe_writer *writer, const char *path);
 
 /** Describe a file of objects. Collective. */
-DKM_NODISCARD dkm_status dkm_describe_data(const dkm_describe_writer *teller, const char *where,
+DKM_NODISCARD dkm_status dkm_describe_data(const dkm_describe_writer *writer, const char *where,
                                            const char *type);
 
 #endif

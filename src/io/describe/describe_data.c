@@ -4,8 +4,8 @@
 
 #include "data/objects.h"
 
-#define CELLS_READ    50000000  /* of a larger file only what opening it tells is told */
-#define STRETCH_CELLS (1 << 20) /* numbers, or objects of varying length, a rank reads at once */
+#define CELLS_READ  50000000  /* of a larger file only what opening it finds is reported */
+#define BATCH_CELLS (1 << 20) /* numbers, or objects of varying length, a rank reads at once */
 
 /* Least, greatest and sum of some numbers. */
 typedef struct spread {
@@ -56,13 +56,13 @@ static dkm_idx cells_a_row(const dkm_source *source)
 static dkm_status describe_data_summarise(dkm_ctx *ctx, dkm_source *source, summary *s)
 {
     dkm_status status = DKM_OK;
-    dkm_idx m = dkm_source_rows(source), stretch = STRETCH_CELLS / cells_a_row(source) + 1;
+    dkm_idx m = dkm_source_rows(source), batch = BATCH_CELLS / cells_a_row(source) + 1;
     dkm_data *data = NULL;
 
     *s = (summary){{INFINITY, -INFINITY, 0, 0}, {INFINITY, -INFINITY, 0, 0}};
-    stretch *= dkm_ctx_size(ctx);
-    for (dkm_idx first = 0; first < m; first += stretch) {
-        DKM_TRY(dkm_source_read(source, first, first + stretch < m ? stretch : m - first, &data));
+    batch *= dkm_ctx_size(ctx);
+    for (dkm_idx first = 0; first < m; first += batch) {
+        DKM_TRY(dkm_source_read(source, first, first + batch < m ? batch : m - first, &data));
         add_objects(s, &data->mine);
         dkm_data_destroy(&data);
     }
@@ -109,18 +109,18 @@ out:
     return status;
 }
 
-dkm_status dkm_describe_data(const dkm_describe_writer *teller, const char *where, const char *type)
+dkm_status dkm_describe_data(const dkm_describe_writer *writer, const char *where, const char *type)
 {
     dkm_status status = DKM_OK;
     dkm_source *inputs = NULL, *outputs = NULL;
 
-    DKM_TRY(dkm_source_open(teller->ctx, where, DKM_INPUTS, type, &inputs));
-    dkm_describe_line(teller, "%s: a data file", where);
-    DKM_TRY(describe_source(teller, inputs));
-    DKM_TRY(dkm_source_open(teller->ctx, where, DKM_OUTPUTS, type, &outputs));
+    DKM_TRY(dkm_source_open(writer->ctx, where, DKM_INPUTS, type, &inputs));
+    dkm_describe_line(writer, "%s: a data file", where);
+    DKM_TRY(describe_source(writer, inputs));
+    DKM_TRY(dkm_source_open(writer->ctx, where, DKM_OUTPUTS, type, &outputs));
     if (dkm_source_type(outputs) != dkm_source_type(inputs)) {
-        dkm_describe_line(teller, "as outputs:");
-        DKM_TRY(describe_source(teller, outputs));
+        dkm_describe_line(writer, "as outputs:");
+        DKM_TRY(describe_source(writer, outputs));
     }
 out:
     dkm_source_close(&outputs);

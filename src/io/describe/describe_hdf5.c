@@ -114,7 +114,7 @@ out:
     return local;
 }
 
-static dkm_local tell_model(const dkm_describe_writer *t, dkm_h5 *h5, int sealed)
+static dkm_local describe_model(const dkm_describe_writer *t, dkm_h5 *h5, int sealed)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_archive_header header = {.sealed = sealed};
@@ -135,7 +135,7 @@ out:
 }
 
 typedef struct listing {
-    const dkm_describe_writer *teller;
+    const dkm_describe_writer *writer;
     const char *path;
     dkm_idx sets;
     hid_t guard;
@@ -175,23 +175,23 @@ static herr_t tell_set(hid_t root, const char *name, const H5L_info_t *info, voi
 
     (void)info;
     if (l->met && l->sets++ < SETS_SHOWN)
-        dkm_describe_line(l->teller, "  %s:/%s  a link to another file, not followed", l->path,
+        dkm_describe_line(l->writer, "  %s:/%s  a link to another file, not followed", l->path,
                           name);
     l->met = 0;
     if (H5Iget_type(at) == H5I_DATASET && dkm_h5_outside(at)) {
         if (l->sets++ < SETS_SHOWN)
-            dkm_describe_line(l->teller, "  %s:/%s  %s", l->path, name, dkm_h5_outside(at));
+            dkm_describe_line(l->writer, "  %s:/%s  %s", l->path, name, dkm_h5_outside(at));
     } else if (H5Iget_type(at) == H5I_DATASET && l->sets++ < SETS_SHOWN) {
         shape_text(at, shape);
-        dkm_describe_line(l->teller, "  %s:/%s  %s, %s", l->path, name, shape, class_name(at));
+        dkm_describe_line(l->writer, "  %s:/%s  %s, %s", l->path, name, shape, class_name(at));
     }
     H5Oclose(at);
     return 0;
 }
 
-static void tell_sets(const dkm_describe_writer *t, const dkm_h5 *h5)
+static void describe_datasets(const dkm_describe_writer *t, const dkm_h5 *h5)
 {
-    listing l = {.teller = t, .path = h5->called};
+    listing l = {.writer = t, .path = h5->called};
 
     dkm_describe_line(t, "%s: an HDF5 file, not a model of dkmap", h5->called);
     l.guard = dkm_h5_guard(&l.met);
@@ -203,18 +203,18 @@ static void tell_sets(const dkm_describe_writer *t, const dkm_h5 *h5)
         dkm_describe_line(t, "  no datasets");
 }
 
-dkm_local dkm_describe_hdf5(const dkm_describe_writer *teller, const char *path, int sealed)
+dkm_local dkm_describe_hdf5(const dkm_describe_writer *writer, const char *path, int sealed)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_h5 h5;
     int ours;
 
-    DKM_STEP(dkm_h5_open(&h5, teller->ctx, path));
+    DKM_STEP(dkm_h5_open(&h5, writer->ctx, path));
     DKM_STEP(dkm_archive_is_dkmap_file(&h5, &ours));
     if (ours)
-        DKM_STEP(tell_model(teller, &h5, sealed));
+        DKM_STEP(describe_model(writer, &h5, sealed));
     else
-        tell_sets(teller, &h5);
+        describe_datasets(writer, &h5);
 out:
     dkm_h5_close(&h5);
     return local;

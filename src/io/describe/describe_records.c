@@ -44,15 +44,15 @@ out:
     return local;
 }
 
-static void tell_run(const dkm_describe_writer *teller, const json_t *run)
+static void describe_run(const dkm_describe_writer *writer, const json_t *run)
 {
-    dkm_describe_line(teller, "  %-20s  %5lld  %10.3f  %.80s", text_in(run, "date"),
+    dkm_describe_line(writer, "  %-20s  %5lld  %10.3f  %.80s", text_in(run, "date"),
                       (long long)json_integer_value(json_object_get(run, "ranks")),
                       json_number_value(json_object_get(run, "seconds")), text_in(run, "command"));
 }
 
-/* Walk over the runs and tell those from number @p from on; count them, and the other lines. */
-static dkm_local describe_records_walk(const dkm_describe_writer *teller, const char *path,
+/* Walk over the runs and describe those from number @p from on; count them, and the other lines. */
+static dkm_local describe_records_walk(const dkm_describe_writer *writer, const char *path,
                                        dkm_idx from, dkm_idx *runs, dkm_idx *others)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -61,7 +61,7 @@ static dkm_local describe_records_walk(const dkm_describe_writer *teller, const 
     dkm_idx length;
 
     *runs = *others = 0;
-    DKM_STEP(dkm_text_open(&text, teller->ctx, path));
+    DKM_STEP(dkm_text_open(&text, writer->ctx, path));
     for (;;) {
         json_t *run;
         DKM_STEP(dkm_text_next(&text, &line, &length));
@@ -69,7 +69,7 @@ static dkm_local describe_records_walk(const dkm_describe_writer *teller, const 
             break;
         run = parse(line, length);
         if (run && *runs >= from)
-            tell_run(teller, run);
+            describe_run(writer, run);
         *runs += run != NULL;
         *others += run == NULL;
         json_decref(run);
@@ -79,21 +79,21 @@ out:
     return local;
 }
 
-dkm_local dkm_describe_records(const dkm_describe_writer *teller, const char *path)
+dkm_local dkm_describe_records(const dkm_describe_writer *writer, const char *path)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx runs, others, from;
 
-    DKM_STEP(describe_records_walk(teller, path, INT64_MAX, &runs, &others));
-    dkm_describe_line(teller, "%s: run records of dkmap, %lld run%s", path, (long long)runs,
+    DKM_STEP(describe_records_walk(writer, path, INT64_MAX, &runs, &others));
+    dkm_describe_line(writer, "%s: run records of dkmap, %lld run%s", path, (long long)runs,
                       runs == 1 ? "" : "s");
     if (others > 0)
-        dkm_describe_line(teller, "  %lld lines are no records", (long long)others);
+        dkm_describe_line(writer, "  %lld lines are no records", (long long)others);
     from = runs > SHOWN ? runs - SHOWN : 0;
     if (from > 0)
-        dkm_describe_line(teller, "  the latest %d:", SHOWN);
-    dkm_describe_line(teller, "  %-20s  %5s  %10s  %s", "date", "ranks", "seconds", "command");
-    DKM_STEP(describe_records_walk(teller, path, from, &runs, &others));
+        dkm_describe_line(writer, "  the latest %d:", SHOWN);
+    dkm_describe_line(writer, "  %-20s  %5s  %10s  %s", "date", "ranks", "seconds", "command");
+    DKM_STEP(describe_records_walk(writer, path, from, &runs, &others));
 out:
     return local;
 }

@@ -12,7 +12,7 @@
 #include "io/text/cells.h"
 #include "io/text/textfile.h"
 
-/* What rank 0 finds at the front of the file and tells the others. */
+/* What rank 0 finds at the front of the file and broadcasts. */
 enum { COLUMNS, SEPARATOR, NAMES, OFFSET, NUMBER, FRONT_COUNT };
 
 enum { LINES_TRIED = 1000 }; /* to find out what the columns hold */

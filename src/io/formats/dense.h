@@ -1,4 +1,4 @@
-/** @file dense.h  What all readers of dense rows do alike: settle the type, check the numbers. */
+/** @file dense.h  What all readers of dense rows do alike: choose the type, check the numbers. */
 #ifndef DKMAP_IO_FORMATS_DENSE_H
 #define DKMAP_IO_FORMATS_DENSE_H
 

@@ -46,12 +46,12 @@ out:
 /* Add a line of a sequence, leaving blanks out. */
 static dkm_local grow_sequence(dkm_builder *g, char *line, dkm_idx length)
 {
-    dkm_idx kept = 0;
+    dkm_idx used = 0;
 
     for (dkm_idx k = 0; k < length; k++)
         if (line[k] != ' ' && line[k] != '\t' && line[k] != '\r')
-            line[kept++] = line[k];
-    return dkm_builder_bytes(g, line, kept);
+            line[used++] = line[k];
+    return dkm_builder_bytes(g, line, used);
 }
 
 static dkm_local read_record(dkm_text *text, dkm_builder *g)

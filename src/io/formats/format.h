@@ -16,7 +16,7 @@ typedef struct dkm_file {
     const char *dataset; /**< of HDF5, else NULL */
     dkm_role role;
     dkm_type type;    /**< wanted by the user, else DKM_TYPE_COUNT; open() sets what it is */
-    dkm_idx m, d;     /**< of the whole file: set by open() */
+    dkm_idx m, d;     /**< of all of the file: set by open() */
     char **names;     /**< of tables whose first line has them: d of them, the format's own */
     char *is_text;    /**< of tables: which columns are text, the format's own; NULL: none is */
     const char *skip; /**< columns that are not wanted and may be anything; NULL: all are wanted */
@@ -34,7 +34,7 @@ typedef struct dkm_format {
     dkm_status (*open)(dkm_file *file);
     /** Read rows first, first + step, ... (count of them), columns [c0, c1) of @p d, into @p objs,
      *  which the format initialises. Local. Numbers that are NaN or infinite are refused, naming
-     *  row and column (from 0, in the whole file) or line (from 1). */
+     *  row and column (from 0, in the file) or line (from 1). */
     dkm_local (*read)(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx c0,
                       dkm_idx c1, dkm_objs *objs);
     void (*close)(dkm_file *file);
@@ -50,7 +50,7 @@ const dkm_format *dkm_format_for(const char *path, dkm_type type);
 
 /** All endings that are known, blank-separated. Local.
  *  @return @p list */
-char *dkm_format_endings(char *list, size_t room);
+char *dkm_format_endings(char *list, size_t size);
 
 /** A new format is a file that defines dkm_format_<name>, and its name in this list. */
 #define DKM_FORMAT_LIST(X)                                                                         \

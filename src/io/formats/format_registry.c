@@ -55,13 +55,13 @@ const dkm_format *dkm_format_for(const char *path, dkm_type type)
     return text_of(type);
 }
 
-char *dkm_format_endings(char *list, size_t room)
+char *dkm_format_endings(char *list, size_t size)
 {
     size_t used = 0;
 
     list[0] = '\0';
-    for (int k = 0; k < FORMATS && used < room; k++)
+    for (int k = 0; k < FORMATS && used < size; k++)
         used +=
-            (size_t)snprintf(list + used, room - used, "%s%s", k ? " " : "", formats[k]->endings);
+            (size_t)snprintf(list + used, size - used, "%s%s", k ? " " : "", formats[k]->endings);
     return list;
 }

@@ -20,14 +20,14 @@ typedef struct hdf5 {
     hsize_t shape[DIMS];
 } hdf5;
 
-/* Names of the datasets of a file, as far as there is room. */
+/* Names of the datasets of a file, as far as they fit. */
 typedef struct names {
     char text[NAMES_LENGTH], only[NAMES_LENGTH];
     int count;
     hid_t guard;
 } names;
 
-/* The library tells its errors on stderr unless stopped; ours are told by dkm_fail(). */
+/* The library prints its errors on stderr unless stopped; ours are reported by dkm_fail(). */
 typedef struct quiet {
     H5E_auto2_t handler;
     void *data;
@@ -118,15 +118,15 @@ static dkm_local open_set(const dkm_file *file, hdf5 *state)
     return local;
 }
 
-static dkm_local read_type(const dkm_file *file, const hdf5 *state, int *whole, size_t *bytes)
+static dkm_local read_type(const dkm_file *file, const hdf5 *state, int *integer, size_t *bytes)
 {
     hid_t type = H5Dget_type(state->set);
     H5T_class_t kind = H5Tget_class(type);
 
     *bytes = H5Tget_size(type);
     H5Tclose(type);
-    *whole = kind == H5T_INTEGER || kind == H5T_ENUM;
-    if (!*whole && kind != H5T_FLOAT)
+    *integer = kind == H5T_INTEGER || kind == H5T_ENUM;
+    if (!*integer && kind != H5T_FLOAT)
         return dkm_fail(file->ctx, DKM_ERR_FORMAT, "%s:%s does not hold plain numbers", file->path,
                         file->dataset ? file->dataset : "");
     return DKM_LOCAL_OK;
@@ -170,7 +170,7 @@ static dkm_local hdf5_open_mine(dkm_file *file)
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx m = 0, d = 0;
     size_t bytes = 0;
-    int whole = 0;
+    int integer = 0;
     hdf5 *state;
 
     DKM_STEP(dkm_path_readable(file->ctx, file->path, NULL));
@@ -183,11 +183,11 @@ static dkm_local hdf5_open_mine(dkm_file *file)
         goto out;
     }
     DKM_STEP(open_set(file, state));
-    DKM_STEP(read_type(file, state, &whole, &bytes));
+    DKM_STEP(read_type(file, state, &integer, &bytes));
     DKM_STEP(hdf5_read_shape(file, state, &m, &d));
-    DKM_STEP(dkm_dense_resolve_type(file, m, d, state->dims == 1 && whole));
+    DKM_STEP(dkm_dense_resolve_type(file, m, d, state->dims == 1 && integer));
     snprintf(file->about, sizeof file->about, "HDF5, %s of %zu bytes, %d dimension%s",
-             whole ? "whole numbers" : "floating point", bytes, state->dims,
+             integer ? "integers" : "floating point", bytes, state->dims,
              state->dims == 1 ? "" : "s");
 out:
     return local;
@@ -232,7 +232,7 @@ static dkm_local hdf5_read_rows(const dkm_file *file, const hsize_t rows[3], dkm
     return DKM_LOCAL_OK;
 }
 
-/* Columns cut out of rows of several dimensions: whole rows come first, a few at a time. */
+/* Columns cut out of rows of several dimensions: all columns are read, a few rows at a time. */
 static dkm_local read_cut_rows(const dkm_file *file, const hsize_t rows[3], dkm_idx c0, dkm_idx c1,
                                double *values)
 {

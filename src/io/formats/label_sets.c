@@ -78,13 +78,13 @@ static int ascending(const void *a, const void *b)
 static void tidy(dkm_builder *g)
 {
     dkm_idx first = g->objs->start[g->made], *set = g->objs->col + first;
-    dkm_idx count = g->used - first, kept = 0;
+    dkm_idx count = g->used - first, distinct = 0;
 
     qsort(set, (size_t)count, sizeof *set, ascending);
     for (dkm_idx k = 0; k < count; k++)
-        if (kept == 0 || set[k] != set[kept - 1])
-            set[kept++] = set[k];
-    g->used = first + kept;
+        if (distinct == 0 || set[k] != set[distinct - 1])
+            set[distinct++] = set[k];
+    g->used = first + distinct;
 }
 
 static dkm_local label_sets_read_set(const dkm_text *text, char *at, dkm_idx c0, dkm_idx c1,

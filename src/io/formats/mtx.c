@@ -1,7 +1,7 @@
 /* Matrix Market coordinate files as undirected graphs: entry (i, j) is the weight of the edge
  * between vertices i and j. A symmetric file has each edge once; a general one has it in both
  * directions, with equal weights. A loop stays an edge of a vertex to itself; a weight of zero is
- * no edge. Entries come in any order, so a rank goes over all of them and keeps those of the
+ * no edge. Entries come in any order, so a rank goes over all of them and stores those of the
  * vertices it wants. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ typedef struct entry {
 
 typedef struct entries {
     dkm_ctx *ctx;
-    dkm_idx count, room;
+    dkm_idx count, capacity;
     entry *list;
 } entries;
 
@@ -200,9 +200,9 @@ static dkm_local mtx_keep(entries *all, const wanted *w, entry e)
 
     if (i < 0 || i >= w->count || w->first + i * w->step != e.i)
         return local;
-    if (all->count == all->room) {
-        DKM_STEP(dkm_realloc(all->ctx, 2 * all->room + 256, &all->list));
-        all->room = 2 * all->room + 256;
+    if (all->count == all->capacity) {
+        DKM_STEP(dkm_realloc(all->ctx, 2 * all->capacity + 256, &all->list));
+        all->capacity = 2 * all->capacity + 256;
     }
     e.i = i;
     all->list[all->count++] = e;

@@ -16,7 +16,7 @@
 #define BUFFER_BYTES (1 << 20)
 #define NEAR_BYTES   (16 << 10) /* rows no farther apart than this are read together */
 #define STRIP_BYTES  (64 << 10)
-#define MOST_AT_ONCE (1 << 30)
+#define MAX_AT_ONCE  (1 << 30)
 
 typedef struct npy {
     int fd;
@@ -38,7 +38,7 @@ static dkm_local npy_read_bytes(const dkm_file *file, dkm_idx offset, dkm_idx co
     char *to = bytes;
 
     while (count > 0) {
-        size_t step = (size_t)(count < MOST_AT_ONCE ? count : MOST_AT_ONCE);
+        size_t step = (size_t)(count < MAX_AT_ONCE ? count : MAX_AT_ONCE);
         ssize_t got = pread(state->fd, to, step, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;

@@ -39,9 +39,9 @@ void dkm_numbers_swap(dkm_number number, void *raw, dkm_idx n)
 
     for (dkm_idx k = 0; bytes > 1 && k < n; k++, at += bytes)
         for (dkm_idx b = 0; b < bytes / 2; b++) {
-            char kept = at[b];
+            char first = at[b];
             at[b] = at[bytes - 1 - b];
-            at[bytes - 1 - b] = kept;
+            at[bytes - 1 - b] = first;
         }
 }
 

@@ -196,7 +196,7 @@ typedef struct target {
     dkm_idx base, c0, c1;
     dkm_objs *objs;
     dkm_builder grower;
-    dkm_idx room, *set; /* labels of one line */
+    dkm_idx capacity, *set; /* labels of one line */
 } target;
 
 static dkm_local read_features(void *user, const dkm_text *text, dkm_idx i, dkm_svm_row r)
@@ -244,9 +244,9 @@ static dkm_local svmlight_read_set(void *user, const dkm_text *text, dkm_idx i, 
         DKM_STEP(dkm_svm_label(text, &r.labels, &label, &more));
         if (!more)
             break;
-        if (count == t->room) {
-            DKM_STEP(dkm_realloc(t->file->ctx, 2 * t->room + 16, &t->set));
-            t->room = 2 * t->room + 16;
+        if (count == t->capacity) {
+            DKM_STEP(dkm_realloc(t->file->ctx, 2 * t->capacity + 16, &t->set));
+            t->capacity = 2 * t->capacity + 16;
         }
         t->set[count] = (dkm_idx)label;
     }

@@ -1,4 +1,4 @@
-/* Rank 0 keeps the numbers of all images, NaN where there are none; they become grey when the
+/* Rank 0 stores the numbers of all images, NaN where there are none; they become grey when the
  * picture is written, so that the range of all of them is known. */
 #include <dkmap/montage.h>
 

@@ -26,7 +26,7 @@ typedef struct scan {
     dkm_idx lines, found;   /* lines begun, records among them */
     dkm_idx line;           /* offset of the line we are in */
     int in_line, undecided; /* a line of ours goes on; it may yet be a record */
-    dkm_idx room;
+    dkm_idx capacity;
 } scan;
 
 /* Whether a line whose first byte, or first byte that is not blank, is c begins a record. */
@@ -57,9 +57,9 @@ static dkm_local note_record(scan *s)
     dkm_local local = DKM_LOCAL_OK;
 
     if (r->marked == 0 || s->line - r->marks[r->marked - 1].offset >= SPACING) {
-        if (r->marked == s->room) {
-            s->room = 2 * s->room + 8;
-            DKM_STEP(dkm_realloc(r->ctx, s->room, &r->marks));
+        if (r->marked == s->capacity) {
+            s->capacity = 2 * s->capacity + 8;
+            DKM_STEP(dkm_realloc(r->ctx, s->capacity, &r->marks));
         }
         r->marks[r->marked++] = (dkm_records_mark){s->found, s->line, s->lines - 1};
     }
@@ -104,7 +104,7 @@ static dkm_local scan_range(scan *s)
     dkm_idx offset = s->low > s->first ? s->low - 1 : s->low;
     int got = 0, done = s->low >= s->high, code = Z_OK;
 
-    /* the byte before the range tells whether a line begins with it: that line is not ours */
+    /* the byte before the range shows whether a line begins with it: that line is not ours */
     s->in_line = s->low > s->first;
     if (!done && gzseek(s->stream, (z_off_t)offset, SEEK_SET) < 0)
         goto torn;
@@ -167,7 +167,7 @@ out:
     return local;
 }
 
-/* Count records and lines over the whole file, with those before the scanned part. */
+/* Count records and lines over the file, with those before the scanned part. */
 static void make_global(scan *s, dkm_idx number, int *counts, int *starts)
 {
     dkm_records *r = s->records;
@@ -244,8 +244,7 @@ dkm_local dkm_records_seek(const dkm_records *records, dkm_text *text, dkm_idx n
     for (;;) {
         DKM_STEP(dkm_text_next(text, &line, &length));
         if (!line) {
-            local =
-                dkm_fail(text->ctx, DKM_ERR_IO, "%s has changed while it was read", text->path);
+            local = dkm_fail(text->ctx, DKM_ERR_IO, "%s has changed while it was read", text->path);
             goto out;
         }
         if (dkm_records_begins(records->kind, line, length) && next++ == k)

@@ -18,9 +18,9 @@ typedef struct dkm_text {
     const char *path; /**< borrowed */
     void *stream;     /**< of zlib */
     char *buffer;
-    dkm_idx room, have, at; /**< of the buffer: bytes it can hold, holds, and are behind us */
-    dkm_idx base;           /**< offset of the buffer in the (unpacked) file */
-    dkm_idx start;          /**< offset of the first line: 3 after a byte order mark, else 0 */
+    dkm_idx capacity, have, at; /**< of the buffer: bytes it can hold, holds, and that were read */
+    dkm_idx base;               /**< offset of the buffer in the (unpacked) file */
+    dkm_idx start;              /**< offset of the first line: 3 after a byte order mark, else 0 */
     dkm_idx offset, number; /**< of the line given last: its place in the file, its number from 1 */
     dkm_idx length;         /**< of the line given last */
     char *line;             /**< given last */

@@ -6,10 +6,10 @@
 #include "io/path.h"
 #include "io/text/records.h"
 
-#define FIRST_ROOM   (256 << 10)
-#define LEAST_ROOM   4096
-#define LINE_BYTES   ((dkm_idx)32 << 20) /* of a gzipped file, and 4 times its own bytes */
-#define MOST_AT_ONCE (1 << 30)
+#define FIRST_CAPACITY (256 << 10)
+#define MIN_CAPACITY   4096
+#define LINE_BYTES     ((dkm_idx)32 << 20) /* of a gzipped file, and 4 times its own bytes */
+#define MAX_AT_ONCE    (1 << 30)
 
 static dkm_local text_report_failure(dkm_text *text)
 {
@@ -22,17 +22,18 @@ static dkm_local text_report_failure(dkm_text *text)
                     text->path, reason);
 }
 
-/* Read as much as the buffer has room for, and zlib takes at once. */
+/* Read as much as fits in the buffer, and zlib takes at once. */
 static dkm_local read_more(dkm_text *text)
 {
-    dkm_idx space = text->room - 1 - text->have, room = space < MOST_AT_ONCE ? space : MOST_AT_ONCE;
-    int got = gzread(text->stream, text->buffer + text->have, (unsigned)room), code = Z_OK;
+    dkm_idx left = text->capacity - 1 - text->have,
+            capacity = left < MAX_AT_ONCE ? left : MAX_AT_ONCE;
+    int got = gzread(text->stream, text->buffer + text->have, (unsigned)capacity), code = Z_OK;
 
     gzerror(text->stream, &code);
-    if (got < 0 || (got < room && code != Z_OK && code != Z_STREAM_END))
+    if (got < 0 || (got < capacity && code != Z_OK && code != Z_STREAM_END))
         return text_report_failure(text);
     text->have += got;
-    text->ended = got < room;
+    text->ended = got < capacity;
     return DKM_LOCAL_OK;
 }
 
@@ -44,22 +45,22 @@ dkm_local dkm_text_tell_long(const dkm_text *text, dkm_idx number)
                     text->path, (long long)number, (long long)text->most);
 }
 
-/* Make room behind the line that is only there in part, and read on. */
+/* Free the buffer but for the line that is only there in part, and read on. */
 static dkm_local text_refill(dkm_text *text)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx kept = text->have - text->at;
+    dkm_idx rest = text->have - text->at;
 
-    memmove(text->buffer, text->buffer + text->at, (size_t)kept);
+    memmove(text->buffer, text->buffer + text->at, (size_t)rest);
     text->base += text->at;
-    text->have = kept;
+    text->have = rest;
     text->at = 0;
-    if (kept > text->most)
+    if (rest > text->most)
         DKM_STEP(dkm_text_tell_long(text, text->number + 1));
-    if (kept > text->room / 2 && text->room < text->most) {
-        dkm_idx room = 2 * text->room < text->most ? 2 * text->room : text->most + 2;
-        DKM_STEP(dkm_realloc(text->ctx, room, &text->buffer));
-        text->room = room;
+    if (rest > text->capacity / 2 && text->capacity < text->most) {
+        dkm_idx capacity = 2 * text->capacity < text->most ? 2 * text->capacity : text->most + 2;
+        DKM_STEP(dkm_realloc(text->ctx, capacity, &text->buffer));
+        text->capacity = capacity;
     }
     DKM_STEP(read_more(text));
 out:
@@ -71,7 +72,7 @@ dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path)
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx bytes = 0;
 
-    *text = (dkm_text){.ctx = ctx, .path = path, .room = FIRST_ROOM};
+    *text = (dkm_text){.ctx = ctx, .path = path, .capacity = FIRST_CAPACITY};
     DKM_STEP(dkm_path_readable(ctx, path, &bytes));
     text->stream = gzopen(path, "rb");
     if (!text->stream) {
@@ -79,9 +80,10 @@ dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path)
         goto out;
     }
     text->most = gzdirect(text->stream) ? INT64_MAX - 2 : LINE_BYTES + 4 * bytes;
-    if (gzdirect(text->stream) && bytes < text->room)
-        text->room = bytes < LEAST_ROOM ? LEAST_ROOM + 2 : bytes + 2; /* all, and a zero behind */
-    DKM_STEP(dkm_alloc(ctx, text->room, &text->buffer));
+    if (gzdirect(text->stream) && bytes < text->capacity)
+        text->capacity =
+            bytes < MIN_CAPACITY ? MIN_CAPACITY + 2 : bytes + 2; /* all, and a zero behind */
+    DKM_STEP(dkm_alloc(ctx, text->capacity, &text->buffer));
     DKM_STEP(read_more(text));
     if (text->have >= 3 && memcmp(text->buffer, "\xef\xbb\xbf", 3) == 0)
         text->at = text->start = 3;

@@ -1,5 +1,5 @@
 /** @file textfile.h  What formats with records of lines share: an index of the records, and a place
- *  in the file that is kept from one read to the next, so that a gzipped file is unpacked once
+ *  in the file that is stored between reads, so that a gzipped file is unpacked once
  *  however many batches it is read in.
  */
 #ifndef DKMAP_IO_TEXT_TEXTFILE_H

@@ -16,7 +16,7 @@ struct dkm_sink {
     dkm_atomic_file out;
 };
 
-/** Types kept as numbers. */
+/** Types stored as numbers. */
 #define DKM_TYPE_NUMBERS                                                                           \
     (DKM_TYPE_BIT(DKM_DENSE) | DKM_TYPE_BIT(DKM_GRAM) | DKM_TYPE_BIT(DKM_DISTANCE) |               \
      DKM_TYPE_BIT(DKM_LABELS))

@@ -36,7 +36,7 @@ static dkm_local sink_text_put(pen *p, const char *bytes, dkm_idx count)
 
     p->count += count;
     while (p->buffer && count > 0) {
-        dkm_idx room = BUFFER_BYTES - p->used, part = count < room ? count : room;
+        dkm_idx space = BUFFER_BYTES - p->used, part = count < space ? count : space;
         memcpy(p->buffer + p->used, bytes, (size_t)part);
         p->used += part;
         bytes += part;

@@ -10,12 +10,12 @@
 #include "kernels/evaluation/panel.h"
 
 /* Combine the tiles of all inner kernels; those after the first are evaluated beside C. */
-static dkm_local combine_combine(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C,
+static dkm_local combine_combine(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C,
                                  void (*map)(const dkm_tile *C, const dkm_tile *D))
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
-    dkm_tile D = {C->precision, C->na, C->nb, C->na, job->scratch};
-    dkm_tile_task beside = *job;
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
+    dkm_tile D = {C->precision, C->na, C->nb, C->na, task->scratch};
+    dkm_tile_task beside = *task;
 
     beside.scratch = dkm_tile_at(&D, 0, D.nb);
     for (dkm_idx k = 1; local.code == DKM_OK && k < node->inner_count; k++) {
@@ -25,96 +25,98 @@ static dkm_local combine_combine(const dkm_node *node, const dkm_tile_task *job,
     return local;
 }
 
-static dkm_local sum_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local sum_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return combine_combine(node, job, C, dkm_map_add);
+    return combine_combine(node, task, C, dkm_map_add);
 }
 
-static void sum_self(const dkm_node *node, dkm_panel *panel)
+static void sum_diag(const dkm_node *node, dkm_panel *panel)
 {
-    double *self = dkm_panel_diag(panel, node);
+    double *diag = dkm_panel_diag(panel, node);
 
     for (dkm_idx i = 0; i < panel->n; i++) {
-        self[i] = 0;
+        diag[i] = 0;
         for (dkm_idx k = 0; k < node->inner_count; k++)
-            self[i] += dkm_panel_diag(panel, node->inner[k])[i];
+            diag[i] += dkm_panel_diag(panel, node->inner[k])[i];
     }
 }
 
-static dkm_local product_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local product_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return combine_combine(node, job, C, dkm_map_multiply);
+    return combine_combine(node, task, C, dkm_map_multiply);
 }
 
-static void product_self(const dkm_node *node, dkm_panel *panel)
+static void product_diag(const dkm_node *node, dkm_panel *panel)
 {
-    double *self = dkm_panel_diag(panel, node);
+    double *diag = dkm_panel_diag(panel, node);
 
     for (dkm_idx i = 0; i < panel->n; i++) {
-        self[i] = 1;
+        diag[i] = 1;
         for (dkm_idx k = 0; k < node->inner_count; k++)
-            self[i] *= dkm_panel_diag(panel, node->inner[k])[i];
+            diag[i] *= dkm_panel_diag(panel, node->inner[k])[i];
     }
 }
 
-static dkm_local scale_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local scale_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
 
     dkm_map_scale(C, dkm_node_param(node, 0));
     return local;
 }
 
-static void scale_self(const dkm_node *node, dkm_panel *panel)
+static void scale_diag(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_diag(panel, node)[i] =
             dkm_node_param(node, 0) * dkm_panel_diag(panel, node->inner[0])[i];
 }
 
-static dkm_local power_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local power_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
 
     dkm_map_power(C, 0.0, (dkm_idx)dkm_node_param(node, 0));
     return local;
 }
 
-static void power_self(const dkm_node *node, dkm_panel *panel)
+static void power_diag(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_diag(panel, node)[i] =
             pow(dkm_panel_diag(panel, node->inner[0])[i], dkm_node_param(node, 0));
 }
 
-static dkm_local exp_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local exp_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
 
     dkm_map_exp(C, 1.0);
     return local;
 }
 
 /* exp(A) / sqrt(exp(A_aa) exp(A_bb)) = exp(-(A_aa + A_bb - 2 A) / 2) */
-static dkm_local exp_unit_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local exp_normalized_tile(const dkm_node *node, const dkm_tile_task *task,
+                                     const dkm_tile *C)
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
 
-    dkm_map_gauss(C, dkm_panel_diag(job->A, node->inner[0]) + job->a,
-                  dkm_panel_diag(job->B, node->inner[0]) + job->b, 0.5);
+    dkm_map_gauss(C, dkm_panel_diag(task->A, node->inner[0]) + task->a,
+                  dkm_panel_diag(task->B, node->inner[0]) + task->b, 0.5);
     return local;
 }
 
-static void exp_self(const dkm_node *node, dkm_panel *panel)
+static void exp_diag(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_diag(panel, node)[i] = exp(dkm_panel_diag(panel, node->inner[0])[i]);
 }
 
 /* Values and derivatives of all inner kernels, joined by @p join one after the other. */
-static void combine_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out,
-                           void (*join)(dkm_idx n, const dkm_derivatives *out,
-                                        const dkm_derivatives *next))
+static void combine_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                                const dkm_derivatives *out,
+                                void (*join)(dkm_idx n, const dkm_derivatives *out,
+                                             const dkm_derivatives *next))
 {
     double k[DKM_PAIRS], dk_ds[DKM_PAIRS], dk_da[DKM_PAIRS];
     dkm_derivatives next = {k, dk_ds, dk_da};
@@ -135,9 +137,9 @@ static void join_sum(dkm_idx n, const dkm_derivatives *out, const dkm_derivative
     }
 }
 
-static void sum_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void sum_derivatives(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
 {
-    combine_slopes(node, pairs, out, join_sum);
+    combine_derivatives(node, pairs, out, join_sum);
 }
 
 static void join_product(dkm_idx n, const dkm_derivatives *out, const dkm_derivatives *next)
@@ -149,9 +151,10 @@ static void join_product(dkm_idx n, const dkm_derivatives *out, const dkm_deriva
     }
 }
 
-static void product_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void product_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                                const dkm_derivatives *out)
 {
-    combine_slopes(node, pairs, out, join_product);
+    combine_derivatives(node, pairs, out, join_product);
 }
 
 /* The chain rule: with @p slope the derivative of the outer function at the inner value. */
@@ -162,7 +165,8 @@ static void chain(const dkm_derivatives *out, dkm_idx i, double value, double sl
     out->dk_da[i] *= slope;
 }
 
-static void scale_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void scale_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                              const dkm_derivatives *out)
 {
     dkm_node_derivatives(node->inner[0], pairs, out);
     for (dkm_idx i = 0; i < pairs->n; i++)
@@ -174,7 +178,8 @@ static double scale_inverse(const dkm_node *node, double k)
     return k / dkm_node_param(node, 0);
 }
 
-static void power_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void power_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                              const dkm_derivatives *out)
 {
     double degree = dkm_node_param(node, 0);
 
@@ -190,7 +195,7 @@ static double power_inverse(const dkm_node *node, double k)
     return dkm_odd_root(k, dkm_node_param(node, 0));
 }
 
-static void exp_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void exp_derivatives(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
 {
     dkm_node_derivatives(node->inner[0], pairs, out);
     for (dkm_idx i = 0; i < pairs->n; i++) {
@@ -209,16 +214,16 @@ const dkm_kernel_class dkm_kernel_class_sum = {.name = "sum",
                                                .origin = DKM_ORIGIN_AS_OUTSIDE,
                                                .min_inner = 1,
                                                .max_inner = -1,
-                                               .self = sum_self,
+                                               .diag = sum_diag,
                                                .tile = sum_tile,
-                                               .slopes = sum_slopes};
+                                               .derivatives = sum_derivatives};
 
 const dkm_kernel_class dkm_kernel_class_product = {.name = "product",
                                                    .min_inner = 1,
                                                    .max_inner = -1,
-                                                   .self = product_self,
+                                                   .diag = product_diag,
                                                    .tile = product_tile,
-                                                   .slopes = product_slopes};
+                                                   .derivatives = product_derivatives};
 
 const dkm_kernel_class dkm_kernel_class_scale = {
     .name = "scale",
@@ -226,9 +231,9 @@ const dkm_kernel_class dkm_kernel_class_scale = {
     .min_inner = 1,
     .max_inner = 1,
     .params = DKM_PARAMS({.name = "by", .range = DKM_POSITIVE, .default_value = 2}),
-    .self = scale_self,
+    .diag = scale_diag,
     .tile = scale_tile,
-    .slopes = scale_slopes,
+    .derivatives = scale_derivatives,
     .inverse = scale_inverse};
 
 const dkm_kernel_class dkm_kernel_class_power = {
@@ -236,16 +241,16 @@ const dkm_kernel_class dkm_kernel_class_power = {
     .min_inner = 1,
     .max_inner = 1,
     .params = DKM_PARAMS({.name = "degree", .range = DKM_COUNT, .default_value = 2}),
-    .self = power_self,
+    .diag = power_diag,
     .tile = power_tile,
-    .slopes = power_slopes,
+    .derivatives = power_derivatives,
     .inverse = power_inverse};
 
 const dkm_kernel_class dkm_kernel_class_exp = {.name = "exp",
                                                .min_inner = 1,
                                                .max_inner = 1,
-                                               .self = exp_self,
+                                               .diag = exp_diag,
                                                .tile = exp_tile,
-                                               .normalized_tile = exp_unit_tile,
-                                               .slopes = exp_slopes,
+                                               .normalized_tile = exp_normalized_tile,
+                                               .derivatives = exp_derivatives,
                                                .inverse = exp_inverse};

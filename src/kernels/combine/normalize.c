@@ -6,7 +6,7 @@
 #include "kernels/evaluation/object_hash.h"
 #include "kernels/evaluation/panel.h"
 
-static dkm_local normalize_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+static dkm_local normalize_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -19,33 +19,33 @@ out:
     return local;
 }
 
-static dkm_local normalize_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local normalize_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
     const dkm_node *inner = node->inner[0];
-    const double *a = dkm_panel_diag(job->A, inner) + job->a;
-    const double *b = dkm_panel_diag(job->B, inner) + job->b;
+    const double *a = dkm_panel_diag(task->A, inner) + task->a;
+    const double *b = dkm_panel_diag(task->B, inner) + task->b;
     dkm_local local;
 
     if (inner->kind->normalized_tile) {
-        local = inner->kind->normalized_tile(inner, job, C);
+        local = inner->kind->normalized_tile(inner, task, C);
     } else {
-        local = dkm_node_tile(inner, job, C);
+        local = dkm_node_tile(inner, task, C);
         dkm_map_normalize(C, a, b);
     }
-    dkm_map_zero_pairs(C, a, b, dkm_panel_objs(job->A, node)->extra + job->a,
-                       dkm_panel_objs(job->B, node)->extra + job->b);
+    dkm_map_zero_pairs(C, a, b, dkm_panel_objs(task->A, node)->extra + task->a,
+                       dkm_panel_objs(task->B, node)->extra + task->b);
     return local;
 }
 
-static void normalize_self(const dkm_node *node, dkm_panel *panel)
+static void normalize_diag(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_diag(panel, node)[i] =
             isnan(dkm_panel_diag(panel, node->inner[0])[i]) ? NAN : 1.0;
 }
 
-static void normalize_slopes(const dkm_node *node, const dkm_dots *pairs,
-                             const dkm_derivatives *out)
+static void normalize_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                                  const dkm_derivatives *out)
 {
     double k_a[DKM_PAIRS], slope_a[DKM_PAIRS], k_b[DKM_PAIRS], slope_b[DKM_PAIRS];
 
@@ -65,7 +65,7 @@ const dkm_kernel_class dkm_kernel_class_normalize = {.name = "normalize",
                                                      .min_inner = 1,
                                                      .max_inner = 1,
                                                      .needs_diag = DKM_DIAG_ROOT,
-                                                     .precompute = normalize_digest,
-                                                     .self = normalize_self,
+                                                     .precompute = normalize_precompute,
+                                                     .diag = normalize_diag,
                                                      .tile = normalize_tile,
-                                                     .slopes = normalize_slopes};
+                                                     .derivatives = normalize_derivatives};

@@ -5,12 +5,12 @@
 #include "kernels/evaluation/panel.h"
 #include "kernels/vector/vectors.h"
 
-static dkm_local on_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local on_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return dkm_node_tile(node->inner[0], job, C);
+    return dkm_node_tile(node->inner[0], task, C);
 }
 
-static void on_self(const dkm_node *node, dkm_panel *panel)
+static void on_diag(const dkm_node *node, dkm_panel *panel)
 {
     memcpy(dkm_panel_diag(panel, node), dkm_panel_diag(panel, node->inner[0]),
            (size_t)panel->n * sizeof(double));
@@ -22,5 +22,5 @@ const dkm_kernel_class dkm_kernel_class_on = {.name = "on",
                                               .types = DKM_VECTOR_TYPES,
                                               .min_inner = 1,
                                               .max_inner = 1,
-                                              .self = on_self,
+                                              .diag = on_diag,
                                               .tile = on_tile};

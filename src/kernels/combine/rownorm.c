@@ -41,7 +41,7 @@ static void close_summing(summing *s)
     DKM_FREE(s->sums);
 }
 
-/* Add to the sums of all objects of the slab what the training objects at hand give them. */
+/* Add to the sums of all objects of the slab what the training objects in memory give them. */
 static dkm_local rownorm_add_columns(summing *s)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -49,9 +49,9 @@ static dkm_local rownorm_add_columns(summing *s)
     for (dkm_idx first = 0; first < s->mine; first += ROWS_EACH) {
         dkm_idx n = s->mine - first < ROWS_EACH ? s->mine - first : ROWS_EACH;
         dkm_tile C = {DKM_F64, n, s->cols.n, n, s->tile};
-        dkm_tile_task job = {.A = &s->rows, .B = &s->cols, .scratch = s->scratch};
+        dkm_tile_task task = {.A = &s->rows, .B = &s->cols, .scratch = s->scratch};
         dkm_panel_view(&s->rows, first, n);
-        DKM_STEP(dkm_node_tile(s->inner, &job, &C));
+        DKM_STEP(dkm_node_tile(s->inner, &task, &C));
         for (dkm_idx j = 0; j < C.nb; j++)
             for (dkm_idx i = 0; i < n; i++)
                 s->sums[first + i] += s->tile[i + j * n];
@@ -114,7 +114,7 @@ out:
     return status;
 }
 
-static void rownorm_self(const dkm_node *node, dkm_panel *panel)
+static void rownorm_diag(const dkm_node *node, dkm_panel *panel)
 {
     const double *inverse = dkm_panel_objs(panel, node)->extra;
 
@@ -123,12 +123,12 @@ static void rownorm_self(const dkm_node *node, dkm_panel *panel)
             dkm_panel_diag(panel, node->inner[0])[i] * inverse[i] * inverse[i];
 }
 
-static dkm_local rownorm_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local rownorm_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
 
-    dkm_map_sides(C, dkm_panel_objs(job->A, node)->extra + job->a,
-                  dkm_panel_objs(job->B, node)->extra + job->b);
+    dkm_map_sides(C, dkm_panel_objs(task->A, node)->extra + task->a,
+                  dkm_panel_objs(task->B, node)->extra + task->b);
     return local;
 }
 
@@ -137,5 +137,5 @@ const dkm_kernel_class dkm_kernel_class_rownorm = {.name = "rownorm",
                                                    .max_inner = 1,
                                                    .is_data_dependent = 1,
                                                    .train = rownorm_train,
-                                                   .self = rownorm_self,
+                                                   .diag = rownorm_diag,
                                                    .tile = rownorm_tile};

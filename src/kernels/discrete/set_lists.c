@@ -15,13 +15,13 @@ static int set_lists_compare(const void *a, const void *b)
 
 static dkm_idx set_lists_sort_unique(dkm_idx *ids, dkm_idx count)
 {
-    dkm_idx kept = 0;
+    dkm_idx distinct = 0;
 
     qsort(ids, (size_t)count, sizeof *ids, set_lists_compare);
     for (dkm_idx k = 0; k < count; k++)
-        if (kept == 0 || ids[kept - 1] != ids[k])
-            ids[kept++] = ids[k];
-    return kept;
+        if (distinct == 0 || ids[distinct - 1] != ids[k])
+            ids[distinct++] = ids[k];
+    return distinct;
 }
 
 /* A number for a word: itself when short, which is below 2^59, else a hash above that. */
@@ -90,8 +90,8 @@ out:
     return local;
 }
 
-dkm_local dkm_sets_intersect(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+dkm_local dkm_sets_intersect(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, dkm_panel_objs(job->A, node), job->a,
-                               dkm_panel_objs(job->B, node), job->b, C);
+    return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, dkm_panel_objs(task->A, node), task->a,
+                               dkm_panel_objs(task->B, node), task->b, C);
 }

@@ -9,7 +9,7 @@
 dkm_local dkm_sets_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out);
 
 /** C(i, j) = how much a_i and b_j share. Local. */
-DKM_NODISCARD dkm_local dkm_sets_intersect(const dkm_node *node, const dkm_tile_task *job,
+DKM_NODISCARD dkm_local dkm_sets_intersect(const dkm_node *node, const dkm_tile_task *task,
                                            const dkm_tile *C);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "kernels/discrete/set_lists.h"
 
-static void set_self(const dkm_node *node, dkm_panel *panel)
+static void set_diag(const dkm_node *node, dkm_panel *panel)
 {
     for (dkm_idx i = 0; i < panel->n; i++)
         dkm_panel_diag(panel, node)[i] = exp2(dkm_panel_objs(panel, node)->extra[i]);
@@ -16,9 +16,9 @@ static double half_power(double twice)
     return ldexp(fmod(twice, 2) == 0 ? 1.0 : 1.41421356237309504880, (int)floor(twice / 2));
 }
 
-static dkm_local set_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local set_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_sets_intersect(node, job, C);
+    dkm_local local = dkm_sets_intersect(node, task, C);
 
     for (dkm_idx j = 0; local.code == DKM_OK && j < C->nb; j++)
         for (dkm_idx i = 0; i < C->na; i++)
@@ -26,11 +26,12 @@ static dkm_local set_tile(const dkm_node *node, const dkm_tile_task *job, const 
     return local;
 }
 
-static dkm_local set_unit_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local set_normalized_tile(const dkm_node *node, const dkm_tile_task *task,
+                                     const dkm_tile *C)
 {
-    const double *a = dkm_panel_objs(job->A, node)->extra + job->a;
-    const double *b = dkm_panel_objs(job->B, node)->extra + job->b;
-    dkm_local local = dkm_sets_intersect(node, job, C);
+    const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
+    const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
+    dkm_local local = dkm_sets_intersect(node, task, C);
 
     for (dkm_idx j = 0; local.code == DKM_OK && j < C->nb; j++)
         for (dkm_idx i = 0; i < C->na; i++)
@@ -42,6 +43,6 @@ const dkm_kernel_class dkm_kernel_class_set = {
     .name = "set",
     .types = DKM_TYPE_BIT(DKM_SETS) | DKM_TYPE_BIT(DKM_LABEL_SETS) | DKM_TYPE_BIT(DKM_LABELS),
     .precompute = dkm_sets_precompute,
-    .self = set_self,
+    .diag = set_diag,
     .tile = set_tile,
-    .normalized_tile = set_unit_tile};
+    .normalized_tile = set_normalized_tile};

@@ -1,4 +1,4 @@
-/* Sums over all rows are taken in whole multiples of a power of two that follows from the largest
+/* Sums over all rows are taken in integer multiples of a power of two that follows from the largest
  * term, and added up as integers. They are exact, and so do not depend on how rows lie on ranks;
  * what rounding to multiples takes from a mean is 2^-30 of the largest term at most.
  *
@@ -12,10 +12,10 @@
 #include "core/alloc.h"
 #include "kernels/evaluation/row_transform.h"
 
-#define FAR    4.0    /* squares of distances from the origin, by those from the mean */
-#define BITS   30     /* of a term: sums of 2^33 of them fit in 64 bits */
-#define LEAST  1e-290 /* terms below count as zero */
-#define WHOLES 0x1p53 /* beyond, all numbers are whole */
+#define FAR      4.0    /* squares of distances from the origin, by those from the mean */
+#define BITS     30     /* of a term: sums of 2^33 of them fit in 64 bits */
+#define LEAST    1e-290 /* terms below count as zero */
+#define INTEGERS 0x1p53 /* beyond, all numbers are integers */
 
 typedef struct finding {
     const dkm_data *X;
@@ -99,7 +99,7 @@ static void column_shift_find_means(finding *f)
     MPI_Allreduce(MPI_IN_PLACE, f->sum, (int)f->d, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(f->X->ctx));
     for (dkm_idx k = 0; k < f->d; k++) {
         double by = f->shift[k], mean = f->first[k] + (by > 0 ? (double)f->sum[k] / m / by : 0.0);
-        f->shift[k] = f->extent[f->d + k] == 0 && fabs(mean) < WHOLES ? rint(mean) : mean;
+        f->shift[k] = f->extent[f->d + k] == 0 && fabs(mean) < INTEGERS ? rint(mean) : mean;
     }
 }
 

@@ -7,7 +7,7 @@
 int dkm_kernel_has_derivatives(const dkm_kernel *kernel)
 {
     for (dkm_idx i = 0; i < kernel->nodes; i++)
-        if (!kernel->node[i].kind->slopes || dkm_node_widths(&kernel->node[i]))
+        if (!kernel->node[i].kind->derivatives || dkm_node_widths(&kernel->node[i]))
             return 0;
     return 1;
 }

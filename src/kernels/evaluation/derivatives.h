@@ -26,7 +26,7 @@ double dkm_kernel_inverse(const dkm_kernel *kernel, double k);
 static inline void dkm_node_derivatives(const dkm_node *node, const dkm_dots *pairs,
                                         const dkm_derivatives *out)
 {
-    node->kind->slopes(node, pairs, out);
+    node->kind->derivatives(node, pairs, out);
 }
 
 /** k(x, x) = g(a, a, a) of a node and its derivative by a, for the x of each pair. Local. */

@@ -1,7 +1,7 @@
 /** @file kernel_impl.h  The tree of a kernel, and what every kind of node provides.
  *
  *  A kernel is a tree whose leaves look at objects and whose other nodes combine the kernels inside
- *  them. What a node needs of the objects is worked out once and kept in a slot: objects in
+ *  them. What a node needs of the objects is computed once and cached in a slot: objects in
  *  whatever representation suits, with a few numbers each (extras). Slots travel between ranks;
  *  nodes that need the same share one. A new kind of kernel is one file and one row in
  * kernel_registry.c.
@@ -81,7 +81,7 @@ struct dkm_node {
     char *argument; /**< of a class that takes one, as it was written; else NULL */
     dkm_kernel_plugin loaded;
     int free_origin; /**< nothing changes when rows are shifted */
-    dkm_idx slot;    /**< where what it needs of the objects is kept; -1 when it needs nothing */
+    dkm_idx slot;    /**< where what it needs of the objects is cached; -1 when it needs nothing */
 };
 
 struct dkm_kernel {
@@ -93,10 +93,10 @@ struct dkm_kernel {
     int distances;     /**< only distances between images are used of it */
 };
 
-/** Objects of rows of the matrix, or of columns: what a slot keeps for columns may be less. */
+/** Objects of rows of the matrix, or of columns: what a slot caches for columns may be less. */
 typedef enum dkm_side { DKM_ROWS, DKM_COLS } dkm_side;
 
-/** What a node needs of the objects, kept for all of them in slabs. */
+/** What a node needs of the objects, cached for all of them in slabs. */
 typedef struct dkm_feature_cache {
     dkm_data *full;
     dkm_data *thin; /**< the extras alone, where columns need no more than that; else NULL */
@@ -127,8 +127,8 @@ typedef struct dkm_tile_task {
     const dkm_panel *A, *B;
     dkm_idx a, b;
     const dkm_idx *first; /**< the first row wanted of each column; NULL when all are. A kind for
-                               which elements are dear may leave those before it at zero */
-    void *scratch;        /**< room for as many tiles like C as dkm_node_scratch() says */
+                               which elements are expensive may leave those before it at zero */
+    void *scratch;        /**< as many tiles like C as dkm_node_scratch() says */
     const dkm_tile
         *dots;  /**< inner products of the objects' rows where they are known; else NULL */
     int thread; /**< whose workspace of panel A is used */
@@ -181,7 +181,7 @@ struct dkm_kernel_class {
 
     /** k(x, x) of the objects of a panel, into dkm_panel_diag(). NaN where it cannot be known.
      *  Local. */
-    void (*self)(const dkm_node *node, dkm_panel *panel);
+    void (*diag)(const dkm_node *node, dkm_panel *panel);
 
     /** How large the error of values between the panel's objects may be, in units of the rounding
      *  error: for kinds that take differences of large numbers. k(x, x) of kernels inside is known.
@@ -189,15 +189,16 @@ struct dkm_kernel_class {
     double (*loss)(const dkm_node *node, const dkm_panel *panel);
 
     /** C(i, j) = k(a_i, b_j). Local. */
-    dkm_local (*tile)(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C);
+    dkm_local (*tile)(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C);
 
     /** C(i, j) = k(a_i, b_j) / sqrt(k(a_i, a_i) k(b_j, b_j)) and 0 where that is 0/0: for leaves
      *  whose plain values may leave the range of numbers. Local. */
-    dkm_local (*normalized_tile)(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C);
+    dkm_local (*normalized_tile)(const dkm_node *node, const dkm_tile_task *task,
+                                 const dkm_tile *C);
 
     /** Values and derivatives of a kernel that is a smooth function of s, a and b, for at most
      *  DKM_PAIRS pairs; @p out overlaps nothing. Local. */
-    void (*slopes)(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out);
+    void (*derivatives)(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out);
 
     /** The s, or value of the kernel inside, that gives @p k; NaN where there is none or, for k =
      *  1, where there may be several. For functions of s alone. Local. */
@@ -214,10 +215,10 @@ static inline double dkm_node_param(const dkm_node *node, int k)
 }
 
 /** Evaluate a node. Local. */
-static inline dkm_local dkm_node_tile(const dkm_node *node, const dkm_tile_task *job,
+static inline dkm_local dkm_node_tile(const dkm_node *node, const dkm_tile_task *task,
                                       const dkm_tile *C)
 {
-    return node->kind->tile(node, job, C);
+    return node->kind->tile(node, task, C);
 }
 
 /** Whether it is exp(-||x - x'||^2 / (2 sigma^2)) of rows with one width for all columns. Local. */

@@ -4,7 +4,7 @@
 
 #include "data/objects.h"
 
-/** 64 bits of a stretch of bytes. Local. */
+/** 64 bits of a block of bytes. Local. */
 uint64_t dkm_hash_bytes(const void *bytes, dkm_idx length);
 
 /** Mix @p x into the bits of @p h. Local. */

@@ -41,17 +41,17 @@ static dkm_local open_whole(dkm_panel *panel)
         dkm_idx width = objs ? dkm_gemm_i16_ld(objs->d) : 0;
         if (!objs || !may_be_whole(panel, objs))
             continue;
-        DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->whole[s].rows));
+        DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->int16[s].rows));
         widest = width > widest ? width : widest;
     }
-    panel->room_each = dkm_gemm_i16_workspace(widest);
+    panel->workspace_each = dkm_gemm_i16_workspace(widest);
     if (panel->side == DKM_ROWS && widest > 0)
-        DKM_STEP(dkm_alloc(ctx, panel->threads * panel->room_each, &panel->room));
+        DKM_STEP(dkm_alloc(ctx, panel->threads * panel->workspace_each, &panel->workspace));
 out:
     return local;
 }
 
-/* A panel without room for values in other forms than they have. */
+/* A panel that does not store values in other forms than they have. */
 static dkm_local open_plain(dkm_panel *panel)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -60,8 +60,8 @@ static dkm_local open_plain(dkm_panel *panel)
 
     DKM_STEP(dkm_calloc(ctx, k->slots, &panel->objs));
     DKM_STEP(dkm_calloc(ctx, k->slots, &panel->single));
-    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->whole));
-    DKM_STEP(dkm_alloc(ctx, panel->capacity * k->nodes, &panel->self));
+    DKM_STEP(dkm_calloc(ctx, k->slots, &panel->int16));
+    DKM_STEP(dkm_alloc(ctx, panel->capacity * k->nodes, &panel->diag));
 out:
     return local;
 }
@@ -110,15 +110,15 @@ static void panel_convert(dkm_panel *panel, dkm_idx slot)
 }
 
 /* Keep the values as integers, as long as they are such. */
-static void take_whole(const dkm_objs *objs, dkm_int16_rows *whole)
+static void pack_int16(const dkm_objs *objs, dkm_int16_rows *int16)
 {
     dkm_idx width = dkm_gemm_i16_ld(objs->d);
 
-    whole->most = 0;
-    for (dkm_idx i = 0; i < objs->n && whole->most >= 0; i++) {
+    int16->most = 0;
+    for (dkm_idx i = 0; i < objs->n && int16->most >= 0; i++) {
         double most = dkm_gemm_i16_pack(1, objs->d, objs->values + i * dkm_objs_step(objs),
-                                        whole->rows + i * width);
-        whole->most = most < 0 || most > whole->most ? most : whole->most;
+                                        int16->rows + i * width);
+        int16->most = most < 0 || most > int16->most ? most : int16->most;
     }
 }
 
@@ -126,13 +126,13 @@ static void take_whole(const dkm_objs *objs, dkm_int16_rows *whole)
 static void panel_finish(dkm_panel *panel)
 {
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
-        if (panel->whole[s].rows)
-            take_whole(&panel->objs[s], &panel->whole[s]);
+        if (panel->int16[s].rows)
+            pack_int16(&panel->objs[s], &panel->int16[s]);
         if (panel->single[s])
             panel_convert(panel, s);
     }
     for (dkm_idx i = panel->root->size - 1; i >= 0; i--)
-        panel->root[i].kind->self(&panel->root[i], panel);
+        panel->root[i].kind->diag(&panel->root[i], panel);
 }
 
 static dkm_objs view(const dkm_objs *objs, dkm_idx first, dkm_idx count)
@@ -230,12 +230,12 @@ void dkm_panel_close(dkm_panel *panel)
     panel_release(panel);
     for (dkm_idx s = 0; panel->single && s < panel->of->kernel->slots; s++)
         DKM_FREE(panel->single[s]);
-    for (dkm_idx s = 0; panel->whole && s < panel->of->kernel->slots; s++)
-        DKM_FREE(panel->whole[s].rows);
-    DKM_FREE(panel->room);
-    DKM_FREE(panel->whole);
+    for (dkm_idx s = 0; panel->int16 && s < panel->of->kernel->slots; s++)
+        DKM_FREE(panel->int16[s].rows);
+    DKM_FREE(panel->workspace);
+    DKM_FREE(panel->int16);
     DKM_FREE(panel->objs);
     DKM_FREE(panel->single);
-    DKM_FREE(panel->self);
+    DKM_FREE(panel->diag);
     panel->of = NULL;
 }

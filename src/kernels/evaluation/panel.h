@@ -3,16 +3,16 @@
  *  A panel is opened once for at most `capacity` objects and filled many times. On one rank it
  *  borrows the arrays of the prepared objects; else objects are fetched. For tiles in single
  *  precision the dense values are converted once a filling. Dense values that are small integers
- * are kept as such too: their inner products cost less.
+ * are stored as such too: their inner products cost less.
  */
 #ifndef DKMAP_KERNELS_EVALUATION_PANEL_H
 #define DKMAP_KERNELS_EVALUATION_PANEL_H
 
 #include "kernels/evaluation/kernel_impl.h"
 
-/** Dense values as 16-bit numbers, where they are small and whole. */
+/** Dense values as 16-bit numbers, where they are small integers. */
 typedef struct dkm_int16_rows {
-    int16_t *rows; /**< room for `capacity` objects, or NULL */
+    int16_t *rows; /**< of `capacity` objects, or NULL */
     double most;   /**< the largest size among them; negative: they are not such numbers */
 } dkm_int16_rows;
 
@@ -22,20 +22,20 @@ struct dkm_panel {
     dkm_precision precision;
     dkm_side side;
     dkm_idx n, capacity;
-    int borrowed;          /**< the arrays of `objs` are those of the prepared objects */
-    dkm_objs *objs;        /**< one per slot */
-    float **single;        /**< one per slot: dense values in single precision, or NULL */
-    dkm_int16_rows *whole; /**< one per slot: dense values that are small integers */
-    int threads;           /**< that may evaluate tiles with it at the same time */
-    int16_t *room;         /**< of rows: for products of integers, or NULL */
-    dkm_idx room_each;     /**< numbers of it that a thread takes */
-    double *self;          /**< k(x, x), `capacity` numbers per node */
+    int borrowed;           /**< the arrays of `objs` are those of the prepared objects */
+    dkm_objs *objs;         /**< one per slot */
+    float **single;         /**< one per slot: dense values in single precision, or NULL */
+    dkm_int16_rows *int16;  /**< one per slot: dense values that are small integers */
+    int threads;            /**< that may evaluate tiles with it at the same time */
+    int16_t *workspace;     /**< of rows: for products of integers, or NULL */
+    dkm_idx workspace_each; /**< numbers of it that a thread takes */
+    double *diag;           /**< k(x, x), `capacity` numbers per node */
 };
 
 /** k(x, x) of the panel's objects under a node's kernel. Local. */
 static inline double *dkm_panel_diag(const dkm_panel *panel, const dkm_node *node)
 {
-    return panel->self + node->index * panel->capacity;
+    return panel->diag + node->index * panel->capacity;
 }
 
 /** The objects in a node's slot. Local. */
@@ -54,7 +54,7 @@ const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_i
 /** Numbers from the start of one of them to that of the next. Local. */
 dkm_idx dkm_panel_step(const dkm_panel *panel, const dkm_node *node);
 
-/** Make room for the objects that tiles of @p root need, whose slots are filled. Local;
+/** Allocate the objects that tiles of @p root need, whose slots are filled. Local;
  *  dkm_panel_close() frees, also after a failure. */
 DKM_NODISCARD dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of,
                                        const dkm_node *root, dkm_side side, dkm_precision precision,

@@ -10,9 +10,9 @@
 #include "kernels/evaluation/panel.h"
 #include "kernels/evaluation/row_transform.h"
 
-#define WORTH_TELLING 1e-6 /* error of kernel values in double precision */
+#define ERROR_WARNED_OF 1e-6 /* error of kernel values in double precision */
 
-static void list_types(unsigned types, char *text, size_t room)
+static void list_types(unsigned types, char *text, size_t size)
 {
     const char *before = "";
     size_t used = 0;
@@ -20,7 +20,7 @@ static void list_types(unsigned types, char *text, size_t room)
     text[0] = '\0';
     for (int t = 0; t < DKM_TYPE_COUNT; t++)
         if (types & DKM_TYPE_BIT(t)) {
-            used += (size_t)snprintf(text + used, room - used, "%s%s", before,
+            used += (size_t)snprintf(text + used, size - used, "%s%s", before,
                                      dkm_type_name((dkm_type)t));
             before = " or ";
         }
@@ -117,15 +117,15 @@ dkm_status dkm_feature_cache_fill(dkm_prepared *prepared, dkm_idx slot, dkm_objs
     dkm_status status = DKM_OK;
     const dkm_objs *X = &prepared->X->mine;
     dkm_feature_cache *s = &prepared->slot[slot];
-    dkm_objs kept = *objs;
+    dkm_objs borrowed = *objs;
 
     s->borrowed = is_borrowed(objs, X);
     if (s->borrowed)
-        *objs = (dkm_objs){.n = kept.n, .extra = kept.extra};
+        *objs = (dkm_objs){.n = borrowed.n, .extra = borrowed.extra};
     DKM_TRY(dkm_data_wrap(prepared->ctx, prepared->X->m, objs, &s->full));
     if (s->borrowed) {
-        kept.extra = s->full->mine.extra;
-        s->full->mine = kept;
+        borrowed.extra = s->full->mine.extra;
+        s->full->mine = borrowed;
     }
 out:
     return status;
@@ -248,33 +248,33 @@ out:
 }
 
 /* Is k(x, x) of the inner kernel something the outer one can work with? */
-static dkm_local check_self(const dkm_node *outer, const dkm_node *inner, double self,
+static dkm_local check_diag(const dkm_node *outer, const dkm_node *inner, double diag,
                             const dkm_prepared *P, dkm_idx object)
 {
     int root = outer->kind->needs_diag == DKM_DIAG_ROOT;
 
-    if (isnan(self))
+    if (isnan(diag))
         return dkm_fail(P->ctx, DKM_ERR_UNSUPPORTED,
-                        "%s needs k(x, x) of new objects, which %s cannot tell", outer->kind->name,
-                        inner->kind->name);
-    if (self < 0 && root)
+                        "%s needs k(x, x) of new objects, which %s does not know",
+                        outer->kind->name, inner->kind->name);
+    if (diag < 0 && root)
         return dkm_fail(P->ctx, DKM_ERR_NUMERIC,
                         "object %lld has k(x, x) = %g under %s, which is not positive semidefinite",
-                        (long long)object, self, inner->kind->name);
-    if (isinf(self) && !(root && inner->kind->normalized_tile))
+                        (long long)object, diag, inner->kind->name);
+    if (isinf(diag) && !(root && inner->kind->normalized_tile))
         return dkm_fail(P->ctx, DKM_ERR_NUMERIC,
                         "%s leaves the range of numbers at object %lld: scale the data",
                         inner->kind->name, (long long)object);
     return DKM_LOCAL_OK;
 }
 
-static dkm_local check_inner_selves(const dkm_panel *panel, const dkm_node *node)
+static dkm_local check_inner_diagonals(const dkm_panel *panel, const dkm_node *node)
 {
     dkm_local local = DKM_LOCAL_OK;
 
     for (dkm_idx k = 0; k < node->inner_count; k++)
         for (dkm_idx i = 0; i < panel->n; i++)
-            DKM_STEP(check_self(node, node->inner[k], dkm_panel_diag(panel, node->inner[k])[i],
+            DKM_STEP(check_diag(node, node->inner[k], dkm_panel_diag(panel, node->inner[k])[i],
                                 panel->of, panel->of->X->first + i));
 out:
     return local;
@@ -293,7 +293,7 @@ static double largest_loss(const dkm_panel *panel)
 
 /* What k(x, x) and norms say of the kernel: whether it has values, and how many digits they have.
  */
-static dkm_local check_selves(dkm_prepared *P)
+static dkm_local check_diagonals(dkm_prepared *P)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
@@ -301,7 +301,7 @@ static dkm_local check_selves(dkm_prepared *P)
     DKM_STEP(dkm_panel_open_diag(&panel, P));
     for (dkm_idx i = 0; i < P->kernel->nodes; i++)
         if (P->kernel->node[i].kind->needs_diag != DKM_NO_DIAG)
-            DKM_STEP(check_inner_selves(&panel, &P->kernel->node[i]));
+            DKM_STEP(check_inner_diagonals(&panel, &P->kernel->node[i]));
     for (dkm_idx i = 0; i < panel.n; i++)
         if (isinf(dkm_panel_diag(&panel, P->kernel->node)[i])) {
             local = dkm_fail(P->ctx, DKM_ERR_NUMERIC,
@@ -367,10 +367,10 @@ static dkm_status prepare_prepare(const dkm_kernel *kernel, const dkm_data *X,
     DKM_AGREE(kernel->ctx, make_prepared(kernel, X, training, &P));
     DKM_TRY(find_shift(P));
     DKM_TRY(fill_slots(P));
-    DKM_AGREE(kernel->ctx, check_selves(P));
+    DKM_AGREE(kernel->ctx, check_diagonals(P));
     prepare_measure(P);
     if (!training)
-        dkm_prepared_warn(P, DKM_F64, WORTH_TELLING);
+        dkm_prepared_warn(P, DKM_F64, ERROR_WARNED_OF);
     *prepared = P;
     P = NULL;
 out:

@@ -36,7 +36,7 @@ dkm_idx dkm_kernel_shifted_copies(const dkm_kernel *kernel);
 /** Whether a kernel is one for objects of that type. Local. */
 int dkm_kernel_suits(const dkm_kernel *kernel, dkm_type type);
 
-/** Whether the values of a kernel depend on all training objects: they must all be kept then.
+/** Whether the values of a kernel depend on all training objects: all of them must be stored then.
  *  Local. */
 int dkm_kernel_needs_training_set(const dkm_kernel *kernel);
 

@@ -40,7 +40,7 @@ static dkm_local fail_columns(dkm_ctx *ctx, const char *list, dkm_idx d)
                     list, (long long)d - 1);
 }
 
-/* Replace the columns at hand by those of a list, which counts among them. */
+/* Replace the current columns by those of a list, which counts among them. */
 static dkm_local choose_columns(dkm_ctx *ctx, const char *list, dkm_row_transform *t)
 {
     dkm_local local = DKM_LOCAL_OK;

@@ -20,7 +20,7 @@ typedef struct spread {
     dkm_idx stride; /* LANES, or 1 when a list is alone */
     int shift;      /* the hash is what is left of 64 bits */
     dkm_idx rows;
-    dkm_idx *key, *row; /* row is -1 where nothing is kept */
+    dkm_idx *key, *row; /* row is -1 where the slot is empty */
     double *x;          /* rows x stride */
 } spread;
 
@@ -44,20 +44,20 @@ static int shift_for(dkm_idx entries)
 static dkm_local open_spread(spread *s, const dkm_objs *A, dkm_idx first, dkm_idx count)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx most = 0, room = 0;
+    dkm_idx most = 0, capacity = 0;
 
     for (dkm_idx i = first; i < first + count;) {
         dkm_idx lists = together(A, i, first + count);
         dkm_idx entries = A->start[i + lists] - A->start[i];
         dkm_idx wants = entries * (lists > 1 ? LANES : 1);
         most = entries > most ? entries : most;
-        room = wants > room ? wants : room;
+        capacity = wants > capacity ? wants : capacity;
         i += lists;
     }
     *s = (spread){.ctx = A->ctx, .shift = shift_for(most)};
     DKM_STEP(dkm_alloc(s->ctx, (dkm_idx)1 << (64 - s->shift), &s->key));
     DKM_STEP(dkm_alloc(s->ctx, (dkm_idx)1 << (64 - s->shift), &s->row));
-    DKM_STEP(dkm_alloc(s->ctx, room, &s->x));
+    DKM_STEP(dkm_alloc(s->ctx, capacity, &s->x));
 out:
     return local;
 }
@@ -69,7 +69,7 @@ static void close_spread(spread *s)
     DKM_FREE(s->x);
 }
 
-/* Where a column is kept, or the empty place where it would be. */
+/* Where a column is stored, or the empty place where it would be. */
 static dkm_idx sparse_dot_place(const spread *s, dkm_idx col)
 {
     uint64_t mask = UINT64_MAX >> s->shift;

@@ -1,4 +1,4 @@
-/** @file sparse_dot.h  Tiles of objects kept as lists of (column, value): sparse rows, sets,
+/** @file sparse_dot.h  Tiles of objects stored as lists of (column, value): sparse rows, sets,
  * counts. */
 #ifndef DKMAP_KERNELS_EVALUATION_SPARSE_DOT_H
 #define DKMAP_KERNELS_EVALUATION_SPARSE_DOT_H

@@ -11,7 +11,7 @@
 
 typedef struct tile_parts {
     const dkm_node *root;
-    const dkm_tile_task *job;
+    const dkm_tile_task *task;
     const dkm_tile *C;
     dkm_idx each;    /* columns of a part */
     dkm_idx scratch; /* tiles that a part needs */
@@ -38,7 +38,7 @@ static dkm_idx columns_of_part(const tile_parts *p, int threads)
 {
     dkm_idx share = (p->C->nb + threads - 1) / threads;
 
-    return dkm_idx_min(has_gemm(p->root, p->job->A) ? GEMM_COLS : FEW_COLS,
+    return dkm_idx_min(has_gemm(p->root, p->task->A) ? GEMM_COLS : FEW_COLS,
                        dkm_idx_max(share, FEW_COLS));
 }
 
@@ -48,38 +48,38 @@ static void evaluate_part(void *user, dkm_idx k, int thread)
     const dkm_tile *C = p->C;
     dkm_idx j = k * p->each;
     dkm_tile part = {C->precision, C->na, dkm_idx_min(p->each, C->nb - j), C->ld, NULL};
-    dkm_tile room = {C->precision, C->na, C->nb, C->na, p->job->scratch};
-    dkm_tile_task job = *p->job;
+    dkm_tile room = {C->precision, C->na, C->nb, C->na, p->task->scratch};
+    dkm_tile_task task = *p->task;
     dkm_tile dots;
     dkm_local local;
 
     part.c = dkm_tile_at(C, 0, j);
-    job.b += j;
-    job.thread = thread;
-    if (job.first)
-        job.first += j;
-    if (job.scratch)
-        job.scratch = dkm_tile_at(&room, 0, j * p->scratch);
-    if (job.dots) {
-        dots = *job.dots;
-        dots.c = dkm_tile_at(job.dots, 0, j);
+    task.b += j;
+    task.thread = thread;
+    if (task.first)
+        task.first += j;
+    if (task.scratch)
+        task.scratch = dkm_tile_at(&room, 0, j * p->scratch);
+    if (task.dots) {
+        dots = *task.dots;
+        dots.c = dkm_tile_at(task.dots, 0, j);
         dots.nb = part.nb;
-        job.dots = &dots;
+        task.dots = &dots;
     }
-    local = dkm_node_tile(p->root, &job, &part);
+    local = dkm_node_tile(p->root, &task, &part);
     if (local.code != DKM_OK)
 #pragma omp critical(dkm_tile_part)
         p->code = local.code;
 }
 
-dkm_local dkm_node_tile_parallel(const dkm_node *root, const dkm_tile_task *job, const dkm_tile *C)
+dkm_local dkm_node_tile_parallel(const dkm_node *root, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const dkm_ctx *ctx = job->A->of->ctx;
-    int threads = (int)dkm_idx_min(dkm_ctx_threads(ctx), job->A->threads);
-    tile_parts p = {.root = root, .job = job, .C = C, .code = DKM_OK};
+    const dkm_ctx *ctx = task->A->of->ctx;
+    int threads = (int)dkm_idx_min(dkm_ctx_threads(ctx), task->A->threads);
+    tile_parts p = {.root = root, .task = task, .C = C, .code = DKM_OK};
 
     if (threads <= 1 || C->nb <= FEW_COLS || runs_on_one_thread(root))
-        return dkm_node_tile(root, job, C);
+        return dkm_node_tile(root, task, C);
     p.each = columns_of_part(&p, threads);
     p.scratch = dkm_node_scratch(root);
     dkm_blas_use_one_thread();

@@ -8,7 +8,7 @@
  *
  *  Kernels that the program registered run on one thread. The BLAS library uses one thread
  *  meanwhile, and those of the context afterwards. */
-DKM_NODISCARD dkm_local dkm_node_tile_parallel(const dkm_node *root, const dkm_tile_task *job,
+DKM_NODISCARD dkm_local dkm_node_tile_parallel(const dkm_node *root, const dkm_tile_task *task,
                                                const dkm_tile *C);
 
 #endif

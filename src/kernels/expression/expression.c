@@ -175,11 +175,11 @@ dkm_local dkm_expression_read(dkm_ctx *ctx, const char *what, const char *text, 
 {
     dkm_local local = DKM_LOCAL_OK;
     reader r = {.e = e};
-    dkm_idx room = (dkm_idx)strlen(text) + 1; /* each term and setting takes a byte or more */
+    dkm_idx capacity = (dkm_idx)strlen(text) + 1; /* each term and setting takes a byte or more */
 
     *e = (dkm_expression){.ctx = ctx, .what = what, .text = text};
-    DKM_STEP(dkm_calloc(ctx, room, &e->term));
-    DKM_STEP(dkm_calloc(ctx, room, &e->setting));
+    DKM_STEP(dkm_calloc(ctx, capacity, &e->term));
+    DKM_STEP(dkm_calloc(ctx, capacity, &e->setting));
     DKM_STEP(read_term(&r, -1));
     if (peek(&r))
         local = dkm_expression_fail(e, r.at, "the expression should end here");
@@ -204,10 +204,10 @@ dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span, double *
     return DKM_LOCAL_OK;
 }
 
-void dkm_expression_print(double x, char text[DKM_NUMBER_ROOM])
+void dkm_expression_print(double x, char text[DKM_NUMBER_SIZE])
 {
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, DKM_NUMBER_ROOM, "%.*g", digits, x);
+        snprintf(text, DKM_NUMBER_SIZE, "%.*g", digits, x);
         if (strtod(text, NULL) == x)
             return;
     }

@@ -17,7 +17,7 @@
 /** What indices and ranges of columns are written with. */
 #define DKM_COLUMN_CHARACTERS "0123456789:;-"
 
-/** A stretch of the text. */
+/** A range of the text. */
 typedef struct dkm_span {
     dkm_idx at, length;
 } dkm_span;
@@ -53,18 +53,18 @@ DKM_NODISCARD dkm_local dkm_expression_read(dkm_ctx *ctx, const char *what, cons
 DKM_NODISCARD dkm_local dkm_expression_fail(const dkm_expression *e, dkm_idx at, const char *format,
                                             ...) DKM_PRINTF(3, 4);
 
-/** Does the stretch of text read @p name? Local. */
+/** Does a range of the text read @p name? Local. */
 int dkm_expression_is(const dkm_expression *e, dkm_span span, const char *name);
 
-/** A stretch of text as a finite number, or a failure pointing at it. Local. */
+/** A range of the text as a finite number, or a failure pointing at it. Local. */
 DKM_NODISCARD dkm_local dkm_expression_number(const dkm_expression *e, dkm_span span,
                                               double *number);
 
-#define DKM_NUMBER_ROOM 32
+#define DKM_NUMBER_SIZE 32
 
 /** A number in the fewest digits that read back as the same, from six on: 1200 is not 1.2e+03.
  *  Local. */
-void dkm_expression_print(double x, char text[DKM_NUMBER_ROOM]);
+void dkm_expression_print(double x, char text[DKM_NUMBER_SIZE]);
 
 void dkm_expression_clear(dkm_expression *e);
 

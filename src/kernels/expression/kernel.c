@@ -99,7 +99,7 @@ static void write_text(writer *w, const char *text)
 
 static void write_value(writer *w, const dkm_param_value *value)
 {
-    char number[DKM_NUMBER_ROOM];
+    char number[DKM_NUMBER_SIZE];
 
     if (value->word)
         write_text(w, value->word);

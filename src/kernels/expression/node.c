@@ -4,15 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/minmax.h"
 #include "kernels/expression/params.h"
 #include "kernels/expression/registered.h"
 
 #define NAME_LIMIT 32 /* longer names are not looked at for a likely meaning */
-
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
 
 /* Edit distance between a name of the text and one of ours, both short. */
 static dkm_idx node_distance(const char *a, dkm_idx na, const char *b, dkm_idx nb)
@@ -27,7 +23,7 @@ static dkm_idx node_distance(const char *a, dkm_idx na, const char *b, dkm_idx n
         for (dkm_idx j = 1; j <= nb; j++) {
             dkm_idx swap = corner + (a[i - 1] != b[j - 1]);
             corner = row[j];
-            row[j] = least(swap, 1 + least(row[j], row[j - 1]));
+            row[j] = dkm_idx_min(swap, 1 + dkm_idx_min(row[j], row[j - 1]));
         }
     }
     return row[nb];

@@ -1,4 +1,4 @@
-/** @file old_text.h  Kernel expressions of model files from before a kernel was defined anew. */
+/** @file old_text.h  Kernel expressions of model files from before a kernel was redefined. */
 #ifndef DKMAP_KERNELS_EXPRESSION_OLD_TEXT_H
 #define DKMAP_KERNELS_EXPRESSION_OLD_TEXT_H
 

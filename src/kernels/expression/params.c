@@ -24,11 +24,11 @@ static const char *range_text(dkm_param_range range)
     case DKM_SHARE:
         return "greater than 0 and at most 1";
     case DKM_COUNT:
-        return "a whole number from 1 to 1000";
+        return "an integer from 1 to 1000";
     case DKM_COUNT_OR_ZERO:
         break;
     }
-    return "a whole number from 0 to 1000";
+    return "an integer from 0 to 1000";
 }
 
 static int in_range(dkm_param_range range, double x)

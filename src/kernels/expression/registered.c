@@ -14,13 +14,13 @@
 #include "kernels/expression/expression.h"
 #include "kernels/expression/registered.h"
 
-#define NAME_ROOM      64
+#define NAME_SIZE      64
 #define DIAGONAL_BLOCK 8 /* objects of a block that is evaluated for its diagonal */
 #define TILE_VALUES    (1 << 16)
 
 typedef struct entry {
     struct entry *next;
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     dkm_kernel_callback callback;
     dkm_kernel_class kind;
 } entry;
@@ -113,20 +113,20 @@ out:
 }
 
 /* Rows of the tile at a time, so that the values in between stay few. */
-static dkm_local tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_kernel_callback *f = node->kind->callback;
-    const dkm_objs *a = dkm_panel_objs(job->A, node), *b = dkm_panel_objs(job->B, node);
+    const dkm_objs *a = dkm_panel_objs(task->A, node), *b = dkm_panel_objs(task->B, node);
     dkm_idx high = C->nb > 0 && TILE_VALUES / C->nb > 1 ? TILE_VALUES / C->nb : 1;
-    dkm_rows B = dkm_rows_view(b, job->b, C->nb);
+    dkm_rows B = dkm_rows_view(b, task->b, C->nb);
     double *values = NULL;
 
     high = high < C->na ? high : C->na;
     DKM_STEP(dkm_alloc(a->ctx, high * C->nb, &values));
     for (dkm_idx from = 0; C->nb > 0 && from < C->na; from += high) {
         dkm_idx n = C->na - from < high ? C->na - from : high;
-        dkm_rows A = dkm_rows_view(a, job->a + from, n);
+        dkm_rows A = dkm_rows_view(a, task->a + from, n);
         int code = f->block(f->user, &A, &B, values);
         DKM_STEP(check_values(a->ctx, node->kind->name, code, n * C->nb, values));
         for (dkm_idx j = 0; j < C->nb; j++)
@@ -142,7 +142,7 @@ static int is_name(const char *name)
 {
     size_t length = strlen(name);
 
-    if (length >= NAME_ROOM || !isalpha((unsigned char)name[0]))
+    if (length >= NAME_SIZE || !isalpha((unsigned char)name[0]))
         return 0;
     for (size_t k = 0; k < length; k++)
         if (!isalnum((unsigned char)name[k]) && name[k] != '_' && name[k] != '-')
@@ -157,7 +157,7 @@ static dkm_local check_registration(dkm_ctx *ctx, const char *name,
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "'%s' cannot name a kernel: a letter, then letters, digits, '_' or '-', "
                         "fewer than %d",
-                        name ? name : "", NAME_ROOM);
+                        name ? name : "", NAME_SIZE);
     for (dkm_idx k = 0; dkm_kernel_registry[k]; k++)
         if (strcmp(dkm_kernel_registry[k]->name, name) == 0)
             return dkm_fail(ctx, DKM_ERR_ARG, "'%s' is a built-in kernel", name);
@@ -185,7 +185,7 @@ static dkm_local add_entry(dkm_ctx *ctx, const char *name, entry **added)
                                  .types = DKM_TYPE_BIT(DKM_TYPE_COUNT) - 1u,
                                  .callback = &e->callback,
                                  .precompute = precompute,
-                                 .self = dkm_panel_diag_from_extra,
+                                 .diag = dkm_panel_diag_from_extra,
                                  .tile = tile};
     e->next = all->first;
     all->first = e;

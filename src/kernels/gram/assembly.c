@@ -3,6 +3,7 @@
 #include "kernels/gram/assembly.h"
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "linalg/backend/blas.h"
 
 #define COLS_BYTES (32 << 20) /* a panel of columns may always take this much */
@@ -13,25 +14,15 @@
 #define WIDE_EACH  256 /* and at least, for each thread */
 #define NARROW     128 /* of one that crosses the diagonal, above which all work is for nothing */
 
-#define WINDOW_BYTES (16 << 20) /* of the columns at hand of a panel's objects */
+#define WINDOW_BYTES (16 << 20) /* of the current columns of a panel's objects */
 #define WINDOW_MOST  8192       /* columns: more gain nothing */
 #define BLOCK_ROWS   1024
 #define BLOCK_COLS   2048
 
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
-
-static dkm_idx most(dkm_idx a, dkm_idx b)
-{
-    return a > b ? a : b;
-}
-
 static dkm_idx assembly_within(double wanted, dkm_idx floor, dkm_idx ceiling)
 {
     return wanted < (double)floor     ? floor
-           : wanted > (double)ceiling ? most(floor, ceiling)
+           : wanted > (double)ceiling ? dkm_idx_max(floor, ceiling)
                                       : (dkm_idx)wanted;
 }
 
@@ -40,14 +31,14 @@ static void plan_panels(dkm_assembly *s)
 {
     double size_a = s->A->bytes[DKM_ROWS] + 1, size_b = s->B->bytes[DKM_COLS] + 1;
     double share = 2.0 * size_b * (double)s->B->X->m / dkm_ctx_size(s->ctx);
-    double room = share > COLS_BYTES ? share : COLS_BYTES;
+    double budget = share > COLS_BYTES ? share : COLS_BYTES;
 
-    s->cols_each = assembly_within(room / size_b, 1, INT64_MAX);
+    s->cols_each = assembly_within(budget / size_b, 1, INT64_MAX);
     s->rows_each = assembly_within(ROWS_BYTES / size_a, ROWS_LEAST, ROWS_MOST);
 }
 
 /* Whether to bring rows in windows. For objects that one small panel holds there is no need to, and
- * those that are kept came whole. */
+ * those that are stored were not cut. */
 static int are_wide(const dkm_assembly *s)
 {
     return s->cols == &s->own && dkm_column_block_wanted(s->A) && dkm_column_block_wanted(s->B) &&
@@ -65,21 +56,22 @@ static void assembly_plan(dkm_assembly *s)
     } else {
         plan_panels(s);
     }
-    s->cols_each = least(s->cols_each, most(dkm_assembly_cols(s), 1));
-    s->rows_each = least(s->rows_each, most(dkm_assembly_rows(s), 1));
-    s->narrow = least(nb * most(1, NARROW / nb), s->cols_each);
-    s->wide =
-        least(s->narrow * most(1, most(WIDE, WIDE_EACH * dkm_ctx_threads(s->ctx)) / s->narrow),
-              s->cols_each);
+    s->cols_each = dkm_idx_min(s->cols_each, dkm_idx_max(dkm_assembly_cols(s), 1));
+    s->rows_each = dkm_idx_min(s->rows_each, dkm_idx_max(dkm_assembly_rows(s), 1));
+    s->narrow = dkm_idx_min(nb * dkm_idx_max(1, NARROW / nb), s->cols_each);
+    s->wide = dkm_idx_min(
+        s->narrow *
+            dkm_idx_max(1, dkm_idx_max(WIDE, WIDE_EACH * dkm_ctx_threads(s->ctx)) / s->narrow),
+        s->cols_each);
 }
 
 /* From now on A and B are what is seen of them through windows. */
 static dkm_local open_windows(dkm_assembly *s, dkm_idx bytes)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx objects = most(s->rows_each, s->cols_each);
+    dkm_idx objects = dkm_idx_max(s->rows_each, s->cols_each);
     dkm_idx fit = WINDOW_BYTES / ((dkm_idx)sizeof(double) * objects);
-    dkm_idx width = least(least(fit, WINDOW_MOST), s->columns);
+    dkm_idx width = dkm_idx_min(dkm_idx_min(fit, WINDOW_MOST), s->columns);
 
     DKM_STEP(dkm_column_block_open(&s->window_a, s->A, width));
     DKM_STEP(dkm_column_block_open(&s->window_b, s->B, width));
@@ -92,7 +84,7 @@ out:
 }
 
 dkm_local dkm_assembly_open(dkm_assembly *s, const dkm_prepared *A, const dkm_prepared *B,
-                            dkm_dmat *K, dkm_visitor *visitor, dkm_panel *kept)
+                            dkm_dmat *K, dkm_visitor *visitor, dkm_panel *cached)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_precision precision = dkm_dmat_precision(K);
@@ -101,16 +93,16 @@ dkm_local dkm_assembly_open(dkm_assembly *s, const dkm_prepared *A, const dkm_pr
 
     *s = (dkm_assembly){.ctx = A->ctx, .A = A, .B = B, .K = K, .p = dkm_grid_row(grid)};
     s->visitor = visitor;
-    s->cols = kept ? kept : &s->own;
+    s->cols = cached ? cached : &s->own;
     s->P = dkm_grid_rows(grid);
     s->Q = dkm_grid_cols(grid);
     assembly_plan(s);
     if (s->columns > 0)
         DKM_STEP(open_windows(s, bytes));
     DKM_STEP(dkm_panel_open(&s->rows, s->A, A->kernel->node, DKM_ROWS, precision, s->rows_each));
-    if (!kept)
+    if (!cached)
         DKM_STEP(dkm_panel_open(&s->own, s->B, B->kernel->node, DKM_COLS, precision, s->cols_each));
-    DKM_STEP(dkm_alloc(s->ctx, most(s->rows_each, s->cols_each), &s->wanted));
+    DKM_STEP(dkm_alloc(s->ctx, dkm_idx_max(s->rows_each, s->cols_each), &s->wanted));
     DKM_STEP(dkm_alloc(s->ctx, s->wide, &s->first));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
                           s->rows_each * s->wide * dkm_node_scratch(A->kernel->node), (size_t)bytes,

@@ -11,7 +11,7 @@ typedef struct dkm_visitor dkm_visitor;
 struct dkm_visitor {
     /** Tile C covers local rows from il on and local columns from jl on of a matrix laid out like
      *  @p shape; what it has above the diagonal is zero. It may be overwritten. Local. */
-    void (*visit)(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
+    void (*visit)(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
                   const dkm_tile *C);
 };
 
@@ -25,11 +25,11 @@ DKM_NODISCARD dkm_local dkm_gram_check(const dkm_kernel *kernel, const dkm_prepa
  *  @param[in]     lower    A is B, and nothing above the diagonal is wanted
  *  @param[in,out] K        takes the tiles; a shape alone when there is a visitor
  *  @param[in]     visitor  sees each tile instead, which is then dropped; may be NULL
- *  @param[in]     kept     what dkm_gram_cache_columns() filled for matrices of these columns; may
- * be NULL
+ *  @param[in]     cached   what dkm_gram_cache_columns() filled for matrices of these columns, or
+ *                          NULL
  */
 DKM_NODISCARD dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower,
-                                       dkm_dmat *K, dkm_visitor *visitor, dkm_panel *kept);
+                                       dkm_dmat *K, dkm_visitor *visitor, dkm_panel *cached);
 
 /** Bring the objects of this rank's columns together, to be used by many calls.
  *

@@ -1,18 +1,18 @@
 /* W = K V with K never stored as a matrix: its tiles are handed to a sweep as they are computed, or
- * as they were kept. Tiles in single precision are turned into double ones a few columns at a time,
+ * as they were stored. Tiles in single precision are converted to double a few columns at a time,
  * or multiplied as they are where that is near enough. */
 #include "core/alloc.h"
 #include "kernels/gram/tiles.h"
 #include "linalg/symm/symm_multivec_f32.h"
 #include "matrix/dmat_impl.h"
 
-#define ROOM 65536 /* numbers turned at a time */
+#define WORKSPACE 65536 /* numbers turned at a time */
 
 typedef struct product {
     dkm_visitor visitor;
     dkm_symm sweep;
     dkm_symm_f32 rough; /* where single precision will do */
-    double *room;
+    double *workspace;
 } product;
 
 /* Whether a tile lies below the diagonal. */
@@ -22,11 +22,11 @@ static int is_below(const dkm_dmat *shape, dkm_idx il, dkm_idx jl, const dkm_til
            dkm_dmat_global_row(shape, il) > dkm_dmat_global_col(shape, jl + C->nb - 1);
 }
 
-static void use_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
+static void use_tile(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
                      const dkm_tile *C)
 {
-    product *w = (product *)self;
-    dkm_idx each = ROOM / (C->na > 0 ? C->na : 1);
+    product *w = (product *)visitor;
+    dkm_idx each = WORKSPACE / (C->na > 0 ? C->na : 1);
 
     if (C->precision == DKM_F64) {
         dkm_symm_accumulate_tile(&w->sweep, il, jl, C->na, C->nb, C->c, C->ld);
@@ -39,8 +39,8 @@ static void use_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_i
     }
     for (dkm_idx j = 0; j < C->nb; j += each) {
         dkm_idx width = j + each < C->nb ? each : C->nb - j;
-        dkm_tile_widen(C, j, width, w->room);
-        dkm_symm_accumulate_tile(&w->sweep, il, jl + j, C->na, width, w->room, C->na);
+        dkm_tile_widen(C, j, width, w->workspace);
+        dkm_symm_accumulate_tile(&w->sweep, il, jl + j, C->na, width, w->workspace, C->na);
     }
 }
 
@@ -61,7 +61,7 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
     dkm_ctx *ctx = dkm_grid_ctx(grid);
     product w = {.visitor = {use_tile}};
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, ROOM, &w.room));
+    DKM_AGREE(ctx, dkm_alloc(ctx, WORKSPACE, &w.workspace));
     DKM_TRY(dkm_symm_begin(&w.sweep, shape, p, V->a + c, V->ld));
     if (from->rough)
         DKM_AGREE(ctx, dkm_symm_f32_begin(&w.rough, &w.sweep));
@@ -76,7 +76,7 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
 out:
     dkm_symm_f32_free(&w.rough);
     dkm_symm_free(&w.sweep);
-    DKM_FREE(w.room);
+    DKM_FREE(w.workspace);
     return status;
 }
 

@@ -1,23 +1,14 @@
 /* The tiles of a Gram matrix, into the local arrays of a distributed matrix or to a visitor.
  *
- * A panel of the objects of a rank's columns is kept while those of its rows stream by. A rank that
- * needs nothing of a panel asks for nothing.
+ * A panel of the objects of a rank's columns is cached while those of its rows stream by. A rank
+ * that needs nothing of a panel asks for nothing.
  *
  * Rows too wide for such panels come a window of columns at a time, and inner products add up in a
  * block of the matrix: what a rank holds beside its share of the objects is bounded. */
+#include "core/minmax.h"
 #include "kernels/evaluation/tile_parallel.h"
 #include "kernels/gram/assembly.h"
 #include "kernels/vector/vectors.h"
-
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
-
-static dkm_idx most(dkm_idx a, dkm_idx b)
-{
-    return a > b ? a : b;
-}
 
 /* The first local row that is not above local column jl. */
 static dkm_idx gram_fill_first_row(const dkm_assembly *s, dkm_idx jl)
@@ -29,7 +20,7 @@ static dkm_idx gram_fill_first_row(const dkm_assembly *s, dkm_idx jl)
 
 static dkm_status fill_cols(dkm_assembly *s, dkm_idx c0)
 {
-    dkm_idx end = least(c0 + s->cols_each, dkm_dmat_local_cols(s->K)), n = 0;
+    dkm_idx end = dkm_idx_min(c0 + s->cols_each, dkm_dmat_local_cols(s->K)), n = 0;
 
     s->c0 = c0;
     if (s->cols != &s->own)
@@ -42,9 +33,9 @@ static dkm_status fill_cols(dkm_assembly *s, dkm_idx c0)
 /* Bring those objects of the rows from r0 on that some tile needs. */
 static dkm_status gram_fill_fill_rows(dkm_assembly *s, dkm_idx r0)
 {
-    dkm_idx end = least(r0 + s->rows_each, dkm_dmat_local_rows(s->K)), n = 0;
+    dkm_idx end = dkm_idx_min(r0 + s->rows_each, dkm_dmat_local_rows(s->K)), n = 0;
 
-    s->i0 = s->cols->n > 0 ? most(r0, gram_fill_first_row(s, s->c0)) : end;
+    s->i0 = s->cols->n > 0 ? dkm_idx_max(r0, gram_fill_first_row(s, s->c0)) : end;
     for (dkm_idx il = s->i0; il < end; il++)
         s->wanted[n++] = dkm_dmat_global_row(s->K, il);
     return dkm_panel_fill(&s->rows, n, s->wanted);
@@ -64,15 +55,15 @@ static dkm_tile tile_at(const dkm_assembly *s, dkm_idx il, dkm_idx jl, dkm_idx n
 /* What a tile has above the diagonal is cleared; on it goes k(x, x), which is exact. */
 static void finish_tile(const dkm_assembly *s, const dkm_tile *C, dkm_idx il, dkm_idx jl, dkm_idx b)
 {
-    const double *self = dkm_panel_diag(s->cols, s->B->kernel->node);
+    const double *diag = dkm_panel_diag(s->cols, s->B->kernel->node);
 
     for (dkm_idx j = 0; j < C->nb; j++) {
         dkm_idx diagonal = s->first[j];
-        for (dkm_idx i = 0; i < least(diagonal, C->na); i++)
+        for (dkm_idx i = 0; i < dkm_idx_min(diagonal, C->na); i++)
             dkm_tile_put(C, i, j, 0.0);
         if (diagonal < C->na &&
             dkm_dmat_global_row(s->K, il + diagonal) == dkm_dmat_global_col(s->K, jl + j))
-            dkm_tile_put(C, diagonal, j, self[b + j]);
+            dkm_tile_put(C, diagonal, j, diag[b + j]);
     }
 }
 
@@ -81,42 +72,42 @@ static int is_last_window(const dkm_assembly *s)
     return s->at + s->window_b.width >= s->columns;
 }
 
-/* Add the inner products of the columns at hand to those of the tile so far. */
-static dkm_local add_dots(const dkm_assembly *s, const dkm_tile_task *job, const dkm_tile *sums)
+/* Add the inner products of the columns in memory to those of the tile so far. */
+static dkm_local add_dots(const dkm_assembly *s, const dkm_tile_task *task, const dkm_tile *sums)
 {
     const dkm_node *leaf = s->window_b.leaf;
     dkm_tile part = {sums->precision, sums->na, sums->nb, sums->na, s->part};
     dkm_local local = DKM_LOCAL_OK;
 
     if (s->at == 0)
-        return dkm_vectors_dot(leaf, job, sums);
-    DKM_STEP(dkm_vectors_dot(leaf, job, &part));
+        return dkm_vectors_dot(leaf, task, sums);
+    DKM_STEP(dkm_vectors_dot(leaf, task, &part));
     dkm_map_add(sums, &part);
 out:
     return local;
 }
 
-/* Local rows [il, end), columns [b, b + nb) of the panel at hand. */
+/* Local rows [il, end), columns [b, b + nb) of the panel in memory. */
 static dkm_local do_tile(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dkm_idx nb)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_tile_task job = {&s->rows, s->cols, il - s->i0, b, s->first, s->scratch, NULL, 0};
+    dkm_tile_task task = {&s->rows, s->cols, il - s->i0, b, s->first, s->scratch, NULL, 0};
     dkm_tile C, sums;
 
     if (il >= end)
         return local;
     C = tile_at(s, il, s->c0 + b, end - il, nb);
     for (dkm_idx j = 0; j < nb; j++)
-        s->first[j] = most(0, gram_fill_first_row(s, s->c0 + b + j) - il);
+        s->first[j] = dkm_idx_max(0, gram_fill_first_row(s, s->c0 + b + j) - il);
     if (s->columns > 0) {
         sums = (dkm_tile){C.precision, C.na, C.nb, s->rows_each, s->sums};
-        sums.c = dkm_tile_at(&sums, job.a, b);
-        DKM_STEP(add_dots(s, &job, &sums));
+        sums.c = dkm_tile_at(&sums, task.a, b);
+        DKM_STEP(add_dots(s, &task, &sums));
         if (!is_last_window(s))
             return local;
-        job.dots = &sums;
+        task.dots = &sums;
     }
-    DKM_STEP(dkm_node_tile_parallel(s->A->kernel->node, &job, &C));
+    DKM_STEP(dkm_node_tile_parallel(s->A->kernel->node, &task, &C));
     if (s->lower)
         finish_tile(s, &C, il, s->c0 + b, b);
     if (s->visitor)
@@ -125,18 +116,18 @@ out:
     return local;
 }
 
-/* All tiles of the panels at hand: wide ones below the diagonal, narrow ones across it. */
+/* All tiles of the panels in memory: wide ones below the diagonal, narrow ones across it. */
 static dkm_local do_tiles(dkm_assembly *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx end = s->i0 + s->rows.n;
 
     for (dkm_idx b = 0, nb; s->rows.n > 0 && b < s->cols->n; b += nb) {
-        nb = least(s->wide, s->cols->n - b);
-        dkm_idx below = most(s->i0, gram_fill_first_row(s, s->c0 + b + nb - 1));
+        nb = dkm_idx_min(s->wide, s->cols->n - b);
+        dkm_idx below = dkm_idx_max(s->i0, gram_fill_first_row(s, s->c0 + b + nb - 1));
         for (dkm_idx c = b; c < b + nb; c += s->narrow)
-            DKM_STEP(do_tile(s, most(s->i0, gram_fill_first_row(s, s->c0 + c)), least(below, end),
-                             c, least(s->narrow, b + nb - c)));
+            DKM_STEP(do_tile(s, dkm_idx_max(s->i0, gram_fill_first_row(s, s->c0 + c)),
+                             dkm_idx_min(below, end), c, dkm_idx_min(s->narrow, b + nb - c)));
         DKM_STEP(do_tile(s, below, end, b, nb));
     }
 out:
@@ -149,11 +140,11 @@ static dkm_idx first_panel(const dkm_assembly *s, dkm_idx c0)
     dkm_idx jg = dkm_cyclic_global(c0, dkm_dmat_col_block(s->K), 0, s->Q), il = INT64_MAX;
 
     for (int p = 0; p < s->P && s->lower; p++)
-        il = least(il, dkm_cyclic_count(jg, dkm_dmat_row_block(s->K), p, s->P));
+        il = dkm_idx_min(il, dkm_cyclic_count(jg, dkm_dmat_row_block(s->K), p, s->P));
     return s->lower ? il / s->rows_each * s->rows_each : 0;
 }
 
-/* The tiles of the columns at hand and the rows from r0 on. */
+/* The tiles of the columns in memory and the rows from r0 on. */
 static dkm_status gram_fill_meet_rows(dkm_assembly *s, dkm_idx r0)
 {
     dkm_status status = gram_fill_fill_rows(s, r0);
@@ -198,13 +189,13 @@ out:
 }
 
 dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared *B, int lower, dkm_dmat *K,
-                         dkm_visitor *visitor, dkm_panel *kept)
+                         dkm_visitor *visitor, dkm_panel *cached)
 {
     dkm_status status = DKM_OK;
     dkm_assembly s = {0};
 
     dkm_phase_begin(A->ctx, "gram");
-    DKM_AGREE(A->ctx, dkm_assembly_open(&s, A, B, K, visitor, kept));
+    DKM_AGREE(A->ctx, dkm_assembly_open(&s, A, B, K, visitor, cached));
     s.lower = lower;
     DKM_TRY(do_panels(&s));
 out:

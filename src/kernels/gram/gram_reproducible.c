@@ -3,6 +3,7 @@
 #include <dkmap/kernel.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "kernels/gram/gram.h"
 
 #define TILE  64
@@ -19,22 +20,17 @@ typedef struct slab {
     double *out;
 } slab;
 
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
-
 static dkm_local open_slab(slab *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_node *root = s->X->kernel->node;
     dkm_ctx *ctx = s->X->ctx;
-    dkm_idx end = least(s->m, (s->first + s->n + TILE - 1) / TILE * TILE);
+    dkm_idx end = dkm_idx_min(s->m, (s->first + s->n + TILE - 1) / TILE * TILE);
 
     s->top = s->first / TILE * TILE;
     s->height = s->n > 0 ? end - s->top : 0;
     DKM_STEP(dkm_panel_open(&s->rows, s->X, root, DKM_ROWS, DKM_F64, s->height));
-    DKM_STEP(dkm_panel_open(&s->cols, s->X, root, DKM_COLS, DKM_F64, least(s->m, WIDTH)));
+    DKM_STEP(dkm_panel_open(&s->cols, s->X, root, DKM_COLS, DKM_F64, dkm_idx_min(s->m, WIDTH)));
     DKM_STEP(dkm_alloc(ctx, TILE * TILE, &s->tile));
     DKM_STEP(dkm_alloc(ctx, TILE * TILE * dkm_node_scratch(root) * (dkm_idx)sizeof(double),
                        (char **)&s->scratch));
@@ -58,10 +54,10 @@ static void close_slab(slab *s)
  */
 static dkm_local gram_reproducible_fill_tile(slab *s, dkm_idx a, dkm_idx b, dkm_idx col)
 {
-    dkm_idx na = least(TILE, s->height - a), nb = least(TILE, s->m - col);
-    dkm_tile_task job = {.A = &s->rows, .B = &s->cols, .a = a, .b = b, .scratch = s->scratch};
+    dkm_idx na = dkm_idx_min(TILE, s->height - a), nb = dkm_idx_min(TILE, s->m - col);
+    dkm_tile_task task = {.A = &s->rows, .B = &s->cols, .a = a, .b = b, .scratch = s->scratch};
     dkm_tile C = {DKM_F64, na, nb, na, s->tile};
-    dkm_local local = dkm_node_tile(s->X->kernel->node, &job, &C);
+    dkm_local local = dkm_node_tile(s->X->kernel->node, &task, &C);
 
     for (dkm_idx i = 0; i < na; i++) {
         dkm_idx row = s->top + a + i - s->first;
@@ -91,7 +87,7 @@ dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows)
     DKM_AGREE(X->ctx, open_slab(&s));
     DKM_TRY(dkm_panel_fill(&s.rows, s.height, s.wanted));
     for (dkm_idx first = 0; first < s.m; first += WIDTH) {
-        dkm_idx count = least(WIDTH, s.m - first);
+        dkm_idx count = dkm_idx_min(WIDTH, s.m - first);
         for (dkm_idx j = 0; j < count; j++)
             s.wanted[j] = first + j;
         DKM_TRY(dkm_panel_fill(&s.cols, count, s.wanted));

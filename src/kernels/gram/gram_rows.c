@@ -1,4 +1,4 @@
-/* Kernel values as rows in slabs: whole Gram matrices, and pairs of objects. */
+/* Kernel values as rows in slabs: Gram matrices, and pairs of objects. */
 #include <string.h>
 
 #include <dkmap/kernel.h>
@@ -92,9 +92,9 @@ static dkm_local evaluate_pairs(const dkm_prepared *A, const dkm_prepared *B, do
     dkm_panel_view(&a, 0, n);
     dkm_panel_view(&b, 0, n);
     for (dkm_idx i = 0; i < n; i++) {
-        dkm_tile_task job = {.A = &a, .B = &b, .a = i, .b = i, .scratch = scratch};
+        dkm_tile_task task = {.A = &a, .B = &b, .a = i, .b = i, .scratch = scratch};
         dkm_tile C = {DKM_F64, 1, 1, 1, values + i};
-        DKM_STEP(dkm_node_tile(root, &job, &C));
+        DKM_STEP(dkm_node_tile(root, &task, &C));
     }
 out:
     dkm_panel_close(&a);

@@ -2,6 +2,7 @@
  * double ones a few columns of K at a time, or in registers where the number of columns allows it,
  * so that the rounding of K is all that is lost. One right-hand side alone is no work for gemm,
  * which would copy the strip to multiply it once. */
+#include "core/minmax.h"
 #include "core/parallel.h"
 #include "kernels/gram/strips.h"
 #include "linalg/backend/blas.h"
@@ -9,20 +10,16 @@
 
 #define FEW 64 /* rows or columns of a part: those of a result stay in cache */
 
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
-
-/* Columns [j, j + width) in double, column-major: the values themselves, or a copy in @p room. */
-static const double *columns(const dkm_tile *K, dkm_idx j, dkm_idx width, double *room, dkm_idx *ld)
+/* Columns [j, j + width) in double, column-major: the values, or a copy in @p workspace. */
+static const double *columns(const dkm_tile *K, dkm_idx j, dkm_idx width, double *workspace,
+                             dkm_idx *ld)
 {
     *ld = K->ld;
     if (K->precision == DKM_F64)
         return dkm_tile_at(K, 0, j);
     *ld = K->na;
-    dkm_tile_widen(K, j, width, room);
-    return room;
+    dkm_tile_widen(K, j, width, workspace);
+    return workspace;
 }
 
 /* How many columns to take at a time. */
@@ -44,7 +41,7 @@ typedef struct strip_parts {
 static void some_rows(void *user, dkm_idx k, int thread)
 {
     const strip_parts *s = user;
-    dkm_idx i = k * FEW, n = least(FEW, s->K->na - i);
+    dkm_idx i = k * FEW, n = dkm_idx_min(FEW, s->K->na - i);
     const float *T = dkm_tile_at(s->K, i, 0);
 
     (void)thread;
@@ -57,7 +54,7 @@ static void some_rows(void *user, dkm_idx k, int thread)
 static void some_columns(void *user, dkm_idx k, int thread)
 {
     const strip_parts *s = user;
-    dkm_idx j = k * FEW, n = least(FEW, s->K->nb - j);
+    dkm_idx j = k * FEW, n = dkm_idx_min(FEW, s->K->nb - j);
     const float *T = dkm_tile_at(s->K, 0, j);
 
     (void)thread;
@@ -80,7 +77,7 @@ static int fits_lanes(const dkm_tile *K, dkm_idx p)
 }
 
 void dkm_strip_gemm(int threads, const dkm_tile *K, dkm_idx p, const double *V, double *U,
-                    double *room)
+                    double *workspace)
 {
     strip_parts parts = {K, p, V, U};
     dkm_idx step = step_of(K), ld;
@@ -90,14 +87,14 @@ void dkm_strip_gemm(int threads, const dkm_tile *K, dkm_idx p, const double *V, 
         return;
     }
     for (dkm_idx j = 0; j < K->nb; j += step) {
-        dkm_idx width = least(step, K->nb - j);
-        const double *k = columns(K, j, width, room, &ld);
+        dkm_idx width = dkm_idx_min(step, K->nb - j);
+        const double *k = columns(K, j, width, workspace, &ld);
         dkm_blas_gemm(DKM_F64, 'N', 'T', p, K->na, width, 1.0, V + j * p, p, k, ld, 1.0, U, p);
     }
 }
 
 void dkm_strip_gemm_t(int threads, const dkm_tile *K, dkm_idx p, const double *U, double *W,
-                      double *room)
+                      double *workspace)
 {
     strip_parts parts = {K, p, U, W};
     dkm_idx step = step_of(K), ld;
@@ -107,8 +104,8 @@ void dkm_strip_gemm_t(int threads, const dkm_tile *K, dkm_idx p, const double *U
         return;
     }
     for (dkm_idx j = 0; j < K->nb; j += step) {
-        dkm_idx width = least(step, K->nb - j);
-        const double *k = columns(K, j, width, room, &ld);
+        dkm_idx width = dkm_idx_min(step, K->nb - j);
+        const double *k = columns(K, j, width, workspace, &ld);
         dkm_blas_gemm(DKM_F64, 'N', 'N', p, width, K->na, 1.0, U, p, k, ld, 1.0, W + j * p, p);
     }
 }

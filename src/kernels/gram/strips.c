@@ -64,7 +64,7 @@ double dkm_strips_bytes(const dkm_strips *s, dkm_idx rows)
 dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows)
 {
     return dkm_alloc_at(s->C->ctx, __FILE__, __LINE__, rows * s->n,
-                        (size_t)strips_element_size(s->precision), &s->kept);
+                        (size_t)strips_element_size(s->precision), &s->cache);
 }
 
 void dkm_strips_close(dkm_strips *s)
@@ -72,10 +72,10 @@ void dkm_strips_close(dkm_strips *s)
     dkm_panel_close(&s->cols);
     DKM_FREE(s->strip);
     DKM_FREE(s->scratch);
-    DKM_FREE(s->kept);
+    DKM_FREE(s->cache);
 }
 
-/* Columns from c0 on of the strip at hand, evaluated a few at a time. */
+/* Columns from c0 on of the current strip, evaluated a few at a time. */
 static dkm_local strips_evaluate(dkm_strips *s, const dkm_panel *rows, dkm_idx c0,
                                  const dkm_tile *K)
 {
@@ -83,9 +83,9 @@ static dkm_local strips_evaluate(dkm_strips *s, const dkm_panel *rows, dkm_idx c
 
     for (dkm_idx j = 0; j < K->nb; j += s->wide) {
         dkm_idx width = j + s->wide < K->nb ? s->wide : K->nb - j;
-        dkm_tile_task job = {.A = rows, .B = &s->cols, .b = c0 + j, .scratch = s->scratch};
+        dkm_tile_task task = {.A = rows, .B = &s->cols, .b = c0 + j, .scratch = s->scratch};
         dkm_tile part = {K->precision, K->na, width, K->ld, dkm_tile_at(K, 0, j)};
-        DKM_STEP(dkm_node_tile_parallel(s->C->kernel->node, &job, &part));
+        DKM_STEP(dkm_node_tile_parallel(s->C->kernel->node, &task, &part));
     }
 out:
     return local;
@@ -94,13 +94,13 @@ out:
 /* Where columns from c0 on of the strip from row il on are, or are to be put. */
 static dkm_tile strips_place(const dkm_strips *s, dkm_idx il, dkm_idx count, dkm_idx c0, dkm_idx c1)
 {
-    dkm_tile whole = {s->precision, count, s->n, count, s->strip};
+    dkm_tile strip = {s->precision, count, s->n, count, s->strip};
 
-    if (s->kept)
-        whole.c = (char *)s->kept + il * s->n * strips_element_size(s->precision);
+    if (s->cache)
+        strip.c = (char *)s->cache + il * s->n * strips_element_size(s->precision);
     else
         c1 -= c0, c0 = 0;
-    return (dkm_tile){s->precision, count, c1 - c0, count, dkm_tile_at(&whole, 0, c0)};
+    return (dkm_tile){s->precision, count, c1 - c0, count, dkm_tile_at(&strip, 0, c0)};
 }
 
 dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dkm_idx c0,
@@ -108,7 +108,7 @@ dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dk
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx m = X->X->mine.n;
-    int known = s->kept && c1 <= s->kept_cols;
+    int known = s->cache && c1 <= s->cached_cols;
     dkm_panel rows = {0};
 
     DKM_STEP(dkm_prepared_match(X, s->C));
@@ -123,8 +123,8 @@ dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dk
         }
         visitor->visit(visitor, first + il, &K);
     }
-    if (s->kept && c0 <= s->kept_cols && c1 > s->kept_cols)
-        s->kept_cols = c1;
+    if (s->cache && c0 <= s->cached_cols && c1 > s->cached_cols)
+        s->cached_cols = c1;
 out:
     dkm_panel_close(&rows);
     return local;

@@ -1,7 +1,7 @@
 /** @file strips.h  Rows of k(X, C) for the objects X that a rank has and all of a few objects C.
  *
- *  C is brought whole to every rank, once; X stays where it is. Rows come in strips that are seen
- *  and dropped, or kept where there is room for them. Nothing travels after opening.
+ *  C is replicated on every rank, once; X stays where it is. Rows come in strips that are seen
+ *  and dropped, or stored where memory allows. Nothing travels after opening.
  */
 #ifndef DKMAP_KERNELS_GRAM_STRIPS_H
 #define DKMAP_KERNELS_GRAM_STRIPS_H
@@ -14,7 +14,7 @@ typedef struct dkm_strip_visitor dkm_strip_visitor;
 struct dkm_strip_visitor {
     /** K holds rows from @p il on of those the pass is over, and the columns that were asked for.
      *  It must be left as it is. Local. */
-    void (*visit)(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K);
+    void (*visit)(dkm_strip_visitor *visitor, dkm_idx il, const dkm_tile *K);
 };
 
 typedef struct dkm_strips {
@@ -24,8 +24,8 @@ typedef struct dkm_strips {
     dkm_idx rows, wide; /**< of a strip, and columns evaluated at a time */
     dkm_panel cols;
     void *strip, *scratch;
-    void *kept;        /**< all strips one after the other, or NULL */
-    dkm_idx kept_cols; /**< how many of their columns are known */
+    void *cache;         /**< all strips one after the other, or NULL */
+    dkm_idx cached_cols; /**< how many of their columns are known */
 } dkm_strips;
 
 /** Bring C to every rank. Collective; dkm_strips_close() frees, also after a failure. */
@@ -40,7 +40,7 @@ DKM_NODISCARD dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows);
 
 /** Show columns [c0, c1) of k(X, C), strip by strip, for this rank's slab of X.
  *
- *  Local. Where strips are kept X must be the same each time, and columns are first asked for in
+ *  Local. Where strips are stored X must be the same each time, and columns are first asked for in
  *  order.
  *
  *  @param[in] X      objects prepared to be compared with C
@@ -58,12 +58,12 @@ dkm_idx dkm_strip_columns(dkm_precision precision, dkm_idx p);
 /** U += K V for a strip K, with V of K.nb x p and U of K.na x p, both row-major and double.
  *  Products of single precision values are added up in double, on up to @p threads threads, or
  *  those of the BLAS library. Local.
- *  @param[in] room  DKM_STRIP_WORKSPACE numbers of scratch */
+ *  @param[in] workspace  DKM_STRIP_WORKSPACE numbers of scratch */
 void dkm_strip_gemm(int threads, const dkm_tile *K, dkm_idx p, const double *V, double *U,
-                    double *room);
+                    double *workspace);
 /** W += K'U for a strip K, with U of K.na x p and W of K.nb x p. Local. */
 void dkm_strip_gemm_t(int threads, const dkm_tile *K, dkm_idx p, const double *U, double *W,
-                      double *room);
+                      double *workspace);
 enum { DKM_STRIP_WORKSPACE = 65536 };
 
 #endif

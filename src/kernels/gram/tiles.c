@@ -5,11 +5,11 @@
 #include "core/alloc.h"
 #include "matrix/dmat_impl.h"
 
-#define CHUNK_BYTES ((dkm_idx)256 << 20) /* tiles are laid into blocks of so many */
-#define CHUNK_PARTS 8                    /* or of such a part of all, where that is less */
-#define SPARE       1.1                  /* tiles on the diagonal, what is left of the last block */
-#define FIRST_ROOM  64
-#define ALIGNMENT   64
+#define CHUNK_BYTES    ((dkm_idx)256 << 20) /* tiles are laid into blocks of so many */
+#define CHUNK_PARTS    8                    /* or of such a part of all, where that is less */
+#define SPARE          1.1 /* tiles on the diagonal, what is left of the last block */
+#define FIRST_CAPACITY 64
+#define ALIGNMENT      64
 
 static dkm_idx tiles_size_of(const dkm_tile *C)
 {
@@ -55,10 +55,10 @@ static dkm_local tiles_keep(dkm_tiles *t, const dkm_dmat *shape, dkm_idx il, dkm
     dkm_idx bytes = tiles_size_of(C);
     dkm_stored_tile *made;
 
-    if (t->count == t->room) {
-        dkm_idx room = t->room > 0 ? 2 * t->room : FIRST_ROOM;
-        DKM_STEP(dkm_realloc(t->ctx, room, &t->list));
-        t->room = room;
+    if (t->count == t->capacity) {
+        dkm_idx capacity = t->capacity > 0 ? 2 * t->capacity : FIRST_CAPACITY;
+        DKM_STEP(dkm_realloc(t->ctx, capacity, &t->list));
+        t->capacity = capacity;
     }
     if (bytes > t->left)
         DKM_STEP(tiles_add_chunk(t, bytes, &t->left));
@@ -75,10 +75,10 @@ out:
     return local;
 }
 
-static void keep_tile(dkm_visitor *self, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
+static void keep_tile(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
                       const dkm_tile *C)
 {
-    dkm_tiles *t = (dkm_tiles *)self;
+    dkm_tiles *t = (dkm_tiles *)visitor;
 
     if (t->local.code == DKM_OK && C->na > 0 && C->nb > 0)
         t->local = tiles_keep(t, shape, il, jl, C);
@@ -113,12 +113,12 @@ out:
 void dkm_tiles_for_each(const dkm_tiles *t, dkm_visitor *visitor)
 {
     for (dkm_idx k = 0; k < t->count; k++) {
-        dkm_stored_tile kept = t->list[k];
-        if (kept.crosses) {
-            memcpy(t->copy, kept.tile.c, (size_t)tiles_size_of(&kept.tile));
-            kept.tile.c = t->copy;
+        dkm_stored_tile stored = t->list[k];
+        if (stored.crosses) {
+            memcpy(t->copy, stored.tile.c, (size_t)tiles_size_of(&stored.tile));
+            stored.tile.c = t->copy;
         }
-        visitor->visit(visitor, t->shape, kept.il, kept.jl, &kept.tile);
+        visitor->visit(visitor, t->shape, stored.il, stored.jl, &stored.tile);
     }
 }
 

@@ -1,4 +1,4 @@
-/** @file tiles.h  The lower triangle of a Gram matrix, kept in the tiles it was computed in.
+/** @file tiles.h  The lower triangle of a Gram matrix, stored in the tiles it was computed in.
  *
  *  Half the memory of a matrix, with no columns that are long strides apart: for those who do no
  *  more than multiply with it.
@@ -18,19 +18,19 @@ typedef struct dkm_stored_tile {
 typedef struct dkm_tiles {
     dkm_visitor visitor;
     dkm_ctx *ctx;
-    dkm_dmat *shape; /**< of double precision, without elements; NULL: nothing is kept */
-    dkm_idx count, room;
+    dkm_dmat *shape; /**< of double precision, without elements; NULL: nothing is stored */
+    dkm_idx count, capacity;
     dkm_stored_tile *list;
     dkm_idx chunks, used, left; /**< bytes of the last one that are taken, and that are not */
     void **chunk;
-    void *copy; /**< room for a tile that crosses the diagonal: others are not overwritten */
+    void *copy; /**< a tile that crosses the diagonal: others are not overwritten */
     dkm_local local;
 } dkm_tiles;
 
 /** Bytes that this rank would need, about. Local. */
 double dkm_tiles_bytes(const dkm_grid *grid, dkm_idx m, dkm_precision precision);
 
-/** Compute k(X, X) and keep it. Collective; dkm_tiles_close() frees, also after a failure. */
+/** Compute k(X, X) and store it. Collective; dkm_tiles_close() frees, also after a failure. */
 DKM_NODISCARD dkm_status dkm_tiles_open(dkm_tiles *tiles, dkm_grid *grid, const dkm_prepared *X,
                                         dkm_idx nb, dkm_precision precision);
 /** Show all tiles of this rank to a visitor, which may overwrite those that cross the diagonal.

@@ -23,7 +23,7 @@
 typedef struct heat {
     dkm_ctx *ctx;
     dkm_idx m, terms;
-    dkm_objs W;   /* the whole graph */
+    dkm_objs W;   /* all of the graph */
     double *root; /* 1 / sqrt(degree), 0 for a vertex without edges */
     double *c;
     double *now, *next, *sum; /* m x WIDTH each */
@@ -203,7 +203,7 @@ static dkm_local check_graph(const dkm_prepared *P)
     return dkm_precomputed_check_square(P);
 }
 
-/* Bring the whole graph to every rank. */
+/* Bring all of the graph to every rank. */
 static dkm_status fetch_graph(heat *h, const dkm_data *X)
 {
     dkm_status status = DKM_OK;
@@ -255,5 +255,5 @@ const dkm_kernel_class dkm_kernel_class_diffusion = {
     .params = DKM_PARAMS({.name = "tau", .range = DKM_POSITIVE, .default_value = 1}),
     .is_data_dependent = 1,
     .train = diffusion_train,
-    .self = dkm_precomputed_diag,
+    .diag = dkm_precomputed_diag,
     .tile = dkm_precomputed_tile};

@@ -10,7 +10,7 @@
 #include "kernels/expression/expression.h"
 #include "kernels/joint/joint_impl.h"
 
-#define TERM_ROOM 200 /* bytes of a term's text */
+#define TERM_SIZE 200 /* bytes of a term's text */
 
 static const char *const names[] = {"tensor", "linear",   "diag",   "patch",
                                     "rbf",    "identity", "strings"};
@@ -48,7 +48,7 @@ static dkm_local read_count(const dkm_expression *e, dkm_span value, dkm_idx *ou
     if (local.code != DKM_OK)
         return local;
     if (!(number >= 1 && number <= 1e6 && floor(number) == number))
-        return dkm_expression_fail(e, value.at, "this must be a whole number from 1 to 1000000");
+        return dkm_expression_fail(e, value.at, "this must be an integer from 1 to 1000000");
     *out = (dkm_idx)number;
     return local;
 }
@@ -188,9 +188,9 @@ out:
     return local;
 }
 
-static void print_term(const dkm_joint_term *t, char text[TERM_ROOM])
+static void print_term(const dkm_joint_term *t, char text[TERM_SIZE])
 {
-    char a[DKM_NUMBER_ROOM], w[DKM_NUMBER_ROOM], body[TERM_ROOM / 2] = "";
+    char a[DKM_NUMBER_SIZE], w[DKM_NUMBER_SIZE], body[TERM_SIZE / 2] = "";
 
     dkm_expression_print(t->kind == DKM_JOINT_RBF ? t->sigma : t->lambda, a);
     dkm_expression_print(t->weight, w);
@@ -204,22 +204,22 @@ static void print_term(const dkm_joint_term *t, char text[TERM_ROOM])
         snprintf(body, sizeof body, "(lambda=%s, shape=%lldx%lld, size=%lld, step=%lld)", a,
                  (long long)t->height, (long long)t->width, (long long)t->size, (long long)t->step);
     if (t->weight == 1)
-        snprintf(text, TERM_ROOM, "%s%s", names[t->kind], body);
+        snprintf(text, TERM_SIZE, "%s%s", names[t->kind], body);
     else
-        snprintf(text, TERM_ROOM, "scale(%s%s, by=%s)", names[t->kind], body, w);
+        snprintf(text, TERM_SIZE, "scale(%s%s, by=%s)", names[t->kind], body, w);
 }
 
 static dkm_local print_joint(dkm_joint *j)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx room = (j->terms + 1) * TERM_ROOM, used = 0;
-    char text[TERM_ROOM];
+    dkm_idx size = (j->terms + 1) * TERM_SIZE, used = 0;
+    char text[TERM_SIZE];
 
-    DKM_STEP(dkm_calloc(j->ctx, room, &j->text));
+    DKM_STEP(dkm_calloc(j->ctx, size, &j->text));
     for (dkm_idx k = 0; k < j->terms; k++) {
         const char *before = j->terms == 1 ? "" : k == 0 ? "sum(" : ", ";
         print_term(&j->term[k], text);
-        used += snprintf(j->text + used, (size_t)(room - used), "%s%s%s", before, text,
+        used += snprintf(j->text + used, (size_t)(size - used), "%s%s%s", before, text,
                          j->terms > 1 && k == j->terms - 1 ? ")" : "");
     }
 out:

@@ -14,7 +14,7 @@
 static double term_kernels(const dkm_joint_term *t, const char **kx, const char **ky,
                            char rbf[FIXED])
 {
-    char sigma[DKM_NUMBER_ROOM];
+    char sigma[DKM_NUMBER_SIZE];
 
     switch (t->kind) {
     case DKM_JOINT_TENSOR:
@@ -58,11 +58,11 @@ dkm_local dkm_joint_resolve(const dkm_joint *joint, const char *kx, const char *
                             dkm_joint_kernels *kernels)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx room = FIXED + joint->terms * ((dkm_idx)strlen(kx) + 2 * FIXED), used = 0, count = 0;
-    char rbf[FIXED], by[DKM_NUMBER_ROOM];
+    dkm_idx size = FIXED + joint->terms * ((dkm_idx)strlen(kx) + 2 * FIXED), used = 0, count = 0;
+    char rbf[FIXED], by[DKM_NUMBER_SIZE];
 
     *kernels = (dkm_joint_kernels){0};
-    DKM_STEP(dkm_calloc(joint->ctx, room, &kernels->kx));
+    DKM_STEP(dkm_calloc(joint->ctx, size, &kernels->kx));
     for (dkm_idx k = 0; k < joint->terms; k++) {
         const char *of_x = kx, *of_y = ky;
         double weight = term_kernels(&joint->term[k], &of_x, &of_y, rbf);
@@ -70,7 +70,7 @@ dkm_local dkm_joint_resolve(const dkm_joint *joint, const char *kx, const char *
         if (weight == 0)
             continue;
         dkm_expression_print(weight, by);
-        used += snprintf(kernels->kx + used, (size_t)(room - used), "%s%s%s%s%s%s",
+        used += snprintf(kernels->kx + used, (size_t)(size - used), "%s%s%s%s%s%s",
                          count++ ? ", " : "sum(", weight == 1 ? "" : "scale(", of_x,
                          weight == 1 ? "" : ", by=", weight == 1 ? "" : by, weight == 1 ? "" : ")");
     }
@@ -79,7 +79,7 @@ dkm_local dkm_joint_resolve(const dkm_joint *joint, const char *kx, const char *
     else if (count == 1)
         memmove(kernels->kx, kernels->kx + 4, (size_t)(used - 4) + 1);
     else
-        snprintf(kernels->kx + used, (size_t)(room - used), ")");
+        snprintf(kernels->kx + used, (size_t)(size - used), ")");
 out:
     return local;
 }

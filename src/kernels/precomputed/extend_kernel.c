@@ -46,5 +46,5 @@ const dkm_kernel_class dkm_kernel_class_extend = {.name = "extend",
                                                   .types = ALL_TYPES,
                                                   .argument = DKM_ARGUMENT_FILE,
                                                   .train = train,
-                                                  .self = dkm_panel_diag_from_extra,
+                                                  .diag = dkm_panel_diag_from_extra,
                                                   .tile = dkm_vectors_dot};

@@ -121,14 +121,14 @@ void dkm_precomputed_diag(const dkm_node *node, dkm_panel *panel)
         dkm_panel_diag(panel, node)[i] = dkm_panel_objs(panel, node)->extra[i * EXTRAS + SELF];
 }
 
-dkm_local dkm_precomputed_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+dkm_local dkm_precomputed_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
 
     for (dkm_idx j = 0; j < C->nb; j++) {
-        dkm_idx index = (dkm_idx)B->extra[(job->b + j) * EXTRAS + INDEX];
+        dkm_idx index = (dkm_idx)B->extra[(task->b + j) * EXTRAS + INDEX];
         for (dkm_idx i = 0; i < C->na; i++)
-            dkm_tile_put(C, i, j, A->values[(job->a + i) * A->d + index]);
+            dkm_tile_put(C, i, j, A->values[(task->a + i) * A->d + index]);
     }
     return DKM_LOCAL_OK;
 }
@@ -153,7 +153,7 @@ out:
 }
 
 /* The mean of an extra over all objects. Collective. */
-static double mean_self(const dkm_prepared *P, const dkm_node *node)
+static double mean_diag(const dkm_prepared *P, const dkm_node *node)
 {
     const dkm_objs *objs = &P->slot[node->slot].full->mine;
     double sum = 0, total = 0;
@@ -171,7 +171,7 @@ static dkm_status distance_train(const dkm_node *node, dkm_prepared *P)
 
     DKM_TRY(precomputed_fill_rows(node, P, make_distances));
     /* g / 2: the mean of s over training objects, or half the mean of what will become s */
-    half = P->training ? mean_self(P->training, node) : mean_self(P, node) / 2;
+    half = P->training ? mean_diag(P->training, node) : mean_diag(P, node) / 2;
     for (dkm_idx i = 0; i < P->X->mine.n; i++)
         P->slot[node->slot].full->mine.extra[i * EXTRAS + SELF] -= half;
     DKM_TRY(dkm_feature_cache_keep_extras(P, node->slot));
@@ -179,15 +179,15 @@ out:
     return status;
 }
 
-static dkm_local distance_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local distance_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
 
     for (dkm_idx j = 0; j < C->nb; j++) {
-        const double *b = B->extra + (job->b + j) * EXTRAS;
+        const double *b = B->extra + (task->b + j) * EXTRAS;
         for (dkm_idx i = 0; i < C->na; i++) {
-            double gap = A->values[(job->a + i) * A->d + (dkm_idx)b[INDEX]];
-            double both = A->extra[(job->a + i) * EXTRAS + SELF] + b[SELF];
+            double gap = A->values[(task->a + i) * A->d + (dkm_idx)b[INDEX]];
+            double both = A->extra[(task->a + i) * EXTRAS + SELF] + b[SELF];
             dkm_tile_put(C, i, j, 0.5 * (both - gap * gap));
         }
     }
@@ -197,12 +197,12 @@ static dkm_local distance_tile(const dkm_node *node, const dkm_tile_task *job, c
 const dkm_kernel_class dkm_kernel_class_gram = {.name = "gram",
                                                 .types = DKM_TYPE_BIT(DKM_GRAM),
                                                 .train = gram_train,
-                                                .self = dkm_precomputed_diag,
+                                                .diag = dkm_precomputed_diag,
                                                 .tile = dkm_precomputed_tile};
 
 const dkm_kernel_class dkm_kernel_class_distance = {.name = "distance",
                                                     .types = DKM_TYPE_BIT(DKM_DISTANCE),
                                                     .is_data_dependent = 1,
                                                     .train = distance_train,
-                                                    .self = dkm_precomputed_diag,
+                                                    .diag = dkm_precomputed_diag,
                                                     .tile = distance_tile};

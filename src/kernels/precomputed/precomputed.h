@@ -16,6 +16,6 @@ DKM_NODISCARD dkm_local dkm_precomputed_check_square(const dkm_prepared *prepare
 
 /** k(x, x) from the extras, and k(a, b) from the row of a. Local. */
 void dkm_precomputed_diag(const dkm_node *node, dkm_panel *panel);
-dkm_local dkm_precomputed_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C);
+dkm_local dkm_precomputed_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C);
 
 #endif

@@ -9,7 +9,7 @@ dkm_local dkm_counts_open(dkm_counts *c, dkm_ctx *ctx, dkm_idx n, dkm_idx most, 
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    *c = (dkm_counts){.objs = objs, .room = most};
+    *c = (dkm_counts){.objs = objs, .capacity = most};
     DKM_STEP(dkm_objs_init(objs, ctx, DKM_SPARSE, n, 0, most));
     DKM_STEP(dkm_objs_add_extra(objs, 1));
     DKM_STEP(dkm_alloc(ctx, most, &c->code));
@@ -34,11 +34,11 @@ static dkm_local reserve(dkm_counts *c, dkm_idx used, dkm_idx more)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    if (used + more <= c->room)
+    if (used + more <= c->capacity)
         return local;
-    c->room = 2 * (used + more);
-    DKM_STEP(dkm_realloc(c->objs->ctx, c->room, &c->objs->col));
-    DKM_STEP(dkm_realloc(c->objs->ctx, c->room, &c->objs->val));
+    c->capacity = 2 * (used + more);
+    DKM_STEP(dkm_realloc(c->objs->ctx, c->capacity, &c->objs->col));
+    DKM_STEP(dkm_realloc(c->objs->ctx, c->capacity, &c->objs->val));
 out:
     return local;
 }
@@ -63,8 +63,8 @@ out:
     return local;
 }
 
-dkm_local dkm_counts_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+dkm_local dkm_counts_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, dkm_panel_objs(job->A, node), job->a,
-                               dkm_panel_objs(job->B, node), job->b, C);
+    return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, dkm_panel_objs(task->A, node), task->a,
+                               dkm_panel_objs(task->B, node), task->b, C);
 }

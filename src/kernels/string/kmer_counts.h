@@ -7,10 +7,10 @@
 
 /** Lists under construction, one string after the other. */
 typedef struct dkm_counts {
-    dkm_objs *objs; /**< sparse, with the sum of squared counts as extra */
-    dkm_idx done;   /**< strings whose lists are complete */
-    dkm_idx room;   /**< entries there is room for */
-    uint64_t *code; /**< numbers of one string's p-mers, repeats and all */
+    dkm_objs *objs;   /**< sparse, with the sum of squared counts as extra */
+    dkm_idx done;     /**< strings whose lists are complete */
+    dkm_idx capacity; /**< entries that fit */
+    uint64_t *code;   /**< numbers of one string's p-mers, repeats and all */
 } dkm_counts;
 
 /** Begin lists for @p n strings of at most @p most p-mers each. Local; dkm_counts_close() frees the
@@ -25,7 +25,7 @@ void dkm_counts_close(dkm_counts *c);
 
 /** k(x, x) of counted strings: their extra. Local. */
 /** C(i, j) = sum over p-mers of both counts multiplied. Local. */
-DKM_NODISCARD dkm_local dkm_counts_tile(const dkm_node *node, const dkm_tile_task *job,
+DKM_NODISCARD dkm_local dkm_counts_tile(const dkm_node *node, const dkm_tile_task *task,
                                         const dkm_tile *C);
 
 #endif

@@ -147,5 +147,5 @@ const dkm_kernel_class dkm_kernel_class_mismatch = {
                          {.name = "k", .range = DKM_COUNT_OR_ZERO, .default_value = 1}),
     .refuse = mismatch_refuse,
     .train = mismatch_train,
-    .self = dkm_panel_diag_from_extra,
+    .diag = dkm_panel_diag_from_extra,
     .tile = dkm_counts_tile};

@@ -89,20 +89,20 @@ out:
     return local;
 }
 
-static dkm_local align_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local align_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
     double value = 0;
     query q = {0};
 
     for (dkm_idx j = 0; j < C->nb; j++) {
-        DKM_STEP(open_query(&q, node, B, job->b + j));
+        DKM_STEP(open_query(&q, node, B, task->b + j));
         for (dkm_idx i = 0; i < C->na; i++) {
-            if (job->first && i < job->first[j])
+            if (task->first && i < task->first[j])
                 value = 0;
             else
-                DKM_STEP(smith_waterman_score(&q, A, job->a + i, &value));
+                DKM_STEP(smith_waterman_score(&q, A, task->a + i, &value));
             dkm_tile_put(C, i, j, value);
         }
         close_query(&q);
@@ -119,7 +119,7 @@ static const char *smith_waterman_align_refuse(const dkm_node *node)
                : NULL;
 }
 
-static dkm_local align_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+static dkm_local align_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -152,8 +152,8 @@ static const char *smith_waterman_align_refuse(const dkm_node *node)
         .params = DKM_PARAMS({.name = "open", .range = DKM_COUNT_OR_ZERO, .default_value = 10},    \
                              {.name = "extend", .range = DKM_COUNT_OR_ZERO, .default_value = 1}),  \
         .precompute_params = 2, .refuse = smith_waterman_align_refuse,                             \
-        .precompute = WITH_PARASAIL(align_digest),                                                 \
-        .self = WITH_PARASAIL(dkm_panel_diag_from_extra), .tile = WITH_PARASAIL(align_tile)        \
+        .precompute = WITH_PARASAIL(align_precompute),                                             \
+        .diag = WITH_PARASAIL(dkm_panel_diag_from_extra), .tile = WITH_PARASAIL(align_tile)        \
     }
 
 const dkm_kernel_class dkm_kernel_class_smith_waterman = SMITH_WATERMAN("smith-waterman");

@@ -33,7 +33,7 @@ static dkm_idx spectrum_longest(const dkm_objs *X)
     return most;
 }
 
-static dkm_local spectrum_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+static dkm_local spectrum_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx p = (dkm_idx)dkm_node_param(node, 0);
@@ -67,7 +67,7 @@ static dkm_local split_pair(const dkm_objs *X, dkm_idx i, const char **y)
     return DKM_LOCAL_OK;
 }
 
-static dkm_local strings_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+static dkm_local strings_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx p = (dkm_idx)dkm_node_param(node, 0);
@@ -95,8 +95,8 @@ const dkm_kernel_class dkm_kernel_class_strings = {
     .types = DKM_TYPE_BIT(DKM_STRINGS),
     .params = DKM_PARAMS({.name = "p", .range = DKM_COUNT, .default_value = 3}),
     .precompute_params = 1,
-    .precompute = strings_digest,
-    .self = dkm_panel_diag_from_extra,
+    .precompute = strings_precompute,
+    .diag = dkm_panel_diag_from_extra,
     .tile = dkm_counts_tile};
 
 const dkm_kernel_class dkm_kernel_class_spectrum = {
@@ -104,6 +104,6 @@ const dkm_kernel_class dkm_kernel_class_spectrum = {
     .types = DKM_TYPE_BIT(DKM_STRINGS),
     .params = DKM_PARAMS({.name = "p", .range = DKM_COUNT, .default_value = 3}),
     .precompute_params = 1,
-    .precompute = spectrum_digest,
-    .self = dkm_panel_diag_from_extra,
+    .precompute = spectrum_precompute,
+    .diag = dkm_panel_diag_from_extra,
     .tile = dkm_counts_tile};

@@ -1,5 +1,5 @@
 /* ssk: subsequences of r characters with gaps, each weighted by lambda to the power of the length
- * that it spans in either string (Lodhi et al. 2002, JMLR 2:419-444). What is computed and kept is
+ * that it spans in either string (Lodhi et al. 2002, JMLR 2:419-444). What is stored is
  * that value without its constant factor lambda^(2 r), see ssk_batch.h: normalize() never sees the
  * factor, so that it cannot drive values to zero. ssk_gaps leaves the factor out altogether.
  *
@@ -103,7 +103,7 @@ out:
     return local;
 }
 
-static dkm_local ssk_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+static dkm_local ssk_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -125,25 +125,25 @@ static void do_row(const dkm_ssk *k, const dkm_objs *A, dkm_idx a, dkm_idx t_len
     dkm_ssk_run(k, length, t_length, values);
 }
 
-static double one(double self)
+static double one(double diag)
 {
-    (void)self;
+    (void)diag;
     return 1.0;
 }
 
-static double ssk_inverse_root(double self)
+static double ssk_inverse_root(double diag)
 {
-    return self > 0 ? 1.0 / sqrt(self) : 0.0;
+    return diag > 0 ? 1.0 / sqrt(diag) : 0.0;
 }
 
 /* The first row that any column of a group wants. */
-static dkm_idx ssk_first_row(const dkm_tile_task *job, const dkm_tile *C, const ranked *group,
+static dkm_idx ssk_first_row(const dkm_tile_task *task, const dkm_tile *C, const ranked *group,
                              dkm_idx count)
 {
-    dkm_idx first = job->first ? C->na : 0;
+    dkm_idx first = task->first ? C->na : 0;
 
-    for (dkm_idx l = 0; job->first && l < count; l++) {
-        dkm_idx wants = job->first[group[l].index - job->b];
+    for (dkm_idx l = 0; task->first && l < count; l++) {
+        dkm_idx wants = task->first[group[l].index - task->b];
         first = wants < first ? wants : first;
     }
     return first;
@@ -157,66 +157,66 @@ static double letter_weight(const dkm_node *node)
 
 /* The factors of a value without lambda^(2 r). */
 typedef struct scaling {
-    double (*side)(double self); /* of either string, by its value with itself */
+    double (*side)(double diag); /* of either string, by its value with itself */
     double by;                   /* of all */
 } scaling;
 
 /* The columns of one group. */
-static void ssk_do_group(const dkm_node *node, const dkm_tile_task *job, dkm_ssk *k,
+static void ssk_do_group(const dkm_node *node, const dkm_tile_task *task, dkm_ssk *k,
                          const ranked *group, dkm_idx count, const scaling *scale,
                          const dkm_tile *C)
 {
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
-    dkm_idx length, first = ssk_first_row(job, C, group, count);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
+    dkm_idx length, first = ssk_first_row(task, C, group, count);
     double values[LANES] = {0};
 
     dkm_ssk_use(k, count);
     length = put_group(k, k->t, B, group, count);
     for (dkm_idx i = 0; i < C->na; i++) {
         if (i >= first)
-            do_row(k, A, job->a + i, length, values);
+            do_row(k, A, task->a + i, length, values);
         for (dkm_idx l = 0; l < count; l++)
-            dkm_tile_put(C, i, group[l].index - job->b,
-                         scale->by * (values[l] * scale->side(A->extra[job->a + i]) *
+            dkm_tile_put(C, i, group[l].index - task->b,
+                         scale->by * (values[l] * scale->side(A->extra[task->a + i]) *
                                       scale->side(B->extra[group[l].index])));
     }
 }
 
-static dkm_local ssk_fill_tile(const dkm_node *node, const dkm_tile_task *job, scaling scale,
+static dkm_local ssk_fill_tile(const dkm_node *node, const dkm_tile_task *task, scaling scale,
                                const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
     ranked *order = NULL;
     dkm_ssk k = {0};
 
-    DKM_STEP(rank_by_length(B, job->b, C->nb, &order));
+    DKM_STEP(rank_by_length(B, task->b, C->nb, &order));
     DKM_STEP(
-        open_ssk(&k, node, A->ctx, ssk_longest(A, job->a, C->na), ssk_longest(B, job->b, C->nb)));
+        open_ssk(&k, node, A->ctx, ssk_longest(A, task->a, C->na), ssk_longest(B, task->b, C->nb)));
     for (dkm_idx j = 0; j < C->nb; j += LANES)
-        ssk_do_group(node, job, &k, order + j, C->nb - j < LANES ? C->nb - j : LANES, &scale, C);
+        ssk_do_group(node, task, &k, order + j, C->nb - j < LANES ? C->nb - j : LANES, &scale, C);
 out:
     dkm_ssk_close(&k);
     DKM_FREE(order);
     return local;
 }
 
-static dkm_local ssk_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local ssk_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return ssk_fill_tile(node, job, (scaling){one, letter_weight(node)}, C);
+    return ssk_fill_tile(node, task, (scaling){one, letter_weight(node)}, C);
 }
 
-static dkm_local gaps_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local gaps_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return ssk_fill_tile(node, job, (scaling){one, 1.0}, C);
+    return ssk_fill_tile(node, task, (scaling){one, 1.0}, C);
 }
 
-static dkm_local normalized_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local normalized_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return ssk_fill_tile(node, job, (scaling){ssk_inverse_root, 1.0}, C);
+    return ssk_fill_tile(node, task, (scaling){ssk_inverse_root, 1.0}, C);
 }
 
-static void ssk_self(const dkm_node *node, dkm_panel *panel)
+static void ssk_diag(const dkm_node *node, dkm_panel *panel)
 {
     double weight = letter_weight(node);
 
@@ -231,8 +231,8 @@ const dkm_kernel_class dkm_kernel_class_ssk = {
     .params = DKM_PARAMS({.name = "r", .range = DKM_COUNT, .default_value = 3},
                          {.name = "lambda", .range = DKM_SHARE, .default_value = 0.01}),
     .precompute_params = 2,
-    .precompute = ssk_digest,
-    .self = ssk_self,
+    .precompute = ssk_precompute,
+    .diag = ssk_diag,
     .tile = ssk_tile,
     .normalized_tile = normalized_tile};
 
@@ -242,7 +242,7 @@ const dkm_kernel_class dkm_kernel_class_ssk_gaps = {
     .params = DKM_PARAMS({.name = "r", .range = DKM_COUNT, .default_value = 3},
                          {.name = "lambda", .range = DKM_SHARE, .default_value = 0.01}),
     .precompute_params = 2,
-    .precompute = ssk_digest,
-    .self = dkm_panel_diag_from_extra,
+    .precompute = ssk_precompute,
+    .diag = dkm_panel_diag_from_extra,
     .tile = gaps_tile,
     .normalized_tile = normalized_tile};

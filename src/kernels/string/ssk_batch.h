@@ -28,9 +28,9 @@ typedef struct dkm_ssk {
     double lambda;
     dkm_idx lanes;       /**< in use: dkm_ssk_use() */
     double *s, *t;       /**< characters as numbers, the lanes side by side */
-    double *ones, *sums; /**< S_0; S_1 ... S_(r-1) of a stretch of t */
+    double *ones, *sums; /**< S_0; S_1 ... S_(r-1) of a batch of t */
     double *run_edge,
-        *s_edge; /**< what one stretch of t hands on to the next, for each character of s */
+        *s_edge; /**< what one batch of t hands on to the next, for each character of s */
 } dkm_ssk;
 
 /** The evaluation for one instruction set. */

@@ -4,18 +4,19 @@
 
 #include "kernels/vector/vectors.h"
 
-static dkm_local cosine_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local cosine_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const double *a = dkm_panel_objs(job->A, node)->extra + job->a;
-    const double *b = dkm_panel_objs(job->B, node)->extra + job->b;
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
+    const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
+    dkm_local local = dkm_vectors_dot(node, task, C);
 
     dkm_map_normalize(C, a, b);
     dkm_map_zero_pairs(C, a, b, NULL, NULL);
     return local;
 }
 
-static void cosine_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void cosine_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                               const dkm_derivatives *out)
 {
     (void)node;
     for (dkm_idx i = 0; i < pairs->n; i++) {
@@ -29,6 +30,6 @@ static void cosine_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm
 const dkm_kernel_class dkm_kernel_class_cosine = {.name = "cosine",
                                                   .types = DKM_VECTOR_TYPES,
                                                   .precompute = dkm_vectors_precompute,
-                                                  .self = dkm_self_one,
+                                                  .diag = dkm_diag_one,
                                                   .tile = cosine_tile,
-                                                  .slopes = cosine_slopes};
+                                                  .derivatives = cosine_derivatives};

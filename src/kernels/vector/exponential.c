@@ -8,33 +8,35 @@ static double exponential_rate(const dkm_node *node)
     return 1.0 / (dkm_node_param(node, 0) * dkm_node_param(node, 0));
 }
 
-static void expdot_self(const dkm_node *node, dkm_panel *panel)
+static void expdot_diag(const dkm_node *node, dkm_panel *panel)
 {
     const double *squares = dkm_panel_objs(panel, node)->extra;
-    double *self = dkm_panel_diag(panel, node);
+    double *diag = dkm_panel_diag(panel, node);
 
     for (dkm_idx i = 0; i < panel->n; i++)
-        self[i] = exp(squares[i] * exponential_rate(node));
+        diag[i] = exp(squares[i] * exponential_rate(node));
 }
 
-static dkm_local expdot_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local expdot_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    dkm_local local = dkm_vectors_dot(node, task, C);
 
     dkm_map_exp(C, exponential_rate(node));
     return local;
 }
 
-static dkm_local expdot_unit_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local expdot_normalized_tile(const dkm_node *node, const dkm_tile_task *task,
+                                        const dkm_tile *C)
 {
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    dkm_local local = dkm_vectors_dot(node, task, C);
 
-    dkm_map_gauss(C, dkm_panel_objs(job->A, node)->extra + job->a,
-                  dkm_panel_objs(job->B, node)->extra + job->b, exponential_rate(node) / 2);
+    dkm_map_gauss(C, dkm_panel_objs(task->A, node)->extra + task->a,
+                  dkm_panel_objs(task->B, node)->extra + task->b, exponential_rate(node) / 2);
     return local;
 }
 
-static void expdot_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void expdot_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                               const dkm_derivatives *out)
 {
     for (dkm_idx i = 0; i < pairs->n; i++) {
         out->k[i] = exp(pairs->s[i] * exponential_rate(node));
@@ -53,8 +55,8 @@ const dkm_kernel_class dkm_kernel_class_expdot = {
     .types = DKM_VECTOR_TYPES,
     .params = DKM_PARAMS({.name = "sigma", .range = DKM_POSITIVE, .default_value = 1}),
     .precompute = dkm_vectors_precompute,
-    .self = expdot_self,
+    .diag = expdot_diag,
     .tile = expdot_tile,
-    .normalized_tile = expdot_unit_tile,
-    .slopes = expdot_slopes,
+    .normalized_tile = expdot_normalized_tile,
+    .derivatives = expdot_derivatives,
     .inverse = expdot_inverse};

@@ -23,7 +23,7 @@ static double size(const double *x, dkm_idx n)
 }
 
 /* The rows as they are, with ||x||_1 as extra. */
-static dkm_local laplace_digest(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+static dkm_local laplace_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -39,41 +39,42 @@ out:
     return local;
 }
 
-static dkm_local dense_distances(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local dense_distances(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx d = dkm_panel_objs(job->A, node)->d;
-    const void *A = dkm_panel_values(job->A, node, job->a);
-    const void *B = dkm_panel_values(job->B, node, job->b);
+    dkm_idx d = dkm_panel_objs(task->A, node)->d;
+    const void *A = dkm_panel_values(task->A, node, task->a);
+    const void *B = dkm_panel_values(task->B, node, task->b);
     double *turned = NULL;
 
-    DKM_STEP(dkm_alloc(job->A->of->ctx, d * DKM_L1_LANES, &turned));
+    DKM_STEP(dkm_alloc(task->A->of->ctx, d * DKM_L1_LANES, &turned));
     dkm_l1_distances(d, A, B, turned, C);
-    dkm_phase_flops(job->A->of->ctx, 3.0 * (double)C->na * (double)C->nb * (double)d);
+    dkm_phase_flops(task->A->of->ctx, 3.0 * (double)C->na * (double)C->nb * (double)d);
 out:
     DKM_FREE(turned);
     return local;
 }
 
-static dkm_local sparse_distances(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local sparse_distances(const dkm_node *node, const dkm_tile_task *task,
+                                  const dkm_tile *C)
 {
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
-    dkm_local local = dkm_sparse_dot_tile(DKM_SPARSE_L1_GAP, A, job->a, B, job->b, C);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
+    dkm_local local = dkm_sparse_dot_tile(DKM_SPARSE_L1_GAP, A, task->a, B, task->b, C);
 
     for (dkm_idx j = 0; j < C->nb; j++)
         for (dkm_idx i = 0; i < C->na; i++) {
-            double norms = A->extra[job->a + i] + B->extra[job->b + j];
+            double norms = A->extra[task->a + i] + B->extra[task->b + j];
             double gap = norms + dkm_tile_get(C, i, j);
             dkm_tile_put(C, i, j, gap > 0 ? gap : 0.0);
         }
     return local;
 }
 
-static dkm_local laplace_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local laplace_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_panel_objs(job->A, node)->type == DKM_DENSE
-                          ? dense_distances(node, job, C)
-                          : sparse_distances(node, job, C);
+    dkm_local local = dkm_panel_objs(task->A, node)->type == DKM_DENSE
+                          ? dense_distances(node, task, C)
+                          : sparse_distances(node, task, C);
 
     dkm_map_exp(C, -laplace_rate(node));
     return local;
@@ -95,7 +96,7 @@ const dkm_kernel_class dkm_kernel_class_laplace = {
     .params =
         DKM_PARAMS({.name = "sigma", .range = DKM_POSITIVE, .default_value = 1, .is_list = 1}),
     .divides_columns = 1,
-    .precompute = laplace_digest,
-    .self = dkm_self_one,
+    .precompute = laplace_precompute,
+    .diag = dkm_diag_one,
     .loss = laplace_loss,
     .tile = laplace_tile};

@@ -1,16 +1,17 @@
 /* linear: k(x, x') = <x, x'>. */
 #include "kernels/vector/vectors.h"
 
-static void linear_self(const dkm_node *node, dkm_panel *panel)
+static void linear_diag(const dkm_node *node, dkm_panel *panel)
 {
     const double *squares = dkm_panel_objs(panel, node)->extra;
-    double *self = dkm_panel_diag(panel, node);
+    double *diag = dkm_panel_diag(panel, node);
 
     for (dkm_idx i = 0; i < panel->n; i++)
-        self[i] = squares[i];
+        diag[i] = squares[i];
 }
 
-static void linear_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void linear_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                               const dkm_derivatives *out)
 {
     (void)node;
     for (dkm_idx i = 0; i < pairs->n; i++) {
@@ -30,7 +31,7 @@ const dkm_kernel_class dkm_kernel_class_linear = {.name = "linear",
                                                   .origin = DKM_ORIGIN_AS_OUTSIDE,
                                                   .types = DKM_VECTOR_TYPES,
                                                   .precompute = dkm_vectors_precompute,
-                                                  .self = linear_self,
+                                                  .diag = linear_diag,
                                                   .tile = dkm_vectors_dot,
-                                                  .slopes = linear_slopes,
+                                                  .derivatives = linear_derivatives,
                                                   .inverse = linear_inverse};

@@ -7,18 +7,18 @@
 
 enum { DEGREE, C0 };
 
-static void poly_self(const dkm_node *node, dkm_panel *panel)
+static void poly_diag(const dkm_node *node, dkm_panel *panel)
 {
     const double *squares = dkm_panel_objs(panel, node)->extra;
-    double *self = dkm_panel_diag(panel, node);
+    double *diag = dkm_panel_diag(panel, node);
 
     for (dkm_idx i = 0; i < panel->n; i++)
-        self[i] = pow(squares[i] + dkm_node_param(node, C0), dkm_node_param(node, DEGREE));
+        diag[i] = pow(squares[i] + dkm_node_param(node, C0), dkm_node_param(node, DEGREE));
 }
 
-static dkm_local poly_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local poly_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    dkm_local local = dkm_vectors_dot(node, task, C);
 
     dkm_map_power(C, dkm_node_param(node, C0), (dkm_idx)dkm_node_param(node, DEGREE));
     return local;
@@ -26,18 +26,19 @@ static dkm_local poly_tile(const dkm_node *node, const dkm_tile_task *job, const
 
 /* (<x, x'> + c) / sqrt((||x||^2 + c) (||x'||^2 + c)) to the power of degree, which stays in range
  */
-static dkm_local poly_unit_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local poly_normalized_tile(const dkm_node *node, const dkm_tile_task *task,
+                                      const dkm_tile *C)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *sides = NULL;
 
-    DKM_STEP(dkm_alloc(job->A->of->ctx, C->na + C->nb, &sides));
+    DKM_STEP(dkm_alloc(task->A->of->ctx, C->na + C->nb, &sides));
     for (dkm_idx i = 0; i < C->na; i++)
-        sides[i] = dkm_panel_objs(job->A, node)->extra[job->a + i] + dkm_node_param(node, C0);
+        sides[i] = dkm_panel_objs(task->A, node)->extra[task->a + i] + dkm_node_param(node, C0);
     for (dkm_idx j = 0; j < C->nb; j++)
         sides[C->na + j] =
-            dkm_panel_objs(job->B, node)->extra[job->b + j] + dkm_node_param(node, C0);
-    DKM_STEP(dkm_vectors_dot(node, job, C));
+            dkm_panel_objs(task->B, node)->extra[task->b + j] + dkm_node_param(node, C0);
+    DKM_STEP(dkm_vectors_dot(node, task, C));
     dkm_map_power(C, dkm_node_param(node, C0), 1);
     dkm_map_normalize(C, sides, sides + C->na);
     dkm_map_power(C, 0.0, (dkm_idx)dkm_node_param(node, DEGREE));
@@ -46,7 +47,8 @@ out:
     return local;
 }
 
-static void poly_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void poly_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                             const dkm_derivatives *out)
 {
     double degree = dkm_node_param(node, DEGREE);
 
@@ -69,8 +71,8 @@ const dkm_kernel_class dkm_kernel_class_poly = {
     .params = DKM_PARAMS({.name = "degree", .range = DKM_COUNT, .default_value = 3},
                          {.name = "c", .range = DKM_NOT_NEGATIVE, .default_value = 1}),
     .precompute = dkm_vectors_precompute,
-    .self = poly_self,
+    .diag = poly_diag,
     .tile = poly_tile,
-    .normalized_tile = poly_unit_tile,
-    .slopes = poly_slopes,
+    .normalized_tile = poly_normalized_tile,
+    .derivatives = poly_derivatives,
     .inverse = poly_inverse};

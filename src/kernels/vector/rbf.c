@@ -15,21 +15,21 @@ static double rbf_rate(const dkm_node *node)
     return 0.5 / (sigma * sigma);
 }
 
-static dkm_local rbf_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local rbf_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    dkm_local local = dkm_vectors_dot(node, task, C);
 
-    dkm_map_gauss(C, dkm_panel_objs(job->A, node)->extra + job->a,
-                  dkm_panel_objs(job->B, node)->extra + job->b, rbf_rate(node));
+    dkm_map_gauss(C, dkm_panel_objs(task->A, node)->extra + task->a,
+                  dkm_panel_objs(task->B, node)->extra + task->b, rbf_rate(node));
     return local;
 }
 
-static dkm_local rbf_of_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local rbf_of_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    dkm_local local = dkm_node_tile(node->inner[0], job, C);
+    dkm_local local = dkm_node_tile(node->inner[0], task, C);
 
-    dkm_map_gauss(C, dkm_panel_diag(job->A, node->inner[0]) + job->a,
-                  dkm_panel_diag(job->B, node->inner[0]) + job->b, rbf_rate(node));
+    dkm_map_gauss(C, dkm_panel_diag(task->A, node->inner[0]) + task->a,
+                  dkm_panel_diag(task->B, node->inner[0]) + task->b, rbf_rate(node));
     return local;
 }
 
@@ -53,7 +53,7 @@ static double rbf_of_loss(const dkm_node *node, const dkm_panel *panel)
     return loss_by(node, panel->n, dkm_panel_diag(panel, node->inner[0]));
 }
 
-static void rbf_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void rbf_derivatives(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
 {
     double r = rbf_rate(node);
 
@@ -67,7 +67,8 @@ static void rbf_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_de
 }
 
 /* With A for the kernel inside: k = exp(-r (A(a) + A(b) - 2 A)), A(a) its value on x alone. */
-static void rbf_of_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void rbf_of_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                               const dkm_derivatives *out)
 {
     double r = rbf_rate(node), k_a[DKM_PAIRS], slope_a[DKM_PAIRS], k_b[DKM_PAIRS],
            slope_b[DKM_PAIRS];
@@ -100,10 +101,10 @@ const dkm_kernel_class dkm_kernel_class_rbf = {
     .divides_columns = 1,
     .resolve = rbf_resolve,
     .precompute = dkm_vectors_precompute,
-    .self = dkm_self_one,
+    .diag = dkm_diag_one,
     .loss = rbf_loss,
     .tile = rbf_tile,
-    .slopes = rbf_slopes};
+    .derivatives = rbf_derivatives};
 
 const dkm_kernel_class dkm_kernel_class_rbf_of = {
     .name = "rbf",
@@ -114,7 +115,7 @@ const dkm_kernel_class dkm_kernel_class_rbf_of = {
     .params =
         DKM_PARAMS({.name = "sigma", .range = DKM_POSITIVE, .default_value = 1, .words = words}),
     .resolve = rbf_resolve,
-    .self = dkm_self_one,
+    .diag = dkm_diag_one,
     .loss = rbf_of_loss,
     .tile = rbf_of_tile,
-    .slopes = rbf_of_slopes};
+    .derivatives = rbf_of_derivatives};

@@ -40,12 +40,12 @@ static double rate(const dkm_node *node)
     return 1.0 / (sigma * sigma);
 }
 
-static dkm_local tile_by(profile of, const dkm_node *node, const dkm_tile_task *job,
+static dkm_local tile_by(profile of, const dkm_node *node, const dkm_tile_task *task,
                          const dkm_tile *C)
 {
-    const double *a = dkm_panel_objs(job->A, node)->extra + job->a;
-    const double *b = dkm_panel_objs(job->B, node)->extra + job->b;
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
+    const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
+    dkm_local local = dkm_vectors_dot(node, task, C);
     double r = rate(node);
 
     for (dkm_idx j = 0; j < C->nb; j++)
@@ -54,14 +54,14 @@ static dkm_local tile_by(profile of, const dkm_node *node, const dkm_tile_task *
     return local;
 }
 
-static dkm_local matern_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local matern_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return tile_by(matern, node, job, C);
+    return tile_by(matern, node, task, C);
 }
 
-static dkm_local rq_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local rq_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    return tile_by(rational_quadratic, node, job, C);
+    return tile_by(rational_quadratic, node, task, C);
 }
 
 /* ||x||^2 + ||x'||^2 - 2 <x, x'> is off by eps max ||x||^2, about. */
@@ -75,7 +75,7 @@ static double stationary_loss(const dkm_node *node, const dkm_panel *panel)
     return 2.0 * rate(node) * most;
 }
 
-static void rq_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void rq_derivatives(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
 {
     double alpha = dkm_node_param(node, SHAPE), r = rate(node);
 
@@ -119,7 +119,7 @@ const dkm_kernel_class dkm_kernel_class_matern = {
     .refuse = matern_refuse,
     .resolve = stationary_resolve,
     .precompute = dkm_vectors_precompute,
-    .self = dkm_self_one,
+    .diag = dkm_diag_one,
     .loss = stationary_loss,
     .tile = matern_tile};
 
@@ -131,7 +131,7 @@ const dkm_kernel_class dkm_kernel_class_rq = {
     .divides_columns = 1,
     .resolve = stationary_resolve,
     .precompute = dkm_vectors_precompute,
-    .self = dkm_self_one,
+    .diag = dkm_diag_one,
     .loss = stationary_loss,
     .tile = rq_tile,
-    .slopes = rq_slopes};
+    .derivatives = rq_derivatives};

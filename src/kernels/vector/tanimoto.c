@@ -5,11 +5,11 @@
 
 #include "kernels/vector/vectors.h"
 
-static dkm_local tanimoto_tile(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static dkm_local tanimoto_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const double *a = dkm_panel_objs(job->A, node)->extra + job->a;
-    const double *b = dkm_panel_objs(job->B, node)->extra + job->b;
-    dkm_local local = dkm_vectors_dot(node, job, C);
+    const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
+    const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
+    dkm_local local = dkm_vectors_dot(node, task, C);
 
     for (dkm_idx j = 0; j < C->nb; j++)
         for (dkm_idx i = 0; i < C->na; i++) {
@@ -19,7 +19,8 @@ static dkm_local tanimoto_tile(const dkm_node *node, const dkm_tile_task *job, c
     return local;
 }
 
-static void tanimoto_slopes(const dkm_node *node, const dkm_dots *pairs, const dkm_derivatives *out)
+static void tanimoto_derivatives(const dkm_node *node, const dkm_dots *pairs,
+                                 const dkm_derivatives *out)
 {
     (void)node;
     for (dkm_idx i = 0; i < pairs->n; i++) {
@@ -33,6 +34,6 @@ static void tanimoto_slopes(const dkm_node *node, const dkm_dots *pairs, const d
 const dkm_kernel_class dkm_kernel_class_tanimoto = {.name = "tanimoto",
                                                     .types = DKM_VECTOR_TYPES,
                                                     .precompute = dkm_vectors_precompute,
-                                                    .self = dkm_self_one,
+                                                    .diag = dkm_diag_one,
                                                     .tile = tanimoto_tile,
-                                                    .slopes = tanimoto_slopes};
+                                                    .derivatives = tanimoto_derivatives};

@@ -34,18 +34,19 @@ out:
 }
 
 /* Inner products by integers, where all values of both sides are such. */
-static int dot_whole(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+static int dot_int16(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const dkm_int16_rows *a = &job->A->whole[node->slot], *b = &job->B->whole[node->slot];
-    dkm_idx width = dkm_gemm_i16_ld(dkm_panel_objs(job->A, node)->d);
+    const dkm_int16_rows *a = &task->A->int16[node->slot], *b = &task->B->int16[node->slot];
+    dkm_idx width = dkm_gemm_i16_ld(dkm_panel_objs(task->A, node)->d);
     dkm_i16_rows A = {C->na, width, NULL}, B = {C->nb, width, NULL};
 
-    if (!a->rows || !b->rows || !job->A->room || a->most < 0 || b->most < 0 ||
+    if (!a->rows || !b->rows || !task->A->workspace || a->most < 0 || b->most < 0 ||
         (double)width * a->most * b->most > SUM_MOST)
         return 0;
-    A.rows = a->rows + job->a * width;
-    B.rows = b->rows + job->b * width;
-    dkm_gemm_i16(&A, &B, C->precision, C->c, C->ld, job->A->room + job->thread * job->A->room_each);
+    A.rows = a->rows + task->a * width;
+    B.rows = b->rows + task->b * width;
+    dkm_gemm_i16(&A, &B, C->precision, C->c, C->ld,
+                 task->A->workspace + task->thread * task->A->workspace_each);
     return 1;
 }
 
@@ -57,30 +58,30 @@ static void copy_tile(const dkm_tile *from, const dkm_tile *C)
         memcpy(dkm_tile_at(C, 0, j), dkm_tile_at(from, 0, j), bytes);
 }
 
-dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *job, const dkm_tile *C)
+dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
-    const dkm_objs *A = dkm_panel_objs(job->A, node), *B = dkm_panel_objs(job->B, node);
+    const dkm_objs *A = dkm_panel_objs(task->A, node), *B = dkm_panel_objs(task->B, node);
 
-    if (job->dots) {
-        copy_tile(job->dots, C);
+    if (task->dots) {
+        copy_tile(task->dots, C);
         return DKM_LOCAL_OK;
     }
     if (A->type != DKM_DENSE)
-        return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, A, job->a, B, job->b, C);
+        return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, A, task->a, B, task->b, C);
     /* rows of a panel are the columns of a d x n matrix */
-    if (!dot_whole(node, job, C))
+    if (!dot_int16(node, task, C))
         dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, A->d, 1.0,
-                      dkm_panel_values(job->A, node, job->a), dkm_panel_step(job->A, node),
-                      dkm_panel_values(job->B, node, job->b), dkm_panel_step(job->B, node), 0.0,
+                      dkm_panel_values(task->A, node, task->a), dkm_panel_step(task->A, node),
+                      dkm_panel_values(task->B, node, task->b), dkm_panel_step(task->B, node), 0.0,
                       C->c, C->ld);
-    dkm_phase_flops(job->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
+    dkm_phase_flops(task->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
     return DKM_LOCAL_OK;
 }
 
-void dkm_self_one(const dkm_node *node, dkm_panel *panel)
+void dkm_diag_one(const dkm_node *node, dkm_panel *panel)
 {
-    double *self = dkm_panel_diag(panel, node);
+    double *diag = dkm_panel_diag(panel, node);
 
     for (dkm_idx i = 0; i < panel->n; i++)
-        self[i] = 1.0;
+        diag[i] = 1.0;
 }

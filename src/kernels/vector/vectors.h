@@ -10,10 +10,10 @@
 dkm_local dkm_vectors_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out);
 
 /** C(i, j) = <a_i, b_j>. Local. */
-DKM_NODISCARD dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *job,
+DKM_NODISCARD dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *task,
                                         const dkm_tile *C);
 
 /** k(x, x) = 1. Local. */
-void dkm_self_one(const dkm_node *node, dkm_panel *panel);
+void dkm_diag_one(const dkm_node *node, dkm_panel *panel);
 
 #endif

@@ -3,15 +3,11 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "models/common/reproducible.h"
 
 #define TILE 32  /* inputs along each side of a tile */
 #define PACK 256 /* columns that are multiplied at once */
-
-static dkm_idx least(dkm_idx a, dkm_idx b)
-{
-    return a < b ? a : b;
-}
 
 /* Columns of some rows in the order of the cells. */
 static void sort_columns(const dkm_patches *p, dkm_idx rows, const double *from, double *to)
@@ -111,13 +107,13 @@ dkm_status dkm_joint_map_patch_apply(const dkm_joint_map *map, const dkm_joint_m
 
     DKM_AGREE(ctx, open_room(ctx, p, &w));
     for (dkm_idx first = 0; first < map->m; first += TILE) {
-        dkm_idx nb = least(TILE, map->m - first);
+        dkm_idx nb = dkm_idx_min(TILE, map->m - first);
         DKM_TRY(dkm_repro_gather(ctx, map->m, q, x, first, nb, w.panel[0]));
         DKM_TRY(dkm_repro_gather(ctx, map->m, q, U, first, nb, w.panel[1]));
         sort_columns(p, nb, w.panel[0], w.B);
         sort_columns(p, nb, w.panel[1], w.V);
         for (dkm_idx i = 0; i < n; i += TILE)
-            apply_tile(patch, &w, least(TILE, n - i), dkm_data_values_const(A) + i * q, nb,
+            apply_tile(patch, &w, dkm_idx_min(TILE, n - i), dkm_data_values_const(A) + i * q, nb,
                        G + i * q);
     }
     dkm_phase_flops(ctx, 4.0 * (double)n * (double)map->m * (double)q);
@@ -156,7 +152,7 @@ static void joint_map_patch_meet_rows(meeting *t, const double *V)
     dkm_idx q = t->patch->cells.points;
 
     for (dkm_idx k = 0; k < q; k += PACK) {
-        dkm_idx width = least(PACK, q - k);
+        dkm_idx width = dkm_idx_min(PACK, q - k);
         for (dkm_idx b = 0; b < t->nb; b++)
             memcpy(t->pack + b * width, V + t->which[b] * q + k, (size_t)width * sizeof *V);
         dkm_repro_gemm_nt(t->na, t->nb, width, 1.0, (dkm_row_block){t->M + k, q},
@@ -217,7 +213,7 @@ dkm_local dkm_joint_map_patch_inner(const dkm_joint_map *map, const dkm_joint_ma
     DKM_STEP(dkm_alloc(ctx, B.count * PACK, &t.pack));
     DKM_STEP(dkm_alloc(ctx, B.count * TILE, &t.sums));
     for (dkm_idx a = 0; a < A.count; a += TILE) {
-        t.na = least(TILE, A.count - a);
+        t.na = dkm_idx_min(TILE, A.count - a);
         sort_columns(&patch->cells, t.na, X + a * q, w.A);
         sort_columns(&patch->cells, t.na, A.V + a * q, w.U);
         meet_examples(&t, &w, map, start, which, B, out + a * B.count);
