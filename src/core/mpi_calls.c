@@ -71,10 +71,15 @@ int dkm_mpi_watch(dkm_ctx *ctx, MPI_Comm comm)
     if (!ctx->watching)
         code = open_shared();
     ctx->watching = ctx->watching || code == MPI_SUCCESS;
+    /* until it leads to the context, the handler that it may have from ours knows none */
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_attr(comm, shared.key, ctx);
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_errhandler(comm, shared.handler);
+    if (code != MPI_SUCCESS)
+        dkm_mpi_record(ctx, code);
     return code;
 }
 
