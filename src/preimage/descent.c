@@ -225,12 +225,14 @@ out:
     return status;
 }
 
-/* Every point lost, with the training objects nearest to its Psi as starts. */
+/* Every point lost, with the training objects nearest to its Psi as starts. A Psi that is no number is
+ * near to none: it starts at the first. */
 static dkm_status make_points(const descent *s, const dkm_data *Z, dkm_data **points)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Z);
     dkm_idx n = dkm_data_local_rows(Z), p = dkm_data_cols(Z), *index = NULL;
+    dkm_idx m = dkm_data_rows(s->pre->e->fitted.X);
     double *distance = NULL;
 
     DKM_AGREE(ctx, dkm_alloc(ctx, n * s->starts, &index));
@@ -242,7 +244,8 @@ static dkm_status make_points(const descent *s, const dkm_data *Z, dkm_data **po
                *c = dkm_descent_scalars(&s->walk, row);
         c[DKM_POINT_STATE] = DKM_POINT_LOST;
         for (dkm_idx k = 0; k < s->starts; k++)
-            c[DKM_POINT_START + k] = (double)index[i * s->starts + k];
+            c[DKM_POINT_START + k] =
+                index[i * s->starts + k] < m ? (double)index[i * s->starts + k] : 0.0;
         memcpy(row + s->width - p, dkm_data_values_const(Z) + i * p, (size_t)p * sizeof *row);
     }
 out:
