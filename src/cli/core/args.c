@@ -64,7 +64,7 @@ int args_given(const args *a, const char *name)
 
 int args_counts_comm(const args *a)
 {
-    return a->command->counts_comm || args_flag(a, "count-comm");
+    return a->command->counts_comm || (args_accepts(a, "count-comm") && args_flag(a, "count-comm"));
 }
 
 int args_changed(const args *a, const char *name)
