@@ -3,8 +3,8 @@
 #
 # usage: jobs/test.sh [--all] [options of ctest, such as -R krr or -L cli]
 #   --all   all rank counts, every allocation that can fail, every fault of files and MPI, a SLURM
-#           cluster where its packages are there, the address and undefined behaviour sanitizers, a build
-#           without vector instructions, and the checks of jobs/lint.sh. Takes more than an hour;
+#           cluster where its packages are there, the address and undefined behaviour sanitizers, vector
+#           kernels without vector instructions, and the checks of jobs/lint.sh. Takes more than an hour;
 #           without it the tests take a few minutes on two cores, and every feature is met on 1, 2, 3
 #           and 4 ranks.
 #
@@ -44,13 +44,6 @@ part() {
     "$@" || failed+=("$*")
 }
 
-# portable CTEST OPTIONS...: another build, for any x86-64: numeric kernels by their portable code
-portable() {
-    local build=$build-portable
-    build_dkmap all -DDKMAP_NATIVE=OFF -DDKMAP_TESTS=ON
-    (cd "$build" && "${tests[@]}" -R '^test_.*_(1|3)$' "$@")
-}
-
 # sanitized CTEST OPTIONS...: another build, in which a program that errs stops with a report
 sanitized() {
     local build=$build-sanitize
@@ -63,5 +56,5 @@ part "formats, scripts and static analysis" bash "$root/jobs/lint.sh"
 part "all tests" env --chdir="$build" "${tests[@]}" "$@"
 unset DKMAP_SWEEP
 part "sanitizers" sanitized "$@"
-part "without vector instructions" portable "$@"
+part "without vector instructions" env --chdir="$build" DKMAP_SIMD=baseline "${tests[@]}" -R '^test_.*_(1|3)$' "$@"
 [ ${#failed[@]} = 0 ] || fail "failed: ${failed[*]}"
