@@ -11,6 +11,7 @@
 #include <dkmap/krr.h>
 #include <dkmap/random.h>
 #include <dkmap/runlog.h>
+#include <dkmap/table.h>
 
 #include "linalg/symm/symm_multivec.h"
 #include "matrix/multivec.h"
@@ -105,7 +106,7 @@ static dkm_status fit_krr(dkm_ctx *ctx, problem *s, int pcg)
     settings.nystroem.max_steps = (int)s->iterations;
     settings.nystroem.precision = DKM_RIDGE_DOUBLE;
     settings.nystroem.keep = DKM_STORE;
-    DKM_TRY(dkm_krr_fit(ctx, &s->X, s->Y, s->kernel, &settings, &model, &info));
+    DKM_TRY(dkm_krr_fit(ctx, s->X, s->Y, s->kernel, &settings, &model, &info));
     if (pcg)
         s->iterations = info.nystroem.steps;
 out:
@@ -124,7 +125,7 @@ static dkm_status fit_kpca(dkm_ctx *ctx, problem *s)
     settings.eigen.components = s->components;
     settings.eigen.solver = DKM_EIGEN_BLOCK;
     settings.layout.block = s->block;
-    DKM_TRY(dkm_kpca_fit(ctx, &s->X, s->kernel, &settings, &model, &info));
+    DKM_TRY(dkm_kpca_fit(ctx, s->X, s->kernel, &settings, &model, &info));
     s->iterations = info.eigen.rounds;
 out:
     dkm_model_destroy(&model);
@@ -145,7 +146,7 @@ static dkm_status fit_kde(dkm_ctx *ctx, problem *s)
     settings.eigen.solver = DKM_EIGEN_BLOCK;
     settings.layout.block = s->block;
     DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=3)", &ky));
-    DKM_TRY(dkm_kde_fit(ctx, &s->X, &s->Y, s->kernel, ky, &settings, &model, &info));
+    DKM_TRY(dkm_kde_fit(ctx, s->X, s->Y, s->kernel, ky, &settings, &model, &info));
     s->iterations = info.eigen.rounds;
 out:
     dkm_model_destroy(&model);
@@ -166,7 +167,7 @@ static dkm_status fit_jkm(dkm_ctx *ctx, problem *s)
     settings.rounds = s->iterations > 0 ? s->iterations : 12;
     settings.tolerance = 1e-12;
     DKM_TRY(dkm_joint_parse(ctx, "tensor", &joint));
-    DKM_TRY(dkm_jkm_fit(ctx, &s->X, &s->Y, s->kernel, NULL, joint, &settings, &model, &info));
+    DKM_TRY(dkm_jkm_fit(ctx, s->X, s->Y, s->kernel, NULL, joint, &settings, &model, &info));
     s->iterations = info.rounds;
 out:
     dkm_model_destroy(&model);
@@ -260,10 +261,15 @@ static void read_counts(dkm_comm_counts *out)
     *out = *sim_counts();
 }
 
-/* There are no files here, and so none to close. */
+/* There are no files and no tables here, and so none to close. */
 void dkm_source_close(dkm_source **source)
 {
     *source = NULL;
+}
+
+void dkm_table_destroy(dkm_table **table)
+{
+    *table = NULL;
 }
 
 /* One message for all ranks. */

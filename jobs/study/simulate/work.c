@@ -147,19 +147,24 @@ static void spend_skinny(const dkm_ts_tile *t)
     spend((double)t->na * (double)t->nb * width_of(t->precision) / sim_rate.skinny_bytes);
 }
 
-WRAP(void, dkm_ts_gemm_n, (const dkm_ts_tile *t, dkm_idx pad, const void *V, void *W))
+extern const dkm_ts_kernels __real_dkm_ts_kernels_baseline;
+extern const dkm_ts_kernels __wrap_dkm_ts_kernels_baseline;
+
+static void skinny_n(const dkm_ts_tile *t, dkm_idx pad, const void *V, void *W)
 {
     spend_skinny(t);
     if (!sim_is_shared(t->T))
-        __real_dkm_ts_gemm_n(t, pad, V, W);
+        __real_dkm_ts_kernels_baseline.gemm_n(t, pad, V, W);
 }
 
-WRAP(void, dkm_ts_gemm_t, (const dkm_ts_tile *t, dkm_idx pad, const void *V, void *W))
+static void skinny_t(const dkm_ts_tile *t, dkm_idx pad, const void *V, void *W)
 {
     spend_skinny(t);
     if (!sim_is_shared(t->T))
-        __real_dkm_ts_gemm_t(t, pad, V, W);
+        __real_dkm_ts_kernels_baseline.gemm_t(t, pad, V, W);
 }
+
+const dkm_ts_kernels __wrap_dkm_ts_kernels_baseline = {skinny_n, skinny_t};
 
 WRAP(void, dkm_map_gauss, (const dkm_tile *C, const double *a, const double *b, double rate))
 {
