@@ -7,10 +7,11 @@
 
 #include "kernels/evaluation/prepare.h"
 #include "models/common/comm_model.h"
+#include "solvers/krylov/rayleigh_ritz.h"
 
 #define MiB          1048576.0
 #define PANEL_COLS   (32.0 * MiB) /* a panel of objects for columns may always take this much */
-#define PANEL_ROWS   (16.0 * MiB)
+#define PANEL_ROWS   (4.0 * MiB)
 #define TILE_ROWS    2048.0
 #define TILE_COLS    512.0
 #define PAGE         4096.0
@@ -23,6 +24,7 @@
 #define WIDTH        512.0        /* objects that meet a slab of rows at a time */
 #define REFINE_STEPS 5.0          /* of a system in mixed precision, about */
 #define SKETCH_ROWS  3.0          /* of the sketch of landmarks, for each of them */
+#define SKETCH_COLS  128.0        /* of a panel of it */
 #define SKETCH_HITS  4.0          /* rows of it that an input is added to */
 #define STRIP_ROWS   512.0        /* of kernel values of inputs and landmarks at a time */
 #define PCG_STEPS    20.0         /* where nothing is known */
@@ -280,11 +282,9 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     small.work.block = dkm_shape_block(p->work.P, p->work.Q, p->landmarks);
     g = grid_of(&small);
     matrices = 8.0 * elements(&small);
-    panel = 8.0 * sketched *
-            least(n, most(256.0 * MiB / most(ranks / p->work.nodes, 1.0), PANEL_ROWS) /
-                         (8.0 * sketched));
+    panel = 8.0 * sketched * least(n, SKETCH_COLS);
     note_array(out, "landmarks, n d numbers", landmarks);
-    note_array(out, "a panel of the sketch, 3 n columns, at most 256 MiB per node", panel);
+    note_array(out, "a panel of the sketch, 3 n x 128", panel);
     note_array(out, "coefficients on their way, 2 n k", 16.0 * n * k);
 
     comm = dkm_comm_gram(&g, p->work.x_bytes);
@@ -298,7 +298,9 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
                        c && d > 0 ? s * (values * (c->gram_column * d + c->gram_element) +
                                          c->double_cube * sketched * n * n)
                                   : NAN);
-    note_phase(out, held + kept + strips + landmarks + panel + (2.0 + 3.0 * SKETCH_ROWS) * matrices,
+    note_phase(out,
+               held + kept + strips + landmarks + panel + (2.0 + SKETCH_ROWS) * matrices +
+                   2.0 * panel / ranks,
                comm);
 
     comm = dkm_comm_factor(&g, 8.0);
@@ -336,7 +338,7 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
     double m = (double)p->work.m, s = c ? slowdown(p, c) : NAN, k = (double)p->components;
-    double block = dkm_cost_eigen_block(k), rounds, round, basis;
+    double block = dkm_cost_eigen_block(k), rounds, round, basis, ritz;
     dkm_comm_grid g = grid_of(p);
     dkm_comm comm = dkm_comm_small(60.0);
 
@@ -353,14 +355,17 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_cost_add_phase(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
                        2.0 * m * m * block * rounds, s * rounds * block * round);
     basis = dkm_cost_eigen_basis(k);
-    note_array(out, "matrices of the Ritz problem, 3 s^2", 24.0 * basis * basis);
+    ritz = dkm_rayleigh_ritz_bytes((dkm_idx)basis, (dkm_idx)(k + 0.5 * block), p->work.ranks,
+                                   DKM_RITZ_LOCAL_MAX);
+    note_array(out, "Ritz vectors and inner products, s (components + 3 b / 2)",
+               8.0 * basis * (k + 1.5 * block));
     dkm_comm_add(&comm, rounds, dkm_comm_product(&g, block));
     dkm_comm_add(&comm, 2.0 * rounds,
                  dkm_comm_allreduce(&g, block * least(0.5 * block * (rounds + 1.0), 0.7 * basis)));
     dkm_comm_add(&comm, rounds, dkm_comm_small(10.0));
     note_phase(out,
-               held + 8.0 * elements(p) + 8.0 * slab(p) * basis_columns(p) + 24.0 * basis * basis +
-                   product_vectors(p, block),
+               held + 8.0 * elements(p) + 8.0 * slab(p) * basis_columns(p) + ritz +
+                   8.0 * basis * block + product_vectors(p, block),
                comm);
 }
 
