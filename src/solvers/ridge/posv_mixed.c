@@ -10,9 +10,9 @@
  * the matrix.
  *
  * Where the matrix is too ill-conditioned for single precision, iterations soon cost more than a
- * factor in double would. So their number is predicted, by the condition number of the
- * preconditioned matrix where the factor had to be shifted, and by the rate of convergence after
- * three iterations; the caller goes on in double when it is too large.
+ * factor in double would. So their number is predicted, by a bound of the smallest eigenvalue before
+ * the factorization, by the shift where there is one, and by the rate of convergence after three
+ * iterations; the caller goes on in double when it is too large.
  *
  * Cost per rank: n^3 / (3 ranks) flops in single precision, and per iteration 2 n^2 p / ranks in
  * double and the same in single; communication of linalg/factor/potrf.c in half the bytes. Held:
@@ -28,6 +28,7 @@
 #include "core/alloc.h"
 #include "io/checkpoint/checkpointer.h"
 #include "kernels/evaluation/prepare.h"
+#include "linalg/eigen/syevd.h"
 #include "linalg/linalg.h"
 #include "solvers/eigen/power_iteration.h"
 #include "solvers/krylov/pcg.h"
@@ -37,6 +38,7 @@
 #define MAX_ITERATIONS 60
 #define SHIFT_START    1e-8 /* of the largest eigenvalue; single precision rounds at 6e-8 */
 #define SHIFT_STEPS    10
+#define ROUNDING       6e-8 /* of single precision */
 #define PROBE_STREAM   0x70726f6265u
 #define BLOCK_BYTES    67108864.0 /* of right-hand sides at a time, a rank */
 
@@ -50,6 +52,7 @@ typedef struct mixed {
     dkm_dmat *K;    /* double, or NULL: computed anew */
     dkm_dmat *L;    /* single */
     double largest; /* eigenvalue of K, roughly */
+    double floor;   /* the smallest one is no larger than this */
     double worth;   /* iterations that pay; 0: any number */
     dkm_multivec
         probe; /* a vector that goes through every solve with L L', as inverse power steps */
@@ -81,12 +84,54 @@ static double mixed_predicted_steps(double c, double tolerance)
     return log(2.0 / tolerance) / log((root + 1.0) / (root - 1.0));
 }
 
-/* Whether a factor of K + (gamma + shift) I is worth its while: single precision failed without, so
- * that K has eigenvalues near zero, and gamma / (gamma + shift) is the least of the preconditioned
- * matrix. */
-static int mixed_shift_pays(const mixed *s, double shift, double tolerance)
+/* Whether a factor of K + (gamma + shift) I is worth its while. Rounding and the shift perturb it
+ * by about e = 6e-8 lambda_1 + shift, so that the preconditioned matrix has the condition number 1 +
+ * e / lambda_m, lambda_m = @p smallest + gamma. */
+static int mixed_factor_pays(const mixed *s, double smallest, double shift, double worth,
+                             double tolerance)
 {
-    return s->worth <= 0 || mixed_predicted_steps(1.0 + shift / s->gamma, tolerance) <= s->worth;
+    double e = ROUNDING * s->largest + shift;
+
+    return s->worth <= 0 ||
+           mixed_predicted_steps(1.0 + e / (fmax(smallest, 0.0) + s->gamma), tolerance) <= worth;
+}
+
+/* The smallest eigenvalue of the first diagonal block of K on the rank that has it, where there is
+ * more to be known of it than that it is finite. */
+static dkm_local mixed_block_eigenvalue(const mixed *s, double *smallest)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx b = s->nb < s->m ? s->nb : s->m, ld = dkm_dmat_ld(s->L);
+    double *G = NULL, *values = NULL;
+
+    *smallest = INFINITY;
+    if (dkm_grid_row(s->grid) != 0 || dkm_grid_col(s->grid) != 0 || b == 0)
+        return local;
+    DKM_STEP(dkm_alloc(s->ctx, b * b, &G));
+    DKM_STEP(dkm_alloc(s->ctx, b, &values));
+    for (dkm_idx j = 0; j < b; j++)
+        for (dkm_idx i = j; i < b; i++)
+            G[i + j * b] = G[j + i * b] = s->K ? dkm_dmat_f64(s->K)[i + j * dkm_dmat_ld(s->K)]
+                                               : (double)dkm_dmat_f32(s->L)[i + j * ld];
+    DKM_STEP(dkm_syevd_local(s->ctx, b, G, values));
+    *smallest = values[0];
+out:
+    DKM_FREE(values);
+    DKM_FREE(G);
+    return local;
+}
+
+/* What is known of the spectrum before the factorization: the smallest eigenvalue of K is no larger
+ * than that of any of its diagonal blocks (Cauchy's interlacing). */
+static dkm_status mixed_estimate_spectrum(mixed *s)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_largest_eigenvalue(s->L, &s->largest));
+    DKM_AGREE(s->ctx, mixed_block_eigenvalue(s, &s->floor));
+    MPI_Allreduce(MPI_IN_PLACE, &s->floor, 1, MPI_DOUBLE, MPI_MIN, dkm_ctx_comm(s->ctx));
+out:
+    return status;
 }
 
 /* The shift of an attempt. */
@@ -102,7 +147,7 @@ static dkm_status mixed_begin_attempt(mixed *s, int step, dkm_idx potrf_info, dk
 
     DKM_TRY(mixed_make_f32(s));
     if (step == 0)
-        DKM_TRY(dkm_largest_eigenvalue(s->L, &s->largest));
+        DKM_TRY(mixed_estimate_spectrum(s));
     info->shift = mixed_next_shift(s, step, info->shift);
     if (step > 0)
         dkm_log(s->ctx, DKM_INFO,
@@ -144,10 +189,13 @@ static dkm_status mixed_factor(mixed *s, double tolerance, dkm_ridge_info *info)
     DKM_TRY(mixed_restore(s, &kept, info));
     for (int step = (int)kept.meta[0]; step <= SHIFT_STEPS; step++) {
         if (step > 0 && kept.from == 0 &&
-            !mixed_shift_pays(s, mixed_next_shift(s, step, info->shift), tolerance))
-            break;
+            !mixed_factor_pays(s, 0.0, mixed_next_shift(s, step, info->shift), s->worth, tolerance))
+            break; /* it failed without: K has eigenvalues near zero */
         if (kept.from == 0)
             DKM_TRY(mixed_begin_attempt(s, step, potrf_info, info));
+        if (step == 0 && kept.from == 0 &&
+            !mixed_factor_pays(s, s->floor, 0.0, 0.5 * s->worth, tolerance))
+            break; /* single precision saves half of the time of double */
         kept.A = s->L;
         kept.meta[0] = step;
         kept.meta[1] = info->shift;
