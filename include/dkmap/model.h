@@ -62,7 +62,8 @@ typedef enum dkm_prediction {
 
 /** Choose what a model of krr or svm predicts. Collective.
  *  @param[in] threshold  of label sets: labels with such a score are predicted, 0.5 by default; NaN:
- *                        that with the greatest leave-one-out F1 of the examples
+ *                        those down to a share of the greatest score of the row, the share with the
+ *                        greatest leave-one-out F1 of the examples
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other models and outputs; DKM_ERR_ARG for a model that
  *          was fitted without leave-one-out errors */
 DKM_NODISCARD dkm_status dkm_model_choose_prediction(dkm_model *model, dkm_prediction prediction,

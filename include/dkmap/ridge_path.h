@@ -55,8 +55,8 @@ typedef struct dkm_path_point {
     double loo, gcv; /**< NaN when not asked for, or when K + gamma I has no factor */
     double wrong;    /**< leave-one-out error rate of classes; else NaN */
     double level;    /**< of classes, the slope a of softmax(a f) with the least leave-one-out log
-                          loss; of label sets, the threshold of f with the greatest mean F1 of the
-                          examples; else NaN */
+                          loss; of label sets, the share of the greatest f of a row down to which
+                          labels have the greatest mean F1 of the examples; else NaN */
     double level_score; /**< that log loss, or F1 */
 } dkm_path_point;
 

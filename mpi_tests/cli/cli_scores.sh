@@ -36,13 +36,18 @@ below "$(value rmse)" 1e-10 "scores on 1 and 3 ranks"
 good 3 fit svm --x x.csv --y y_x.txt --kx 'rbf(sigma=1)' --C 1 -o v.h5
 good 3 predict v.h5 --x new.csv --scores -o s.npy
 
-# Label sets: the threshold of the best leave-one-out F1.
+# Label sets: the share of the greatest score with the best leave-one-out F1.
 for ranks in 1 3; do
     good "$ranks" fit krr --x x.csv --y sets_x.csv --y-type label-sets --kx 'rbf(sigma=1)' --gamma 0.1 --loo -o t.h5
-    auto=$(value threshold)
+    share=$(value threshold_share)
     good "$ranks" predict t.h5 --x new.csv --threshold auto -o "a$ranks.csv"
-    good "$ranks" predict t.h5 --x new.csv --threshold "$auto" -o g.csv
-    cmp -s "a$ranks.csv" g.csv || fail "auto is $auto on $ranks ranks"
+    good "$ranks" predict t.h5 --x new.csv --scores -o g.csv
+    awk -F, -v share="$share" '{
+        most = $1 > $2 ? $1 : $2
+        most = $3 > most ? $3 : most
+        s = ($1 >= share * most ? ",0" : "") ($2 >= share * most ? ",1" : "") ($3 >= share * most ? ",2" : "")
+        print substr(s, 2)
+    }' g.csv | cmp -s - "a$ranks.csv" || fail "auto is a share of $share on $ranks ranks"
     good "$ranks" predict t.h5 --x new.csv --threshold 2 -o none.csv
     grep -q . none.csv && fail "no label reaches 2: $(head -2 none.csv)"
     good "$ranks" score --truth sets_new.csv --pred "a$ranks.csv" --y-type label-sets --loss f1-examples

@@ -89,7 +89,8 @@ static const option options[] = {
      .metavar = "T|auto",
      .help =
          "of label sets by krr: predict the labels with such a score, 0.5 when not given; auto: "
-         "that with the greatest leave-one-out F1 of the training examples"},
+         "those down to a share of the greatest score of the row, the share with the greatest "
+         "leave-one-out F1 of the training examples"},
     {0}};
 
 const command command_predict = {

@@ -149,8 +149,12 @@ static dkm_local decode_sets(const dkm_target_encoder *encoder, const dkm_objs *
 
     DKM_STEP(dkm_builder_begin(&g, sets, encoder->ctx, DKM_LABEL_SETS, numbers->n, 0));
     for (dkm_idx i = 0; i < numbers->n; i++) {
+        const double *row = numbers->values + i * encoder->cols;
+        double threshold = encoder->by_share
+                               ? encoder->level * row[target_encoder_largest(row, encoder->cols)]
+                               : encoder->threshold;
         for (dkm_idx j = 0; j < encoder->cols; j++)
-            if (numbers->values[i * encoder->cols + j] >= encoder->threshold)
+            if (row[j] >= threshold)
                 DKM_STEP(dkm_builder_entry(&g, (dkm_idx)encoder->classes[j], 1.0));
         dkm_builder_next(&g);
     }
@@ -203,8 +207,9 @@ dkm_local dkm_target_encoder_choose(dkm_target_encoder *encoder, dkm_prediction 
             "krr with --loo, or several gammas",
             probabilities ? "probabilities are" : "the threshold is");
     encoder->prediction = prediction;
-    if (encoder->type == DKM_LABEL_SETS)
-        encoder->threshold = isnan(threshold) ? encoder->level : threshold;
+    encoder->by_share = isnan(threshold);
+    if (!encoder->by_share)
+        encoder->threshold = threshold;
     return DKM_LOCAL_OK;
 }
 

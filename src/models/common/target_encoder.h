@@ -17,8 +17,9 @@ typedef struct dkm_target_encoder {
     dkm_idx cols;     /**< numbers per output */
     double *classes;  /**< of labels: the class of each column, ascending; else NULL */
     double threshold; /**< of label sets */
-    double level; /**< the threshold of label sets, or slope of probabilities, that leave-one-out
+    double level;     /**< the share of label sets, or slope of probabilities, that leave-one-out
                            predictions chose; 0: not known */
+    int by_share;     /**< the threshold of a row is that share of its greatest number */
     dkm_prediction prediction;
 } dkm_target_encoder;
 
@@ -31,7 +32,7 @@ DKM_NODISCARD dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, c
 void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data *Y, double *rows);
 
 /** Choose what numbers become: outputs, the numbers themselves, or probabilities. Local.
- *  @param[in] threshold  of label sets; NaN: that of leave-one-out predictions
+ *  @param[in] threshold  of label sets; NaN: the share of leave-one-out predictions
  *  @return ok; DKM_ERR_UNSUPPORTED; DKM_ERR_ARG where nothing was calibrated */
 DKM_NODISCARD dkm_local dkm_target_encoder_choose(dkm_target_encoder *encoder,
                                                   dkm_prediction prediction, double threshold);

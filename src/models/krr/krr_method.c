@@ -81,7 +81,7 @@ static void report_path(dkm_report *report, const dkm_path_info *path)
     if (best->level > 0 && labels)
         dkm_report_add_real(report, "loo_nll", best->level_score);
     if (best->level > 0 && !labels) {
-        dkm_report_add_real(report, "threshold", best->level);
+        dkm_report_add_real(report, "threshold_share", best->level);
         dkm_report_add_real(report, "loo_f1_examples", best->level_score);
     }
 }

@@ -15,7 +15,7 @@
 /* Sums over all rows, one set per gamma: of LEVELS slopes or thresholds as well. */
 enum { SQUARES, REST, TRACE, ONES, WRONG, LEVEL, LEVELS = 49, SUMS = LEVEL + LEVELS };
 
-/* The k-th slope, from 1 to 4096, or threshold, from 0.02 to 0.98. */
+/* The k-th slope, from 1 to 4096, or share, from 0.02 to 0.98. */
 static double level_at(const dkm_loo *loo, int k)
 {
     return loo->settings->classes == DKM_PATH_LABEL_SETS ? 0.02 * (k + 1) : pow(2.0, 0.25 * k);
@@ -66,22 +66,31 @@ static double loo_residual(const dkm_loo *loo, const dkm_loo_piece *piece, dkm_i
     return (b * (p / q) + c) / (p * (p / q) + q);
 }
 
-/* -log of the probability of class @p truth under softmax(a f). */
-static double log_loss(const double *f, dkm_idx n, dkm_idx truth, double a)
+static double greatest(const double *f, dkm_idx n)
 {
-    double most = f[0], sum = 0;
+    double most = f[0];
 
     for (dkm_idx j = 1; j < n; j++)
         most = f[j] > most ? f[j] : most;
+    return most;
+}
+
+/* -log of the probability of class @p truth under softmax(a f). */
+static double log_loss(const double *f, dkm_idx n, dkm_idx truth, double a)
+{
+    double most = greatest(f, n), sum = 0;
+
     for (dkm_idx j = 0; j < n; j++)
         sum += exp(a * (f[j] - most));
     return log(sum) - a * (f[truth] - most);
 }
 
-/* F1 of the labels whose f is at or above a threshold; labels that are there have y > 1/2. */
-static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double threshold)
+/* F1 of the labels whose f is at or above a share of the greatest f; labels that are there have
+ * y > 1/2. */
+static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double share)
 {
     const double *means = loo->settings->means;
+    double threshold = share * greatest(loo->row, n);
     dkm_idx there = 0, found = 0, both = 0;
 
     for (dkm_idx j = 0; j < n; j++) {
