@@ -4,7 +4,7 @@
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/common.sh"
 
-ranks=16
+ranks=8
 
 # opens FILE MOST ARGUMENTS...: dkmap on the ranks opens FILE of this directory at least once, MOST
 # times at the most.
