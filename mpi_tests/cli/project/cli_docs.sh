@@ -36,7 +36,7 @@ kernels=$(listed src/kernels/expression/kernel_registry.c 'X\(([a-z_]+)\)')
 [ -n "$kernels" ] || fail "no kernels in the registry"
 for kernel in $kernels; do
     [ "$kernel" = rbf_of ] || # rbf(A, sigma=1)
-        named "$docs/reference/kernels.md" "^\|.*\`${kernel}[\`(]" "the kernel $kernel in a table"
+        named "$docs/reference/kernels.md" "^\|.*\`(${kernel}|${kernel//_/-})[\`(]" "the kernel $kernel in a table"
 done
 for loss in $(listed include/dkmap/score.h 'X\(DKM_LOSS_[A-Z_]+, "([a-z-]+)"\)'); do
     named "$docs/reference/losses.md" "^\| \`$loss\`" "the loss $loss in a table"

@@ -314,7 +314,9 @@ int dkm_score_has_baseline(dkm_type truth, dkm_loss loss)
 {
     return dkm_loss_takes(loss) != DKM_LOSS_OF_LISTS && dkm_loss_fits(loss, truth) &&
            (truth == DKM_DENSE || truth == DKM_LABELS || truth == DKM_LABEL_SETS ||
-            truth == DKM_STRINGS || truth == DKM_SETS);
+            truth == DKM_SETS ||
+            /* hamming compares strings of one length, which one string has not with all */
+            (truth == DKM_STRINGS && loss != DKM_LOSS_HAMMING));
 }
 
 static dkm_status baseline_of_dense(const dkm_data *truth, dkm_loss loss, dkm_data **pred)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures of predictions: small cases worked out by hand, and scikit-learn where it is there.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 # is NAME VALUE: what the last run reported, to the digits it prints.
 is() {
@@ -87,7 +87,7 @@ for ranks in 1 3; do
 done
 
 if /usr/bin/python3 -c 'import sklearn, scipy' 2>/dev/null; then
-    here=$(cd "${DKMAP_SOURCE}/mpi_tests/cli" && pwd)
+    here=$(cd "${DKMAP_SOURCE}/mpi_tests/cli/selection" && pwd)
     /usr/bin/python3 -W ignore "$here/metrics_sklearn.py" "$scratch" "$DKMAP" ||
         fail "scikit-learn, 1 rank"
     # shellcheck disable=SC2086

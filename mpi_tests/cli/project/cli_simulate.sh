@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Simulated fits send what real ones send: bytes and messages of each phase, within 2 %.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 simulate=$DKMAP_SOURCE/jobs/study/simulate.sh
 
 bash "$simulate" krr --ranks 4 --n 4x --record s.jsonl >out 2>err

@@ -2,7 +2,7 @@
 # Kernel expressions with lists, words and columns: from the command line to the model and back.
 # shellcheck disable=SC2016
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 normal 60 3 1 >x.csv
 normal 20 3 2 >new.csv

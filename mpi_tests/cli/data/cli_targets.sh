@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Outputs of fits: what they are taken for, names of classes, label sets.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 normal 40 3 5 >x.csv
 awk -F, '{ print ($1 > 0.3 ? "red" : ($1 > -0.3 ? "dark, green" : "a \"blue\"")) }' x.csv >y.txt

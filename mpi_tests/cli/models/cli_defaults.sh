@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fits that choose kernel and ridge, kernels by other names, and kernels that see nothing.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 normal 80 3 5 | awk -F, '{ printf "%.9f,%.9f,%.9f\n", $1, 100 * $2, 0.01 * $3 + 7 }' >x.csv
 normal 80 3 5 | awk -F, '{ printf "%.9f\n", $1 + $2 * $2 + sin(3 * $3) }' >y.csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tables with names, text columns and missing values: from a CSV to predictions with names.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 # table SEED: length, color (text), width, and the class of a plant; some cells are missing.
 table() {

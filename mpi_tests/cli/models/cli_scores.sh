@@ -2,7 +2,7 @@
 # Scores, probabilities and thresholds of predictions, and models that cv refits.
 # shellcheck disable=SC2016
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 normal 90 2 5 >x.csv
 normal 60 2 6 >new.csv

@@ -2,7 +2,7 @@
 # How often the ranks of a node open the files they read: once for the names and kinds of columns and
 # once for the rows, by one rank or by as many as parse text at a time, however many ranks there are; and the objects that readers send are those of the file.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 ranks=8
 

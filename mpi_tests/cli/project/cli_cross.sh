@@ -4,7 +4,7 @@
 # gcc-aarch64-linux-gnu.
 command -v aarch64-linux-gnu-gcc >/dev/null || exit 77
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings -Wformat=2 -Werror)

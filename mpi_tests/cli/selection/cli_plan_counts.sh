@@ -2,7 +2,7 @@
 # Plans know what fits send and allocate: within 15 % of what runs on 4 and 9 ranks count, for krr, kpca, kde
 # and landmarks. Counts are the same on any machine.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 export DKMAP_CALIBRATION=$scratch/none
 
 # both RANKS ITERATIONS METHOD OPTIONS...: a run and its plan, which is told the iterations that the run

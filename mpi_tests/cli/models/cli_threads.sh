@@ -3,7 +3,7 @@
 # what 1 rank with 1 thread gives, for kernels on dense and sparse rows and strings, and for methods
 # that use every product of tiles with few columns.
 # shellcheck source=mpi_tests/cli/common.sh
-. "${BASH_SOURCE%/*}/common.sh"
+. "${BASH_SOURCE%/*}/../common.sh"
 
 # same TOLERANCE FILE FILE WHAT: tables of numbers that differ by no more, relative to the largest.
 same() {
