@@ -39,7 +39,7 @@ for kernel in $kernels; do
         named "$docs/reference/kernels.md" "^\|.*\`(${kernel}|${kernel//_/-})[\`(]" "the kernel $kernel in a table"
 done
 for loss in $(listed include/dkmap/score.h 'X\(DKM_LOSS_[A-Z_]+, "([a-z-]+)"\)'); do
-    named "$docs/reference/losses.md" "^\| \`$loss\`" "the loss $loss in a table"
+    named "$docs/reference/losses.md" "^\\|.*\`$loss\`" "the loss $loss in a table"
 done
 for type in $(listed include/dkmap/data.h 'X\(DKM_[A-Z_]+, "([a-z-]+)"\)'); do
     named "$docs/reference/formats.md" "\`$type\`" "the type $type"

@@ -404,7 +404,7 @@ static void wrong_settings_are_refused(dkm_ctx *ctx)
     CHECK(strstr(dkm_ctx_message(ctx), "larger than the image"));
     p = sphere("patch(shape=9999999999999999999x2)", M, 4, 4, 0.3);
     CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_ARG && !model);
-    CHECK(strstr(dkm_ctx_message(ctx), "a whole number from 1 to 1000000"));
+    CHECK(strstr(dkm_ctx_message(ctx), "an integer from 1 to 1000000"));
     p = sphere("scale(scale(linear, by=1e200), by=1e200)", M, Q, Q, 0.3);
     CHECK(fit(ctx, &p, &model, NULL) == DKM_ERR_ARG && !model);
     CHECK(strstr(dkm_ctx_message(ctx), "multiply to inf"));

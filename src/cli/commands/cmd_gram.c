@@ -9,7 +9,7 @@
 #include "cli/options/common_options.h"
 #include "cli/options/gram_file.h"
 
-static const double STRETCH_BYTES = 67108864.0; /* of the matrix a rank, at a time */
+static const double BATCH_BYTES = 67108864.0; /* of the matrix a rank, at a time */
 
 /* X and what is computed against it; G has one column an object of X. */
 typedef struct gram {
@@ -127,7 +127,7 @@ out:
 
 static dkm_idx stretch_rows(const gram *g)
 {
-    double rows = STRETCH_BYTES * dkm_ctx_size(g->r->ctx) / sizeof(double) / (double)(g->m + 1);
+    double rows = BATCH_BYTES * dkm_ctx_size(g->r->ctx) / sizeof(double) / (double)(g->m + 1);
 
     return rows < 1 ? 1 : (dkm_idx)rows;
 }
