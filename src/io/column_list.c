@@ -6,6 +6,9 @@
 
 #include "core/alloc.h"
 
+/* A list takes memory before a value was read, and the number of columns is what a header says. */
+#define COLUMNS_MAX (1 << 20)
+
 #define LISTED 200 /* bytes of names that a message shows */
 
 dkm_idx dkm_column_find(const dkm_file *file, const char *name, size_t length)
@@ -25,7 +28,7 @@ static int take_place(const char *at, const char *end, dkm_idx size, dkm_idx mis
 
     while (after < end && *after == ' ')
         after++;
-    if (after > end || (after == at && at < end))
+    if (after > end || (after == at && at < end) || value > size)
         return 0;
     *place = after == at ? missing : value < 0 ? (dkm_idx)value + size : (dkm_idx)value;
     return after == end;
@@ -118,8 +121,15 @@ dkm_local dkm_column_list(const dkm_file *file, const char *where, const char *l
     char *out = NULL;
 
     *pick = NULL;
+    if (file->d > COLUMNS_MAX)
+        DKM_STEP(dkm_fail(file->ctx, DKM_ERR_ARG,
+                          "%s has %lld columns, and lists are for %d at most; write first:last",
+                          where, (long long)file->d, COLUMNS_MAX));
     DKM_STEP(dkm_calloc(file->ctx, file->d, &out));
     DKM_STEP(walk(file, where, list, count, NULL, out, &negated, &plain));
+    if (*count > COLUMNS_MAX)
+        DKM_STEP(dkm_fail(file->ctx, DKM_ERR_ARG, "%s lists %lld columns, and %d are the most",
+                          where, (long long)*count, COLUMNS_MAX));
     if (negated && plain)
         DKM_STEP(dkm_fail(file->ctx, DKM_ERR_ARG,
                           "%s: name the columns to take, or those to leave out by !, not both",

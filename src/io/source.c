@@ -230,6 +230,18 @@ out:
     return local;
 }
 
+dkm_local dkm_source_list_columns(dkm_source *source)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (source->pick)
+        return local;
+    DKM_STEP(pick_columns(source));
+    DKM_STEP(settle_picks(source));
+out:
+    return local;
+}
+
 /* One column of text alone is strings. */
 static int is_one_text(const dkm_source *source)
 {
@@ -260,6 +272,14 @@ out:
     return local;
 }
 
+/* Whether columns are told apart. Those of plain arrays are not: their number is what a header
+ * says, and lists of them take memory before a value was read. */
+static int looks_at_columns(const dkm_source *source)
+{
+    return source->where.columns || source->file.is_text ||
+           (source->file.role == DKM_INPUTS && dkm_ctx_lent(source->ctx, DKM_LENT_TABLE));
+}
+
 static dkm_local settle_cols(dkm_source *source)
 {
     const dkm_file *file = &source->file;
@@ -281,9 +301,8 @@ static dkm_local settle_cols(dkm_source *source)
                                      "columns", &source->cols));
         source->d = source->cols.last - source->cols.first;
     }
-    if (dkm_type_storage_form(file->type) == DKM_STORED_VALUES) {
-        DKM_STEP(pick_columns(source));
-        DKM_STEP(settle_picks(source));
+    if (dkm_type_storage_form(file->type) == DKM_STORED_VALUES && looks_at_columns(source)) {
+        DKM_STEP(dkm_source_list_columns(source));
         if (is_one_text(source)) {
             source->file.type = DKM_STRINGS;
             source->d = 0;

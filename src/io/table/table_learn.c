@@ -14,10 +14,11 @@
 #include "io/table/table.h"
 
 /* What source columns hold, for the table and for reading them. */
-static dkm_local name_columns(const dkm_source *source, dkm_table *t)
+static dkm_local name_columns(dkm_source *source, dkm_table *t)
 {
     dkm_local local = DKM_LOCAL_OK;
 
+    DKM_STEP(dkm_source_list_columns(source));
     DKM_STEP(dkm_calloc(t->ctx, source->picks, &t->column));
     t->count = source->picks;
     for (dkm_idx c = 0; c < t->count; c++) {
