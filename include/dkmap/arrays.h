@@ -33,7 +33,7 @@ dkm_array dkm_array_col_major(const double *values, dkm_idx rows, dkm_idx cols);
 typedef struct dkm_csr {
     dkm_idx rows;         /**< of this rank */
     dkm_idx cols;         /**< the same on every rank; 0: one more than the largest column */
-    const dkm_idx *start; /**< rows + 1 places: row i has entries start[i] to start[i + 1] - 1 */
+    const dkm_idx *start; /**< rows + 1 offsets: row i has entries start[i] to start[i + 1] - 1 */
     const dkm_idx *col;   /**< column of each entry, from 0, in any order, none twice in a row */
     const double *value;  /**< of each entry; NULL: ones */
 } dkm_csr;

@@ -42,7 +42,7 @@ int dkm_eigen_built_in(const char *library);
  *
  *  @param[in,out] K        double, lower triangle read, square blocks; destroyed
  *  @param[in]     library  "scalapack" or "elpa"
- *  @param[out]    values   room for n numbers: the eigenvalues in ascending order
+ *  @param[out]    values   space for n numbers: the eigenvalues in ascending order
  *  @param[out]    seconds  of the slowest rank
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC; DKM_ERR_UNSUPPORTED
  *          when dkmap was built without the library

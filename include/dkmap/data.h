@@ -18,7 +18,7 @@ DKM_API_BEGIN
     X(DKM_LABELS, "labels")         /* one whole number: a class */                                \
     X(DKM_LABEL_SETS, "label-sets") /* a set of whole numbers */                                   \
     X(DKM_STRINGS, "strings")       /* bytes */                                                    \
-    X(DKM_SETS, "sets")             /* a set of words, kept sorted and separated by blanks */      \
+    X(DKM_SETS, "sets")             /* a set of words, stored sorted and separated by blanks */    \
     X(DKM_GRAM, "gram")             /* a row of kernel values to the m training objects */         \
     X(DKM_DISTANCE, "distance")     /* a row of distances to the m training objects */             \
     X(DKM_GRAPH, "graph")           /* a vertex: its neighbors and the weights of the edges */

@@ -74,7 +74,7 @@ DKM_NODISCARD dkm_status dkm_dmat_create_like(const dkm_dmat *A, dkm_idx n, dkm_
                                               dkm_precision precision, dkm_dmat **B);
 
 /** Copy or set the diagonal of a square matrix: @p diagonal holds this rank's local diagonal
- *  elements in local column order (dkm_dmat_local_cols() is always room enough). Local. */
+ *  elements in local column order (dkm_dmat_local_cols() is always enough). Local. */
 void dkm_dmat_get_diagonal(const dkm_dmat *A, double *diagonal);
 void dkm_dmat_set_diagonal(dkm_dmat *A, const double *diagonal);
 /** A(i, i) += shift. Local. */

@@ -1,7 +1,7 @@
 /** @file eigen.h  Leading eigenpairs of a symmetric positive semidefinite matrix, centered or not.
  *
  *  A few components come from a block Krylov method that needs nothing but products K V with blocks
- *  of vectors; many, or all, from a full decomposition. Either way every pair is told with its
+ *  of vectors; many, or all, from a full decomposition. Either way every pair is reported with its
  *  residual or comes from a backward stable solver.
  */
 #ifndef DKMAP_EIGEN_H
@@ -25,14 +25,14 @@ typedef struct dkm_eigen_settings {
 } dkm_eigen_settings;
 
 typedef struct dkm_eigen_info {
-    dkm_idx components; /**< kept */
-    dkm_idx wanted;     /**< asked for; more than kept when the rank is lower */
+    dkm_idx components; /**< retained */
+    dkm_idx wanted;     /**< asked for; more than retained when the rank is lower */
     const char *solver; /**< "block", "scalapack" or "elpa" */
     int rounds;         /**< of the block method */
     dkm_idx products;   /**< columns multiplied by K */
     double residual;    /**< largest ||K v - lambda v|| / lambda_1; NaN after a full solve */
     double trace;       /**< of the (centered) matrix */
-    double explained;   /**< share of the trace in the kept pairs */
+    double explained;   /**< share of the trace in the retained pairs */
     double negative;    /**< most negative eigenvalue seen by a full solve, else 0 */
 } dkm_eigen_info;
 
@@ -46,7 +46,7 @@ dkm_eigen_settings dkm_eigen_settings_default(void);
  *  @param[in,out] K        double, lower triangle read, square blocks; destroyed
  *  @param[out]    values   new array, the same on every rank; dkm_eigen_values_free() frees it
  *  @param[out]    vectors  m x components, new, owned by the caller; NULL on failure
- *  @param[out]    means    may be NULL; room for m numbers: the means of the rows of K, where it is
+ *  @param[out]    means    may be NULL; space for m numbers: the means of the rows of K, where it is
  *                          centered
  *  @param[out]    info     may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC

@@ -15,13 +15,13 @@ DKM_API_BEGIN
 /** Fit Q to a kernel matrix. Collective.
  *
  *  @param[in,out] K      as dkm_extrapolate() takes it; on success K - K_Q
- *  @param[in]     map    taken over (nulled): the model keeps it
+ *  @param[in]     map    borrowed; the model holds a share
  *  @param[in]     F      what the map makes of the objects of K; the model holds a share
  *  @param[out]    model  new, owned by the caller; NULL on failure
  *  @param[out]    info   may be NULL
  *  @return as dkm_extrapolate()
  */
-DKM_NODISCARD dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, const dkm_data *F,
+DKM_NODISCARD dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features *map, const dkm_data *F,
                                         const dkm_extrapolate_settings *settings, dkm_model **model,
                                         dkm_extrapolate_info *info);
 

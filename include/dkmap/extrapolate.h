@@ -11,7 +11,7 @@
  * block of K: Nystroem's kernel. Without the constraint Q = F^+ K F^+', best in the Frobenius norm
  * alone.
  *
- *  Q is kept as a root, Q = root root': k_Q is the inner product of the coordinates root'f(x).
+ *  Q is stored as a root, Q = root root': k_Q is the inner product of the coordinates root'f(x).
  */
 #ifndef DKMAP_EXTRAPOLATE_H
 #define DKMAP_EXTRAPOLATE_H
@@ -32,10 +32,10 @@ typedef struct dkm_extrapolate_info {
     dkm_idx rank;       /**< of the features */
     dkm_idx dimensions; /**< of the coordinates: the rank of Q */
     double cutoff;      /**< taken for the features */
-    double condition;   /**< of the features that are kept: largest by smallest singular value */
-    double smallest;    /**< eigenvalue of K, roughly */
-    double largest;     /**< eigenvalue of K, roughly */
-    double shift;       /**< added to the diagonal of K because it is singular, else 0 */
+    double condition; /**< of the features that are retained: largest by smallest singular value */
+    double smallest;  /**< eigenvalue of K, roughly */
+    double largest;   /**< eigenvalue of K, roughly */
+    double shift;     /**< added to the diagonal of K because it is singular, else 0 */
     double direction_cutoff; /**< directions of K_Q with less than this are dropped */
     double residual;         /**< ||K - K_Q|| / ||K||, Frobenius */
     double explained;        /**< trace of K_Q by that of K */
@@ -62,7 +62,7 @@ dkm_extrapolate_settings dkm_extrapolate_settings_default(void);
  *  @param[out]    root  new n x dimensions matrix, row-major, the same on every rank;
  *                       dkm_extrapolate_free() frees it; NULL on failure
  *  @param[out]    info  may be NULL
- *  @return DKM_OK, also when Q is zero (the user is told why); DKM_ERR_ARG for features of another
+ *  @return DKM_OK, also when Q is zero (a warning says why); DKM_ERR_ARG for features of another
  *          number of objects, or K that is not positive semidefinite; DKM_ERR_MEMORY;
  *          DKM_ERR_NUMERIC; DKM_ERR_SIZE
  */

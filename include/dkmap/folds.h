@@ -18,7 +18,7 @@ DKM_API_BEGIN
  *  @param[in]  rows     which they are; NULL: 0, 1, 2, ...
  *  @param[in]  classes  of all examples, by their place among all; NULL: there are none
  *  @param[out] fold     one of 0 .. folds-1 for each of @p rows
- *  @return ok; DKM_ERR_ARG for fewer than 2 folds or fewer examples than folds (both are told);
+ *  @return ok; DKM_ERR_ARG for fewer than 2 folds or fewer examples than folds (both are named);
  *          DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx count,

@@ -30,7 +30,7 @@ typedef struct dkm_kde_settings {
     const dkm_data *extra;        /**< NULL, or outputs without inputs, borrowed: the outputs are
                                      decomposed with them, and they are candidates. Not for landmarks */
     double shrink; /**< S >= 0: predicted coordinates are scaled by l_j / (l_j + S l), l_j the
-                      eigenvalues of the outputs and l the mean of those kept; 0 leaves them */
+                      eigenvalues of the outputs and l the mean of those retained; 0 leaves them */
     dkm_layout layout;
     int landmarks; /**< fit to landmarks of inputs and outputs by conjugate gradients; the model
                       keeps those alone */

@@ -25,7 +25,7 @@
  *    strings(p=3)             of pairs x TAB y of equal length: equal substrings of p characters
  *                             of x with the same letter of y at their middle
  *    mismatch(p=5, k=1)       for each pair of substrings, the words that differ in at most k
- *                             places from both; their alphabet is that of the training strings
+ *                             positions from both; their alphabet is that of the training strings
  *    align(open=10, extend=1) score of the best local alignment, letters scored by BLOSUM62, a
  *                             gap of l letters costing open + (l - 1) extend. Not positive
  *                             semidefinite: dkm_psd_clip() makes its matrix so

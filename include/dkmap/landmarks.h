@@ -1,7 +1,7 @@
 /** @file landmarks.h  A few objects that stand for many: which of m to take.
  *
  *  Choices are functions of the seed, the objects and the kernel: they do not depend on the number
- *  of ranks. Places are told in ascending order, the same on every rank.
+ *  of ranks. Indices are in ascending order, the same on every rank.
  *
  *    uniform    every object is as likely as any other
  *    leverage   in proportion to how much of an object is not explained by a first uniform draw,
@@ -36,31 +36,31 @@ typedef enum dkm_landmark_method {
 /** Name of a choice. Local. */
 const char *dkm_landmark_name(dkm_landmark_method choice);
 
-/** @p count of m places, each set of them as likely as any other.
+/** @p count of m indices, each set of them as likely as any other.
  *
  *  Collective. No rank looks at more than its share of the m.
  *
  *  @param[in]  count   at most m
- *  @param[out] places  room for @p count numbers
+ *  @param[out] indices  space for @p count numbers
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count,
-                                               dkm_idx *places);
+                                               dkm_idx *indices);
 
 /** @p count of the objects of X by any choice.
  *
  *  Collective. Leverage takes m x min(count / 2, 2000) kernel values, pivoted m x count of them,
- * kept in double.
+ * stored in double.
  *
  *  @param[in]  gamma   of leverage: the ridge that landmarks are for
  *  @param[in,out] count  at most the number of objects; fewer come back when those explain all the
  *                      others to rounding (not of uniform and first)
- *  @param[out] places  room for @p count numbers
+ *  @param[out] indices  space for @p count numbers
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
  */
 DKM_NODISCARD dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X,
                                               dkm_landmark_method choice, double gamma,
-                                              dkm_idx *count, dkm_idx *places);
+                                              dkm_idx *count, dkm_idx *indices);
 
 DKM_API_END
 

@@ -29,12 +29,13 @@ typedef struct dkm_lle_info {
     double shift;      /**< added to N where it is singular: neighbors that fall into pieces */
     int rounds;        /**< of the eigensolver */
     double residual;   /**< of its pairs, relative */
-    double smallest;   /**< eigenvalue of N that is kept */
-    double largest;    /**< eigenvalue of N that is kept */
+    double smallest;   /**< eigenvalue of N that is retained */
+    double largest;    /**< eigenvalue of N that is retained */
     int steps;         /**< of conjugate gradients for W^+ V */
     double unresolved; /**< ||W U - V|| / ||V|| after them */
     dkm_data *gram; /**< the kernel matrix where it is wanted, the caller's to destroy; else NULL */
-    double error;   /**< ||Y - W Y||^2 of the embedding Y: the eigenvalues that are kept, in sum */
+    double
+        error; /**< ||Y - W Y||^2 of the embedding Y: the eigenvalues that are retained, in sum */
 } dkm_lle_info;
 
 dkm_lle_settings dkm_lle_settings_default(void);

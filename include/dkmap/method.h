@@ -1,4 +1,4 @@
-/** @file method.h  The learning methods: what they are called, what they can be told, and fitting
+/** @file method.h  The learning methods: their names, their settings, and fitting
  *  them.
  *
  *      DKM_TRY(dkm_fit(ctx, "krr", X, Y, settings, &model, &report));
@@ -38,7 +38,7 @@ const char *dkm_method_outputs(const dkm_method *method);
 /** The k-th row of its table of settings; NULL past the last. Local. */
 const dkm_setting *dkm_method_setting(const dkm_method *method, int k);
 
-/** Whether it learns from inputs that are not kept in memory: dkm_fit_stream(). Local. */
+/** Whether it learns from inputs that are not stored in memory: dkm_fit_stream(). Local. */
 int dkm_method_streams(const dkm_method *method);
 
 /** Whether what it takes can be estimated: dkm_estimate(). Local. */

@@ -47,10 +47,11 @@ void dkm_model_take_table(dkm_model *model, dkm_table **table);
 int dkm_model_svm_base(const dkm_model *model);
 
 /** Choose how coordinates are turned into objects: what kde predicts, and what any model decodes.
- *  Collective; takes over what the settings hold, also on failure. After a failure the model
- *  refuses to predict, decode or be saved (DKM_ERR_ARG) until it is configured again.
+ *  Collective; borrows what the settings hold, of which the model has a share. After a failure the
+ *  model refuses to predict, decode or be saved (DKM_ERR_ARG) until it is configured again.
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no pre-images, or none of this kind */
-DKM_NODISCARD dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings);
+DKM_NODISCARD dkm_status dkm_model_configure(dkm_model *model,
+                                             const dkm_preimage_settings *settings);
 
 /** What dkm_model_predict() gives. */
 typedef enum dkm_prediction {

@@ -6,12 +6,12 @@
  *
  *  which is (K_nm K_mn + gamma K_nn) A = K_nm Y. It is solved by conjugate gradients, all columns
  *  at once; K_mn is computed strip by strip in every step, each strip used for both products, or
- *  kept where it takes little of the memory. The preconditioner is the Cholesky factor of
+ *  stored where it takes little of the memory. The preconditioner is the Cholesky factor of
  *  (S K_mn)'(S K_mn) + gamma K_nn, distributed, S being a sparse random sketch of 3 n rows (all m
  *  where those are fewer).
  *
  *  With all inputs as centers the exact system (K + gamma I) B = Y is solved by iteration, K
- *  kept (its lower triangle) where it fits, else computed anew in every step, preconditioned by
+ *  stored (its lower triangle) where it fits, else computed anew in every step, preconditioned by
  *  what the landmarks know of it, K_mn K_nn^-1 K_nm + (gamma + r) I, r being what they leave of
  *  k(x, x) on average.
  */

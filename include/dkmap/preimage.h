@@ -30,21 +30,21 @@ typedef enum dkm_preimage_method { DKM_PREIMAGE_LIST(DKM_PREIMAGE_ENUM) } dkm_pr
 
 typedef struct dkm_preimage_settings {
     dkm_preimage_method method;
-    dkm_data *candidates; /**< taken over; NULL takes the training objects */
-    dkm_source *stream;   /**< taken over; in place of `candidates` a file of any length, read in
-                             blocks that do not stay */
+    dkm_data *candidates; /**< NULL takes the training objects */
+    dkm_source *stream;   /**< in place of `candidates` a file of any length, read in blocks that
+                             do not stay */
     dkm_idx top;          /**< 0, or: predict the indices of so many nearest candidates and their
                              squared distances, alternating, instead of the nearest itself */
     dkm_idx neighbours;   /**< DKM_PREIMAGE_MDS: objects to measure by, 0 takes 10;
                              DKM_PREIMAGE_STRINGS: letters that vote on one, 0 takes 5 */
     dkm_idx window; /**< DKM_PREIMAGE_STRINGS: letters of the input to look at, odd; 0 takes 3 */
-    dkm_kernel *kz; /**< taken over; on coordinates, for DKM_PREIMAGE_LEARNED, which needs it.
+    dkm_kernel *kz; /**< on coordinates, for DKM_PREIMAGE_LEARNED, which needs it.
                        DKM_PREIMAGE_STRINGS: on coordinates and windows, of a ridge classifier of
                        letters; NULL lets the nearest letters vote */
     double gamma_z; /**< its ridge > 0 */
 } dkm_preimage_settings;
 
-/** Free what the settings hold and were not yet relieved of. Local. */
+/** Destroy what the settings hold, for a caller to whom it belongs. Local. */
 void dkm_preimage_settings_clear(dkm_preimage_settings *settings);
 
 DKM_API_END

@@ -39,7 +39,7 @@ DKM_NODISCARD dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *sma
                                                   double *largest);
 
 /** Refuse a matrix that is not positive semidefinite, by more than numbers in single precision may
- *  have lost; the message tells the smallest eigenvalue and offers to clip. Collective.
+ *  have lost; the message names the smallest eigenvalue and offers to clip. Collective.
  *
  *  @param[out] smallest, largest  as of dkm_extremal_eigenvalues()
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY

@@ -2,7 +2,7 @@
  *
  *  In double precision by Cholesky; or in mixed precision, where the factor is single and conjugate
  *  gradients preconditioned by it bring the residual down to double accuracy. Mixed takes less
- *  time and, when the double matrix is computed anew instead of kept, half the memory.
+ *  time and, when the double matrix is computed anew instead of stored, half the memory.
  */
 #ifndef DKMAP_RIDGE_H
 #define DKMAP_RIDGE_H
@@ -40,7 +40,7 @@ typedef struct dkm_ridge_info {
     double backward;       /**< ||(K + gamma I) B - Y|| / (||K + gamma I|| ||B|| + ||Y||) */
     int steps;             /**< of refinement */
     double shift;          /**< of the single precision factor alone; the answer is without it */
-    int recomputed;        /**< the double matrix was not kept */
+    int recomputed;        /**< the double matrix was not stored */
     int fell_back;         /**< mixed precision stalled, and double took over */
     double condition;      /**< estimate of the condition number of K + gamma I */
 } dkm_ridge_info;

@@ -119,7 +119,7 @@ typedef struct dkm_score {
  *  @param[in]  truth, pred  as many rows each, of one type and as many columns
  *  @param[in]  ky           of the kernel loss; else NULL
  *  @param[out] score        the same on every rank
- *  @return DKM_OK; DKM_ERR_ARG for other sizes (both are told) or no rows; DKM_ERR_UNSUPPORTED when
+ *  @return DKM_OK; DKM_ERR_ARG for other sizes (both are named) or no rows; DKM_ERR_UNSUPPORTED when
  *          the loss is not one for these objects; DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred,

@@ -13,7 +13,7 @@
 DKM_API_BEGIN
 
 /** Write a model. Collective.
- *  @param[in] command  the command line that made it, kept for the reader's sake */
+ *  @param[in] command  the command line that made it, stored for the reader's sake */
 DKM_NODISCARD dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command);
 
 /** Read a model, whatever number of ranks wrote it. Collective.

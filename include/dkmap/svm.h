@@ -2,7 +2,7 @@
  *
  *  f_c(x) = sum_i B(i, c) k(x_i, x) + b_c is learnt to be positive for class c and negative for all
  *  others (svm_dual.h); the largest f_c names the class. Only support vectors, inputs with a
- *  coefficient that is not zero, are kept.
+ *  coefficient that is not zero, are retained.
  */
 #ifndef DKMAP_SVM_H
 #define DKMAP_SVM_H

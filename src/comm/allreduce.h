@@ -12,7 +12,7 @@
  *  where MPI_Allreduce() may send n log2(ranks). Ranks beyond the largest power of two hand their
  *  numbers to another one and receive the sum.
  *
- *  @param work  room for @p n numbers; NULL: MPI_Allreduce()
+ *  @param work  space for @p n numbers; NULL: MPI_Allreduce()
  */
 void dkm_allreduce_sum(double *a, dkm_idx n, double *work, MPI_Comm comm);
 

@@ -52,7 +52,7 @@ typedef struct dkm_bcast_queue {
     int count, capacity;
 } dkm_bcast_queue;
 
-/** Room for @p broadcasts under way at a time on communicators of at most @p size ranks. Local;
+/** Memory for @p broadcasts under way at a time on communicators of at most @p size ranks. Local;
  *  dkm_bcast_queue_close() frees, also after a failure. */
 DKM_NODISCARD dkm_local dkm_bcast_queue_open(dkm_bcast_queue *queue, dkm_ctx *ctx,
                                              dkm_idx broadcasts, int size);

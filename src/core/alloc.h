@@ -9,7 +9,7 @@
 
 #include <dkmap/context.h>
 
-/** Room for @p count items of @p size bytes, not initialized. Local.
+/** Memory for @p count items of @p size bytes, not initialized. Local.
  *
  *  @param[out] block  address of the pointer to set; NULL on failure. A count of 0 gives a block of
  *                     its own, never NULL

@@ -121,7 +121,7 @@ out:
     return local;
 }
 
-/* Where the bytes of each rank go, and room for all of them. */
+/* Where the bytes of each rank go, and memory for all of them. */
 static dkm_local plan_gather(dkm_ctx *ctx, const int *counts, int *starts, char **all,
                              dkm_idx *total)
 {

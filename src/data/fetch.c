@@ -31,7 +31,7 @@ typedef struct trade {
     const dkm_data *data;
     const dkm_idx *starts; /* first object of each rank; NULL: they are in slabs */
     dkm_objs *got;
-    dkm_idx *place;       /* places in `wanted`, grouped by holder */
+    dkm_idx *place;       /* indices in `wanted`, grouped by holder */
     dkm_idx *group;       /* where each holder's group starts in `place` */
     dkm_idx *to_ask;      /* objects asked of each rank */
     dkm_idx *asked;       /* objects each rank asks of this one */
@@ -43,7 +43,7 @@ typedef struct trade {
 
 /* One end of a stream of n bytes: the objects it runs through, and where it is. */
 typedef struct flow {
-    const dkm_idx *places;
+    const dkm_idx *indices;
     dkm_idx bytes, done;
     dkm_pack_cursor at;
 } flow;
@@ -82,7 +82,7 @@ static int holder_of(const trade *t, dkm_idx ig)
     return low;
 }
 
-/* Sort the places of what is wanted by the rank that holds it. */
+/* Sort the indices of what is wanted by the rank that holds it. */
 static void group_by_holder(trade *t, dkm_idx count, const dkm_idx *wanted)
 {
     memset(t->group, 0, (size_t)(t->size + 2) * sizeof *t->group);
@@ -185,13 +185,13 @@ static void set_cut(cut *c, int r, dkm_idx count)
     c->start[r] = r == 0 ? 0 : c->start[r - 1] + c->count[r - 1];
 }
 
-/* The places in `wanted` of what is asked of rank r in this turn. */
-static const dkm_idx *turn_places(const trade *t, int r, dkm_idx turn)
+/* The indices in `wanted` of what is asked of rank r in this turn. */
+static const dkm_idx *turn_indices(const trade *t, int r, dkm_idx turn)
 {
     return t->place + t->group[r] + turn * t->object_limit;
 }
 
-/* Send the indices of a turn to the holders; `serve` then has places in this rank's own objects.
+/* Send the indices of a turn to the holders; `serve` then has indices in this rank's own objects.
  * @return how many */
 static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
 {
@@ -201,7 +201,7 @@ static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
         set_cut(&t->ask_cut, r, fetch_batch_rows(asked_of(t, r), t->object_limit, turn));
         set_cut(&t->serve_cut, r, fetch_batch_rows(t->asked[r], t->object_limit, turn));
         for (int k = 0; k < t->ask_cut.count[r]; k++)
-            t->ask[t->ask_cut.start[r] + k] = wanted[turn_places(t, r, turn)[k]];
+            t->ask[t->ask_cut.start[r] + k] = wanted[turn_indices(t, r, turn)[k]];
     }
     MPI_Alltoallv(t->ask, t->ask_cut.count, t->ask_cut.start, MPI_INT64_T, t->serve,
                   t->serve_cut.count, t->serve_cut.start, MPI_INT64_T, dkm_ctx_comm(t->ctx));
@@ -223,7 +223,7 @@ static void fetch_lengths(trade *t, dkm_idx turn, const dkm_idx *wanted)
                   t->ask_cut.count, t->ask_cut.start, MPI_INT64_T, dkm_ctx_comm(t->ctx));
     for (int r = 0; r < t->size; r++)
         for (int k = 0; k < t->ask_cut.count[r]; k++)
-            t->length[turn_places(t, r, turn)[k]] = t->ask[t->ask_cut.start[r] + k];
+            t->length[turn_indices(t, r, turn)[k]] = t->ask[t->ask_cut.start[r] + k];
 }
 
 static void own_lengths(trade *t, const dkm_idx *wanted)
@@ -236,7 +236,7 @@ static void own_lengths(trade *t, const dkm_idx *wanted)
     }
 }
 
-/* Room for what is wanted, and for its chunks on the way. */
+/* Memory for what is wanted, and for its chunks on the way. */
 static dkm_local allocate_objects(trade *t, dkm_idx count)
 {
     const dkm_objs *mine = &t->data->mine;
@@ -257,12 +257,12 @@ out:
     return local;
 }
 
-static flow new_flow(const dkm_objs *objs, const dkm_idx *places, dkm_idx count)
+static flow new_flow(const dkm_objs *objs, const dkm_idx *indices, dkm_idx count)
 {
-    flow f = {.places = places};
+    flow f = {.indices = indices};
 
     for (dkm_idx k = 0; k < count; k++)
-        f.bytes += dkm_pack_bytes(objs, places[k]);
+        f.bytes += dkm_pack_bytes(objs, indices[k]);
     return f;
 }
 
@@ -287,10 +287,10 @@ static void exchange(trade *t, flow *sent, int to, flow *taken, int from)
         int in = next_chunk(t, taken), out = next_chunk(t, sent);
         if (in > 0)
             MPI_Irecv(t->in[k % 2], in, MPI_BYTE, from, 0, comm, &requests[0]);
-        dkm_pack_to_buffer(&t->data->mine, sent->places, &sent->at, out, t->out);
+        dkm_pack_to_buffer(&t->data->mine, sent->indices, &sent->at, out, t->out);
         if (out > 0)
             MPI_Isend(t->out, out, MPI_BYTE, to, 0, comm, &requests[1]);
-        dkm_unpack_from_buffer(t->got, taken->places, &taken->at, came, t->in[(k + 1) % 2]);
+        dkm_unpack_from_buffer(t->got, taken->indices, &taken->at, came, t->in[(k + 1) % 2]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         came = in;
     }
@@ -302,7 +302,7 @@ static void run_turn(trade *t, dkm_idx turn)
         int to = (t->rank + shift) % t->size, from = (t->rank - shift + t->size) % t->size;
         flow sent =
             new_flow(&t->data->mine, t->serve + t->serve_cut.start[to], t->serve_cut.count[to]);
-        flow taken = new_flow(t->got, turn_places(t, from, turn), t->ask_cut.count[from]);
+        flow taken = new_flow(t->got, turn_indices(t, from, turn), t->ask_cut.count[from]);
         exchange(t, &sent, to, &taken, from);
     }
 }

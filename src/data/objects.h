@@ -44,13 +44,13 @@ typedef enum dkm_storage_form {
 /** How objects of a type are stored. Local. */
 dkm_storage_form dkm_type_storage_form(dkm_type type);
 
-/** Room for n objects of d columns with @p items list entries or bytes in all; start[] is zero.
+/** Memory for n objects of d columns with @p items list entries or bytes in all; start[] is zero.
  *  Local. @p objs must be zeroed or fresh; dkm_objs_clear() frees what it holds, also after a
  *  failure. Lists of DKM_LABEL_SETS have no val. */
 DKM_NODISCARD dkm_local dkm_objs_init(dkm_objs *objs, dkm_ctx *ctx, dkm_type type, dkm_idx n,
                                       dkm_idx d, dkm_idx items);
 
-/** Room for @p extras numbers more an object. Local. */
+/** Memory for @p extras numbers more an object. Local. */
 DKM_NODISCARD dkm_local dkm_objs_add_extra(dkm_objs *objs, dkm_idx extras);
 
 /** Free the arrays and zero the struct. Local. */

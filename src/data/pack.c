@@ -48,11 +48,11 @@ dkm_idx dkm_pack_bytes(const dkm_objs *objs, dkm_idx i)
 }
 
 /* The next range of memory that the stream runs through, at most n bytes; NULL when n is 0. */
-static char *next_range(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at, dkm_idx n,
-                        dkm_idx *bytes)
+static char *next_range(const dkm_objs *objs, const dkm_idx *indices, dkm_pack_cursor *at,
+                        dkm_idx n, dkm_idx *bytes)
 {
     while (n > 0) {
-        parts p = find_parts(objs, places[at->k]);
+        parts p = find_parts(objs, indices[at->k]);
         for (; at->part < PARTS; at->part++, at->done = 0) {
             dkm_idx left = p.bytes[at->part] - at->done;
             if (left == 0)
@@ -67,25 +67,25 @@ static char *next_range(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cu
     return NULL;
 }
 
-void dkm_pack_to_buffer(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at, dkm_idx n,
-                        char *buffer)
+void dkm_pack_to_buffer(const dkm_objs *objs, const dkm_idx *indices, dkm_pack_cursor *at,
+                        dkm_idx n, char *buffer)
 {
     dkm_idx bytes = 0;
     char *range;
 
-    for (; (range = next_range(objs, places, at, n, &bytes)) != NULL; n -= bytes) {
+    for (; (range = next_range(objs, indices, at, n, &bytes)) != NULL; n -= bytes) {
         memcpy(buffer, range, (size_t)bytes);
         buffer += bytes;
     }
 }
 
-void dkm_unpack_from_buffer(dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at, dkm_idx n,
+void dkm_unpack_from_buffer(dkm_objs *objs, const dkm_idx *indices, dkm_pack_cursor *at, dkm_idx n,
                             const char *buffer)
 {
     dkm_idx bytes = 0;
     char *range;
 
-    for (; (range = next_range(objs, places, at, n, &bytes)) != NULL; n -= bytes) {
+    for (; (range = next_range(objs, indices, at, n, &bytes)) != NULL; n -= bytes) {
         memcpy(range, buffer, (size_t)bytes);
         buffer += bytes;
     }

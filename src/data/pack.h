@@ -17,11 +17,11 @@ typedef struct dkm_pack_cursor {
 /** Bytes of object @p i in a stream. Local. */
 dkm_idx dkm_pack_bytes(const dkm_objs *objs, dkm_idx i);
 
-/** Move the next @p n bytes of the stream of the objects at @p places into a buffer. Local. */
-void dkm_pack_to_buffer(const dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at, dkm_idx n,
-                        char *buffer);
+/** Move the next @p n bytes of the stream of the objects at @p indices into a buffer. Local. */
+void dkm_pack_to_buffer(const dkm_objs *objs, const dkm_idx *indices, dkm_pack_cursor *at,
+                        dkm_idx n, char *buffer);
 /** The same out of a buffer, into objects that have their lengths already. Local. */
-void dkm_unpack_from_buffer(dkm_objs *objs, const dkm_idx *places, dkm_pack_cursor *at, dkm_idx n,
+void dkm_unpack_from_buffer(dkm_objs *objs, const dkm_idx *indices, dkm_pack_cursor *at, dkm_idx n,
                             const char *buffer);
 
 /** Object @p j of @p to, of the same length, becomes object @p i of @p from. Local. */

@@ -10,7 +10,7 @@ typedef struct dkm_word {
     dkm_idx length;
 } dkm_word;
 
-/** Room for the words of the longest text seen; zeroed at first. DKM_FREE(list) frees it. */
+/** Memory for the words of the longest text seen; zeroed at first. DKM_FREE(list) frees it. */
 typedef struct dkm_words {
     dkm_idx capacity, count;
     dkm_word *list;

@@ -27,15 +27,15 @@ static dkm_local check_limit(const dkm_atomic_file *out, double bytes)
 /* A file system in memory, or else a place for temporary files. */
 dkm_local dkm_memory_file_open(dkm_memory_file *mem, const dkm_atomic_file *out, double bytes)
 {
-    const char *const places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
+    const char *const folders[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
     dkm_local local = DKM_LOCAL_OK;
 
     *mem = (dkm_memory_file){.ctx = out->ctx};
     DKM_STEP(check_limit(out, bytes));
     for (int k = 0; !mem->is_open && k < 3; k++) {
-        if (!places[k] || strlen(places[k]) > sizeof mem->path / 2)
+        if (!folders[k] || strlen(folders[k]) > sizeof mem->path / 2)
             continue;
-        snprintf(mem->path, sizeof mem->path, "%s/dkmap.XXXXXX", places[k]);
+        snprintf(mem->path, sizeof mem->path, "%s/dkmap.XXXXXX", folders[k]);
         mem->fd = mkstemp(mem->path);
         mem->is_open = mem->fd >= 0;
     }

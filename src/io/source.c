@@ -83,7 +83,7 @@ static int is_gzipped_for_all(dkm_ctx *ctx, const char *path)
     return gzipped;
 }
 
-/* What rank 0, a reader, tells the others of a file. */
+/* What rank 0, a reader, broadcasts about a file. */
 enum { ROWS, COLUMNS, TYPE, SVM_BASE, HAS_NAMES, NAME_BYTES, HAS_TEXT, FACTS };
 
 static dkm_idx count_name_bytes(const dkm_file *file)
@@ -272,7 +272,7 @@ out:
     return local;
 }
 
-/* Whether columns are told apart. Those of plain arrays are not: their number is what a header
+/* Whether columns are described one by one. Those of plain arrays are not: their number is what a header
  * says, and lists of them take memory before a value was read. */
 static int looks_at_columns(const dkm_source *source)
 {
@@ -438,7 +438,7 @@ dkm_local dkm_source_read_column(dkm_source *source, dkm_idx column, dkm_objs *o
     int rank = dkm_ctx_rank(source->ctx), size = dkm_ctx_size(source->ctx);
     text_column wanted = {source, column};
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx kept = 0;
+    dkm_idx n_kept = 0;
 
     DKM_STEP(dkm_readers_read(&source->readers, read_column_range, &wanted, DKM_STRINGS,
                               dkm_slab_first(source->m, rank, size),
@@ -447,11 +447,11 @@ dkm_local dkm_source_read_column(dkm_source *source, dkm_idx column, dkm_objs *o
         dkm_cell cell = {objs->bytes + objs->start[i], objs->start[i + 1] - objs->start[i]};
         if (dkm_cell_is_missing(cell))
             continue;
-        memmove(objs->bytes + objs->start[kept], cell.text, (size_t)cell.length);
-        objs->start[kept + 1] = objs->start[kept] + cell.length;
-        kept++;
+        memmove(objs->bytes + objs->start[n_kept], cell.text, (size_t)cell.length);
+        objs->start[n_kept + 1] = objs->start[n_kept] + cell.length;
+        n_kept++;
     }
-    objs->n = kept;
+    objs->n = n_kept;
 out:
     return local;
 }
@@ -583,8 +583,16 @@ out:
     return status;
 }
 
+dkm_source *dkm_source_share(dkm_source *source)
+{
+    source->shares++;
+    return source;
+}
+
 void dkm_source_close(dkm_source **source)
 {
+    if (*source && (*source)->shares-- > 0)
+        *source = NULL;
     if (!*source)
         return;
     if ((*source)->format)

@@ -7,7 +7,7 @@
 #include "matrix/multivec.h"
 
 /** G = A' B, A.cols x B.cols, the same on every rank. Collective.
- *  @param work  room for as many numbers as G, to send less; or NULL */
+ *  @param work  space for as many numbers as G, to send less; or NULL */
 void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G, double *work);
 
 /** This rank's part of it. Local. */

@@ -13,11 +13,11 @@ typedef struct dkm_multivec {
     dkm_ctx *ctx;
     dkm_idx n;    /**< rows of this rank */
     dkm_idx cols; /**< in use */
-    dkm_idx ld;   /**< columns there is room for */
+    dkm_idx ld;   /**< columns of memory */
     double *a;
 } dkm_multivec;
 
-/** Room for @p capacity columns of m rows, none in use. Local; dkm_multivec_free() frees it. */
+/** Memory for @p capacity columns of m rows, none in use. Local; dkm_multivec_free() frees it. */
 DKM_NODISCARD dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m,
                                           dkm_idx capacity);
 void dkm_multivec_free(dkm_multivec *slab);
@@ -33,7 +33,7 @@ static inline dkm_multivec dkm_multivec_view(dkm_ctx *ctx, dkm_idx m, dkm_idx co
                           .a = rows};
 }
 
-/** B <- A. Local; B has room for the columns of A. */
+/** B <- A. Local; B has space for the columns of A. */
 void dkm_multivec_copy(const dkm_multivec *A, dkm_multivec *B);
 /** B <- scale B. Local. */
 void dkm_multivec_scale(double scale, dkm_multivec *B);
@@ -47,7 +47,7 @@ void dkm_multivec_xpay_columns(const double *scale, const dkm_multivec *A, dkm_m
 /** dots[j] = A_j'B_j for every column, over all ranks. Collective. */
 void dkm_multivec_dots(const dkm_multivec *A, const dkm_multivec *B, double *dots);
 
-/** Append the columns of B to A, which must have room. Local. */
+/** Append the columns of B to A, whose ld must allow it. Local. */
 void dkm_multivec_append(dkm_multivec *A, const dkm_multivec *B);
 
 /** A as rows without gaps, and A, whose columns are in use, from them. Local. */
@@ -55,7 +55,7 @@ void dkm_multivec_pack(const dkm_multivec *A, double *rows);
 void dkm_multivec_unpack(const double *rows, dkm_multivec *A);
 
 /** Subtract from every column its mean over all m rows. Collective.
- *  @param[out] means  room for A.cols numbers */
+ *  @param[out] means  space for A.cols numbers */
 void dkm_multivec_center(dkm_multivec *A, dkm_idx m, double *means);
 
 /** All m rows of A on every rank, row-major without gaps. Collective.

@@ -38,7 +38,7 @@ typedef struct dkm_multivec_map {
  *
  *  Local; dkm_multivec_map_free() frees, also after a failure.
  *
- *  @param[in] shape  tells where elements lie; rows (side 'R') or columns ('C') are those of the
+ *  @param[in] shape  distribution of the elements; rows (side 'R') or columns ('C') are those of the
  *                    multivector
  */
 DKM_NODISCARD dkm_local dkm_multivec_map_init(dkm_multivec_map *map, const dkm_dmat *shape,

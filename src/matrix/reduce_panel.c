@@ -44,18 +44,18 @@ static dkm_idx part_size(const panel_part *part)
     return (part->r1 - part->r0) * (part->c1 - part->c0);
 }
 
-/* The rows of a part that are not zero here: their number, their places, their elements column by
+/* The rows of a part that are not zero here: their number, their indices, their elements column by
  * column. Returns how many numbers that makes. */
 static dkm_idx pack_part(const dkm_dmat *A, const dkm_panel_sum *s, const panel_part *part,
                          double *to)
 {
     int P = dkm_grid_rows(A->grid), Q = dkm_grid_cols(A->grid);
-    double *places = to + 1;
+    double *indices = to + 1;
     dkm_idx rows = 0, at;
 
     for (dkm_idx il = part->r0; il < part->r1; il++)
         if (!s->nonzero || s->nonzero[dkm_cyclic_global(il, A->mb, part->p, P)])
-            places[rows++] = (double)il;
+            indices[rows++] = (double)il;
     to[0] = (double)rows;
     at = 1 + rows;
     for (dkm_idx jl = part->c0; jl < part->c1; jl++) {
@@ -63,7 +63,7 @@ static dkm_idx pack_part(const dkm_dmat *A, const dkm_panel_sum *s, const panel_
         dkm_idx top = s->lower ? dkm_cyclic_count(jg, A->mb, part->p, P) : 0;
         const double *from = s->column(s->user, jg, &stride);
         for (dkm_idx k = 0; k < rows; k++) {
-            dkm_idx il = (dkm_idx)places[k];
+            dkm_idx il = (dkm_idx)indices[k];
             if (il >= top)
                 to[at++] = from[(dkm_cyclic_global(il, A->mb, part->p, P) - s->row) * stride];
         }
@@ -74,19 +74,19 @@ static dkm_idx pack_part(const dkm_dmat *A, const dkm_panel_sum *s, const panel_
 static void add_part(dkm_dmat *A, const dkm_panel_sum *s, const panel_part *own, const double *from)
 {
     dkm_idx rows = (dkm_idx)from[0], at = 1 + rows;
-    const double *places = from + 1;
+    const double *indices = from + 1;
 
     for (dkm_idx jl = own->c0; jl < own->c1; jl++) {
         dkm_idx jg = dkm_dmat_global_col(A, jl);
         dkm_idx top = s->lower ? dkm_cyclic_count(jg, A->mb, own->p, dkm_grid_rows(A->grid)) : 0;
         for (dkm_idx k = 0; k < rows; k++)
-            if ((dkm_idx)places[k] >= top)
-                A->a.f64[(dkm_idx)places[k] + jl * A->ld] += from[at++];
+            if ((dkm_idx)indices[k] >= top)
+                A->a.f64[(dkm_idx)indices[k] + jl * A->ld] += from[at++];
     }
 }
 
-/* Room for the largest part and its rows. */
-static dkm_idx room_for_parts(const dkm_dmat *A, const dkm_panel_sum *s)
+/* Memory for the largest part and its rows. */
+static dkm_idx part_capacity(const dkm_dmat *A, const dkm_panel_sum *s)
 {
     dkm_idx most = 0;
 
@@ -97,12 +97,12 @@ static dkm_idx room_for_parts(const dkm_dmat *A, const dkm_panel_sum *s)
     return most;
 }
 
-static dkm_local open_room(dkm_ctx *ctx, dkm_idx room, double **sent, double **received)
+static dkm_local alloc_buffers(dkm_ctx *ctx, dkm_idx capacity, double **sent, double **received)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_alloc(ctx, room, sent));
-    DKM_STEP(dkm_alloc(ctx, room, received));
+    DKM_STEP(dkm_alloc(ctx, capacity, sent));
+    DKM_STEP(dkm_alloc(ctx, capacity, received));
 out:
     return local;
 }
@@ -114,10 +114,10 @@ dkm_status dkm_dmat_reduce_panel(dkm_dmat *A, const dkm_panel_sum *s)
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
     int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx);
     panel_part own = part_of(A, s, rank);
-    dkm_idx room = room_for_parts(A, s);
+    dkm_idx capacity = part_capacity(A, s);
     double *sent = NULL, *received = NULL;
 
-    DKM_AGREE(ctx, open_room(ctx, room, &sent, &received));
+    DKM_AGREE(ctx, alloc_buffers(ctx, capacity, &sent, &received));
     for (dkm_idx jl = own.c0; jl < own.c1; jl++)
         memset(A->a.f64 + own.r0 + jl * A->ld, 0, (size_t)(own.r1 - own.r0) * sizeof *A->a.f64);
     for (int step = 0; step < size; step++) {
@@ -130,8 +130,9 @@ dkm_status dkm_dmat_reduce_panel(dkm_dmat *A, const dkm_panel_sum *s)
             continue;
         }
         MPI_Sendrecv(sent, (int)count, MPI_DOUBLE, count > 0 ? to : MPI_PROC_NULL, TAG_PANEL,
-                     received, (int)room, MPI_DOUBLE, part_size(&own) > 0 ? from : MPI_PROC_NULL,
-                     TAG_PANEL, dkm_ctx_comm(ctx), MPI_STATUS_IGNORE);
+                     received, (int)capacity, MPI_DOUBLE,
+                     part_size(&own) > 0 ? from : MPI_PROC_NULL, TAG_PANEL, dkm_ctx_comm(ctx),
+                     MPI_STATUS_IGNORE);
         if (part_size(&own) > 0)
             add_part(A, s, &own, received);
     }

@@ -2,7 +2,7 @@
  * around it.
  *
  *  Where input and output are of the same length, the character at place p of the output has the
- * window about place p of the input; where they are not, places go in proportion. Windows are
+ * window about place p of the input; where they are not, positions go in proportion. Windows are
  * packed into words, so that characters which differ are counted eight at a time.
  */
 #ifndef DKMAP_PREIMAGE_CONTEXT_WINDOWS_H

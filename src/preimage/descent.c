@@ -36,7 +36,7 @@ static void close_pull(dkm_expansion_gradient *pull)
     DKM_FREE(pull->dk_ds);
 }
 
-/* T is room for the next directions, now that its trials are known. */
+/* T holds the next directions, now that its trials are known. */
 static void advance_all(const descent *s, dkm_data *T, dkm_data *points,
                         dkm_expansion_gradient *pull)
 {

@@ -52,7 +52,7 @@ double dkm_descent_dot(const double *a, const double *b, dkm_idx d);
  *
  *  @param[in]     point  what is known of the trial
  *  @param[in,out] row    the point
- *  @param[out]    next   room for d numbers
+ *  @param[out]    next   space for d numbers
  */
 void dkm_descent_advance(const dkm_descent_walk *s, const dkm_descent_point *point, double *row,
                          double *next);

@@ -58,14 +58,14 @@ static dkm_preimage_method preimage_own_choose(const dkm_preimage *pre, int make
 }
 
 /* The names of all methods that suit, with commas. */
-static void list_suitable(const dkm_embedding *e, char *text, size_t room)
+static void list_suitable(const dkm_embedding *e, char *text, size_t size)
 {
     size_t used = 0;
 
     text[0] = '\0';
     for (int k = 0; k < KINDS; k++)
-        if (kinds[k]->method != DKM_PREIMAGE_NONE && kinds[k]->suits(e) && used < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
+        if (kinds[k]->method != DKM_PREIMAGE_NONE && kinds[k]->suits(e) && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                                      name_of(kinds[k]->method));
 }
 

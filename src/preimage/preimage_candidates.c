@@ -1,6 +1,6 @@
 /* Candidates are compared by their whole distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
  * also counts what of phi(c) lies outside the span. Those of a file of any length are streamed: of
- * a block coordinates and norms are computed. Where memory allows they are kept, and searched as
+ * a block coordinates and norms are computed. Where memory allows they are stored, and searched as
  * those in memory are; else a first pass over the file finds the range of the norms, and one pass
  * for each batch of points searches. The objects that were chosen are read once more. */
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "core/alloc.h"
 #include "preimage/preimage.h"
 
-#define SHARE 4.0 /* coordinates are kept where so many times their bytes are free */
+#define SHARE 4.0 /* coordinates are stored where so many times their bytes are free */
 
 typedef struct candidates_state {
     dkm_candidates candidates; /* coordinates; none where a file is streamed and they do not fit */
@@ -53,8 +53,8 @@ static dkm_status preimage_candidates_prepare(const dkm_preimage *pre, void *sta
     return (pre->settings.candidates ? use_given : dkm_preimage_training)(pre, &s->candidates);
 }
 
-/* Room for what is kept of a file, or none. */
-static dkm_status open_kept(const dkm_preimage *pre, dkm_candidates *kept)
+/* Memory for what is stored of a file, or none. */
+static dkm_status open_stored(const dkm_preimage *pre, dkm_candidates *stored)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = pre->e->fitted.ctx;
@@ -62,8 +62,8 @@ static dkm_status open_kept(const dkm_preimage *pre, dkm_candidates *kept)
 
     if (!dkm_memory_fits(ctx, SHARE * (double)longest * (double)(pre->e->p + 1) * sizeof(double)))
         return DKM_OK;
-    DKM_TRY(dkm_data_create_dense(ctx, m, pre->e->p, &kept->Z));
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(kept->Z), &kept->norms));
+    DKM_TRY(dkm_data_create_dense(ctx, m, pre->e->p, &stored->Z));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(stored->Z), &stored->norms));
 out:
     return status;
 }
@@ -112,13 +112,13 @@ out:
 
 static void keep_block(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
 {
-    dkm_candidates *kept = user;
-    dkm_idx p = dkm_data_cols(kept->Z);
+    dkm_candidates *stored = user;
+    dkm_idx p = dkm_data_cols(stored->Z);
 
     if (n == 0)
         return;
-    memcpy(dkm_data_values(kept->Z) + first * p, Z, (size_t)(n * p) * sizeof *Z);
-    memcpy(kept->norms + first, norms, (size_t)n * sizeof *norms);
+    memcpy(dkm_data_values(stored->Z) + first * p, Z, (size_t)(n * p) * sizeof *Z);
+    memcpy(stored->norms + first, norms, (size_t)n * sizeof *norms);
 }
 
 static void add_range(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
@@ -141,23 +141,24 @@ static void look_at_block(void *user, dkm_idx first, dkm_idx n, const double *Z,
     dkm_topk_search_scan(l->search, l->start + first, n, Z, norms);
 }
 
-/* Coordinates of all candidates, kept where memory allows; else the range of their norms. Once. */
+/* Coordinates of all candidates, stored where memory allows; else the range of their norms. Once. */
 static dkm_status read_candidates(const dkm_preimage *pre, candidates_state *s)
 {
     dkm_status status = DKM_OK;
-    dkm_candidates kept = {0};
+    dkm_candidates stored = {0};
     dkm_norm_range range = dkm_norm_range_empty();
 
-    DKM_TRY(open_kept(pre, &kept));
-    DKM_TRY(visit_all(pre, kept.Z ? &(visitor){keep_block, &kept} : &(visitor){add_range, &range}));
-    if (!kept.Z)
+    DKM_TRY(open_stored(pre, &stored));
+    DKM_TRY(
+        visit_all(pre, stored.Z ? &(visitor){keep_block, &stored} : &(visitor){add_range, &range}));
+    if (!stored.Z)
         dkm_norm_range_combine(pre->e->fitted.ctx, &range);
     s->range = range;
-    s->ranged = !kept.Z;
-    s->candidates = kept;
-    kept = (dkm_candidates){0};
+    s->ranged = !stored.Z;
+    s->candidates = stored;
+    stored = (dkm_candidates){0};
 out:
-    dkm_candidates_clear(&kept);
+    dkm_candidates_clear(&stored);
     return status;
 }
 

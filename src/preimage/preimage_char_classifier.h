@@ -3,7 +3,7 @@
  *
  *  A character is a dense row: the coordinates z, and for each place of the window one column a
  * character of the inputs, 1 where it stands there. Squared distances of rows are ||z - z'||^2 and
- * twice the places that differ.
+ * twice the positions that differ.
  */
 #ifndef DKMAP_PREIMAGE_PREIMAGE_CHAR_CLASSIFIER_H
 #define DKMAP_PREIMAGE_PREIMAGE_CHAR_CLASSIFIER_H

@@ -44,9 +44,9 @@ typedef struct dkm_prefilter {
     const void *norms;        /**< s (norm_c - o) */
     double scale, offset;     /**< s and o */
     double slope, slack;      /**< a value is off by slope ||q|| + slack at the most */
-    float *own_Z, *own_norms; /**< room for those of single precision */
-    double *tile; /**< room for the values of DKM_PREFILTER_POINTS points, in either precision */
-    double *best; /**< room for the @p top least of them */
+    float *own_Z, *own_norms; /**< space for those of single precision */
+    double *tile; /**< space for the values of DKM_PREFILTER_POINTS points, in either precision */
+    double *best; /**< space for the @p top least of them */
 } dkm_prefilter;
 
 /** dkm_prefilter_find() for one instruction set. */
@@ -57,7 +57,7 @@ typedef struct dkm_prefilter_kernels {
 
 DKM_SIMD_DECLARE(dkm_prefilter_kernels, dkm_prefilter_kernels);
 
-/** Room for blocks of p coordinates and lists of @p top. Local; dkm_prefilter_close() frees, also
+/** Memory for blocks of p coordinates and lists of @p top. Local; dkm_prefilter_close() frees, also
  *  after a failure. */
 DKM_NODISCARD dkm_local dkm_prefilter_open(dkm_prefilter *screen, dkm_ctx *ctx, dkm_idx p,
                                            dkm_idx top);
@@ -77,7 +77,7 @@ void dkm_prefilter_values(dkm_prefilter *screen, const dkm_query_points *points,
  *  that is INFINITY, in ascending order. Local.
  *  @param[in]  at     which of the points of dkm_prefilter_values() it is
  *  @param[in]  length  ||q||
- *  @param[out] found  room for all of the block
+ *  @param[out] found  space for all of the block
  *  @return how many there are */
 dkm_idx dkm_prefilter_find(const dkm_prefilter *screen, dkm_idx at, double length, double bound,
                            dkm_idx top, int *found);

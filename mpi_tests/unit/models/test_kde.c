@@ -138,7 +138,8 @@ static void candidates_given_are_chosen_from(dkm_ctx *ctx)
     dkm_data_destroy(&Y);
     CHECK_OK(ctx, noise(ctx, 2, M, 4, &pre.candidates));
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
-    CHECK(pre.candidates == NULL && dkm_model_output_cols(model) == 6);
+    dkm_preimage_settings_clear(&pre);
+    CHECK(dkm_model_output_cols(model) == 6);
     CHECK_OK(ctx, noise(ctx, 1, NEW, 2, &X));
     CHECK_OK(ctx, dkm_model_predict(model, X, &P));
     for (dkm_idx i = 0; i < dkm_data_local_rows(P); i++) {
@@ -151,6 +152,7 @@ static void candidates_given_are_chosen_from(dkm_ctx *ctx)
     pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_CANDIDATES};
     CHECK_OK(ctx, noise(ctx, 2, M, 4, &pre.candidates));
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    dkm_preimage_settings_clear(&pre);
     CHECK_OK(ctx, noise(ctx, 2, M, 4, &Y));
     dkm_model *plain = NULL;
     CHECK_OK(ctx, fit_kde(ctx, Y, "rbf(sigma=2)", M, &plain, NULL));
@@ -171,12 +173,15 @@ static void wrong_pre_images_are_refused(dkm_ctx *ctx)
     CHECK_OK(ctx, fit_kde(ctx, Y, "rbf(sigma=2)", 5, &model, NULL));
     dkm_data_destroy(&Y);
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_UNSUPPORTED);
+    dkm_preimage_settings_clear(&pre);
     CHECK(strstr(dkm_ctx_message(ctx), "use candidates") != NULL);
     pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_CANDIDATES};
     CHECK_OK(ctx, noise(ctx, 2, M, 3, &pre.candidates));
-    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG && pre.candidates == NULL);
+    CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_CANDIDATES, .top = M + 1};
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     dkm_model_destroy(&model);
 }
 
@@ -191,12 +196,14 @@ static void a_model_predicts_nothing_after_refused_settings(dkm_ctx *ctx)
     CHECK_OK(ctx, fit_kde(ctx, Y, "rbf(sigma=2)", 5, &model, NULL));
     dkm_data_destroy(&Y);
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     CHECK(dkm_model_batch_rows(model) == 1);
     CHECK(dkm_model_predict(model, X, &P) == DKM_ERR_ARG && P == NULL);
     CHECK(strstr(dkm_ctx_message(ctx), "configure the model again") != NULL);
     CHECK(dkm_model_decode(model, X, &P) == DKM_ERR_ARG && P == NULL);
     pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_CANDIDATES, .top = 2};
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    dkm_preimage_settings_clear(&pre);
     CHECK_OK(ctx, dkm_model_predict(model, X, &P));
     dkm_data_destroy(&P);
     dkm_data_destroy(&X);

@@ -58,6 +58,7 @@ static void a_learned_map_is_a_ridge_on_coordinates(dkm_ctx *ctx)
     solve_oracle(A, B);
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=0.7)", &pre.kz));
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    dkm_preimage_settings_clear(&pre);
     CHECK_OK(ctx, dkm_model_decode(model, N, &Y));
     for (dkm_idx i = 0; i < dkm_data_local_rows(N); i++)
         for (int k = 0; k < D; k++) {
@@ -80,13 +81,16 @@ static void a_learned_map_needs_its_kernel_and_ridge(dkm_ctx *ctx)
     dkm_preimage_settings pre = {.method = DKM_PREIMAGE_LEARNED, .gamma_z = 1};
 
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     CHECK(strstr(dkm_ctx_message(ctx), "give kz") != NULL);
     pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_LEARNED};
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &pre.kz));
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_GRADIENT};
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &pre.kz));
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     dkm_model_destroy(&model);
 }
 

@@ -85,6 +85,7 @@ static dkm_data *predict(dkm_ctx *ctx, dkm_model *model, dkm_preimage_settings p
     dkm_data *X = objects_texts(ctx, DKM_STRINGS, n, text), *Y = NULL;
 
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    dkm_preimage_settings_clear(&pre);
     CHECK_OK(ctx, dkm_model_predict(model, X, &Y));
     dkm_data_destroy(&X);
     return Y;

@@ -43,6 +43,7 @@ static dkm_data *search(dkm_ctx *ctx, dkm_model *model, const char *path, int st
 
     open_candidates(ctx, path, stream, &pre);
     CHECK_OK(ctx, dkm_model_configure(model, &pre));
+    dkm_preimage_settings_clear(&pre);
     CHECK_OK(ctx, dkm_model_decode(model, Z, &Y));
     return Y;
 }
@@ -186,6 +187,7 @@ static void a_file_of_another_width_is_refused(dkm_ctx *ctx)
     scratch_text(ctx, path, "1\n2\n3\n");
     CHECK_OK(ctx, dkm_source_open(ctx, path, DKM_OUTPUTS, NULL, &pre.stream));
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    dkm_preimage_settings_clear(&pre);
     CHECK(strstr(dkm_ctx_message(ctx), "candidates have 1 columns") != NULL);
     dkm_model_destroy(&model);
     scratch_remove(ctx, path);
@@ -224,6 +226,7 @@ static void joint_maps_choose_from_a_file_too(dkm_ctx *ctx)
         dkm_preimage_settings pre = {.top = 3};
         open_candidates(ctx, path, stream, &pre);
         CHECK_OK(ctx, dkm_model_configure(model, &pre));
+        dkm_preimage_settings_clear(&pre);
         CHECK_OK(ctx, dkm_model_predict(model, X, &found[stream]));
     }
     check_same(found[0], found[1]);
@@ -250,6 +253,7 @@ static void neighbours_refuse_a_file(dkm_ctx *ctx)
     write_candidates(ctx, FEW, path);
     open_candidates(ctx, path, 1, &pre);
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_UNSUPPORTED);
+    dkm_preimage_settings_clear(&pre);
     dkm_model_destroy(&model);
     dkm_kernel_destroy(&linear);
     dkm_data_destroy(&Y);

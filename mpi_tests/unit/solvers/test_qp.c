@@ -25,7 +25,7 @@ static dkm_local add(dkm_qp *qp, dkm_idx count)
             double g = 0;
             for (dkm_idx k = 0; k < D; k++)
                 g += feature(c, k) * feature(d, k);
-            qp->G[c * qp->room + d] = qp->G[d * qp->room + c] = g;
+            qp->G[c * qp->capacity + d] = qp->G[d * qp->capacity + c] = g;
         }
     }
     return local;
@@ -36,7 +36,7 @@ static double gradient(const dkm_qp *qp, dkm_idx c)
     double sum = qp->b[c];
 
     for (dkm_idx d = 0; d < qp->n; d++)
-        sum -= qp->G[c * qp->room + d] * qp->a[d];
+        sum -= qp->G[c * qp->capacity + d] * qp->a[d];
     return sum;
 }
 
@@ -107,7 +107,7 @@ static void what_cannot_be_met_is_noticed(dkm_ctx *ctx)
     for (int c = 0; c < 3; c++) {
         qp.b[c] = 1;
         for (int e = 0; e < 3; e++)
-            qp.G[c * qp.room + e] = d[c] * d[e];
+            qp.G[c * qp.capacity + e] = d[c] * d[e];
     }
     CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_active_set(&qp, 1e-10, &info)));
     CHECK(info.unbounded);

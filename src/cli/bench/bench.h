@@ -1,5 +1,5 @@
 /** @file bench.h  What the benches share: objects to work on, turns that are timed, and what is
- * told of them.
+ * reported of them.
  *
  *  A bench opens its objects and then takes turns. Each turn times one thing, reckons the floating
  *  point operations that the thing is worth, and measures how wrong its result is: without that
@@ -95,7 +95,7 @@ DKM_NODISCARD dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each,
     {                                                                                              \
         .name = "repeat", .kind = OPT_WHOLE, .metavar = "R", .min = 1, .max = 1000,                \
         .default_text = "3",                                                                       \
-        .help = "how often to measure: the fastest and the median time are told"                   \
+        .help = "how often to measure: the fastest and the median time are reported"               \
     }
 #define ROW_DENSE                                                                                  \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /* What plans need to know of a machine: each part of the methods is timed at two sizes, so that
- * what grows with the cube of the rows is told from what grows with the square. The larger one is
+ * what grows with the cube of the rows is separated from what grows with the square. The larger one is
  * past caches, and past what the allocator hands out twice: fresh pages cost time as well. */
 #include <math.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ out:
     return status;
 }
 
-/* t = a x + b y at two places; neither share is negative. Where a busy machine leaves nothing for the
+/* t = a x + b y at two sizes; neither share is negative. Where a busy machine leaves nothing for the
  * leading term, that gets all of the larger time: a rate without bound would plan no time at all. */
 static void bench_calibrate_split(const double x[2], const double y[2], const double t[2],
                                   double *a, double *b)
@@ -387,7 +387,7 @@ static dkm_status measure_soundly(run *r, calibration *c)
     DKM_AGREE(
         r->ctx,
         dkm_fail(r->ctx, DKM_ERR_NUMERIC,
-                 "the rate %s came out as 0 or without bound %d times: nothing is kept; use a "
+                 "the rate %s came out as 0 or without bound %d times: nothing is stored; use a "
                  "larger --n, on a machine that does nothing else",
                  bad, ATTEMPTS));
 out:

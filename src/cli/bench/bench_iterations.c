@@ -8,7 +8,7 @@
 
 enum { FEATURES = BENCH_FEATURES, ROUNDS = 4 };
 
-/* Noise, whose classes no machine tells apart soon: all rounds take place. */
+/* Noise, whose classes are hard to separate: all iterations take place. */
 static void bench_iterations_fill(dkm_data *X, dkm_data *Y, dkm_idx classes)
 {
     dkm_idx first = dkm_data_local_first(X);

@@ -105,13 +105,13 @@ static double nearest_distance(const bench *b, const double *x)
     return least;
 }
 
-/* The largest relative difference between distances that were told and true ones. */
+/* The largest relative difference between reported and true distances. */
 static dkm_status bench_kde_compare(candidates_bench *c, const dkm_data *found, double *worst)
 {
     bench *b = &c->b;
     dkm_preimage_settings linear = {.method = DKM_PREIMAGE_LINEAR};
     dkm_idx count = dkm_data_rows(found) < CHECKED ? dkm_data_rows(found) : CHECKED;
-    double *points = calloc((size_t)(count * b->d), sizeof *points), told[2 * CHECKED];
+    double *points = calloc((size_t)(count * b->d), sizeof *points), reported[2 * CHECKED];
     dkm_status status = DKM_OK;
     dkm_data *objects = NULL;
 
@@ -119,11 +119,11 @@ static dkm_status bench_kde_compare(candidates_bench *c, const dkm_data *found, 
     DKM_TRY(dkm_model_configure(c->model, &linear));
     DKM_TRY(dkm_model_decode(c->model, c->Z, &objects));
     bench_kde_share_rows(b, objects, count, points);
-    bench_kde_share_rows(b, found, count, told);
+    bench_kde_share_rows(b, found, count, reported);
     *worst = 0;
     for (dkm_idx i = 0; i < count; i++) {
         double least = nearest_distance(b, points + i * b->d);
-        *worst = fmax(*worst, fabs(told[2 * i + 1] - least) / least);
+        *worst = fmax(*worst, fabs(reported[2 * i + 1] - least) / least);
     }
 out:
     dkm_data_destroy(&objects);

@@ -81,7 +81,7 @@ out:
 /* Sum over all common subsequences of r letters of lambda^(letters of s and of t that they span).
  * D_p(a, b) is the sum over those of p letters whose last are s_a and t_b, and G_p(a, b) that of
  * all D_p(a', b') up to there, times lambda for every letter between: D_1(a, b) = lambda^2 [s_a =
- * t_b],  D_p(a, b) = lambda^2 [s_a = t_b] G_(p-1)(a - 1, b - 1). A row of each G_p is kept, 1 + nt
+ * t_b],  D_p(a, b) = lambda^2 [s_a = t_b] G_(p-1)(a - 1, b - 1). A row of each G_p is stored, 1 + nt
  * numbers that begin with zero. */
 static double ssk(const bench *b, const char *s, dkm_idx ns, const char *t, dkm_idx nt)
 {

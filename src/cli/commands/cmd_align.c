@@ -44,7 +44,7 @@ out:
     return status;
 }
 
-/* A wrong kernel is told before anything is computed. */
+/* A wrong kernel is reported before anything is computed. */
 static dkm_status check_kernels(alignment *s)
 {
     dkm_status status = DKM_OK;
@@ -211,7 +211,7 @@ const command command_align = {
     .summary = "choose a kernel by its alignment with a target",
     .about = "Alignment is the cosine between two matrices, <K, T> / sqrt(<K, K> <T, T>): 1 when "
              "the kernel matrix K is the target T but for a factor. Each combination of the values "
-             "of --try stands for $NAME in --kx; the best is told last.",
+             "of --try stands for $NAME in --kx; the best is printed last.",
     .example = "mpirun -np 4 dkmap align --x y.npy --kx 'rbf(sigma=$s)' --try s=1,2,4,8",
     .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = run_align,

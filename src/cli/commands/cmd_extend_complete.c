@@ -172,7 +172,7 @@ const command command_extend_complete = {
     .about = "The features of an object are its values of the complete kernel to the observed "
              "objects. The incomplete kernel is carried to all objects by them, and combined with "
              "the complete one. With --y nothing is written: what the joint kernel is worth is "
-             "told for every share that is missing and every lambda.",
+             "reported for every missing share and every lambda.",
     .example =
         "dkmap extend complete --gram structure.npy --observed mask.npy --by sequence.npy \\\n"
         "      --lambda 0.1 -o joint.npy",

@@ -153,7 +153,7 @@ static dkm_status extend_fit(run *r)
         DKM_TRY(make_features(&f));
     DKM_TRY(gram_file_clip(r, f.K));
     DKM_TRY(run_error_context(r, matrix_name(r),
-                              dkm_extend_fit(f.K, &f.map, f.F, &settings, &model, &info)));
+                              dkm_extend_fit(f.K, f.map, f.F, &settings, &model, &info)));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
     cmd_extend_fit_report(r, &info);
 out:

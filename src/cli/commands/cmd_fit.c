@@ -23,7 +23,7 @@ static dkm_status name_file(run *r, dkm_status status)
                                       : run_error_context(r, args_text(r->args, "x"), status);
 }
 
-/* Fit to examples that are kept, or to inputs that are read as often as need be. */
+/* Fit to examples in memory, or to inputs that are read as often as need be. */
 static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *held,
                                 char target[TARGET_TEXT], dkm_model **model, dkm_report **report)
 {

@@ -111,7 +111,7 @@ static dkm_local read_range(run *r, double *low, double *high)
                     "--range %s: give the numbers drawn black and white, such as -1:1", text);
 }
 
-static dkm_local read_settings(run *r, const char **labels, int room, dkm_montage_settings *s)
+static dkm_local read_settings(run *r, const char **labels, int most, dkm_montage_settings *s)
 {
     const value *shape = args_value(r->args, "shape", 0), *path = args_value(r->args, "output", 0);
     const char *dot = strrchr(path->text, '.');
@@ -127,11 +127,11 @@ static dkm_local read_settings(run *r, const char **labels, int room, dkm_montag
         return dkm_fail(r->ctx, DKM_ERR_ARG,
                         "%s: this will be a PNG file: give it a name that ends in .png",
                         path->text);
-    if (s->rows > room || (named && named != s->rows))
+    if (s->rows > most || (named && named != s->rows))
         return dkm_fail(r->ctx, DKM_ERR_ARG,
                         "%lld --rows and %d --labels: give one label a row, "
                         "and at most %d rows",
-                        (long long)s->rows, named, room);
+                        (long long)s->rows, named, most);
     for (int k = 0; k < named; k++)
         labels[k] = args_value(r->args, "labels", k)->text;
     return read_range(r, &s->low, &s->high);

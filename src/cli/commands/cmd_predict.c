@@ -96,7 +96,7 @@ static const option options[] = {
 const command command_predict = {
     .name = "predict",
     .summary = "predict the outputs of new inputs with a model",
-    .about = "Inputs stream through in stretches: memory does not grow with their number, and any "
+    .about = "Inputs are streamed in chunks: memory does not grow with their number, and any "
              "number of ranks can use a model, whatever number made it. A model of kde predicts "
              "coordinates of outputs and turns them into objects. A model of kpca predicts "
              "coordinates, as `dkmap encode` does, and `dkmap decode` turns them into "

@@ -20,7 +20,7 @@ typedef struct result {
 } result;
 
 typedef struct results {
-    int count, room;
+    int count, capacity;
     result *list;
 } results;
 
@@ -68,10 +68,10 @@ static int losses_count(const run *r)
 
 static dkm_local cmd_score_allocate(run *r, results *all)
 {
-    all->room = losses_count(r) * (2 + args_count(r->args, "baseline"));
-    all->list = calloc((size_t)all->room, sizeof *all->list);
+    all->capacity = losses_count(r) * (2 + args_count(r->args, "baseline"));
+    all->list = calloc((size_t)all->capacity, sizeof *all->list);
     if (!all->list)
-        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for %d scores", all->room);
+        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for %d scores", all->capacity);
     return DKM_LOCAL_OK;
 }
 

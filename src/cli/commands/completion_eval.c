@@ -171,7 +171,7 @@ static dkm_local completion_eval_check(run *r, const completion_input *in)
     return DKM_LOCAL_OK;
 }
 
-/* A settings struct, and room for the cells. */
+/* A settings struct, and memory for the cells. */
 static dkm_status open_study(study *s)
 {
     run *r = s->r;

@@ -76,12 +76,12 @@ static void tell_loss(const validation *v)
 {
     const dkm_cv_score *s = &v->result.outer;
     int by_kernel = v->problem.loss == DKM_LOSS_KERNEL; /* `kernel` is the best one */
-    const char *name = dkm_loss_name(v->problem.loss), *told = by_kernel ? "kernel_loss" : name;
+    const char *name = dkm_loss_name(v->problem.loss), *key = by_kernel ? "kernel_loss" : name;
     char text[64];
     run *r = v->r;
 
-    report_real(r, told, s->mean);
-    snprintf(text, sizeof text, "%s_stderr", told);
+    report_real(r, key, s->mean);
+    snprintf(text, sizeof text, "%s_stderr", key);
     report_real(r, text, s->stderror);
     if (by_kernel)
         report_real(r, "root", s->root);

@@ -1,4 +1,4 @@
-/** @file calibration.h  How fast a machine is, measured once and kept for plans.
+/** @file calibration.h  How fast a machine is, measured once and stored for plans.
  *
  *  A file of `name value` lines for each rank count that was measured, in the directory that
  *  DKMAP_CALIBRATION names, or in ~/.config/dkmap. A machine is called DKMAP_MACHINE,

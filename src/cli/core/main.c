@@ -100,7 +100,7 @@ static void stay_alone(void)
     setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
 }
 
-/* Memory of matrices that come and go is kept for the next ones: what is given back to the system
+/* Memory of matrices that come and go is reused by the next ones: what is given back to the system
  * comes anew page by page, which takes longer than to fill it. Blocks beyond KEPT_BLOCK are. */
 static void keep_memory(void)
 {

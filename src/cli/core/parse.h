@@ -5,7 +5,7 @@
 
 #include "cli/core/args.h"
 
-/** Read the arguments into @p a, which is empty but has room for as many positional arguments. They
+/** Read the arguments into @p a, which is empty but has space for as many positional arguments. They
  * are cut in place where they hold `=` or lists, and must outlive @p a. */
 args_outcome parse(args *a, int argc, char **argv);
 

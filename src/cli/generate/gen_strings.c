@@ -77,7 +77,7 @@ static dkm_idx toy_output(void *user, dkm_idx i, char *string)
     return length;
 }
 
-/* Output letters: two states, each kept with 4/5. */
+/* Output letters: two states, each stays with probability 4/5. */
 static dkm_idx states(void *user, dkm_idx i, char *string)
 {
     gen_dice dice = gen_dice_of(user, STREAM_STATE, i);
@@ -159,7 +159,7 @@ const command command_gen_strings = {
     .about = "Inputs x.txt are 10 to 15 letters of a, b, c, d: any letter may follow in the first "
              "class, in the second a letter stays with 0.7, and in the third too, of c and d "
              "alone. Outputs y.txt are abad, dbbd and abc with letters put in and left out at "
-             "random. labels.npy tells the class.",
+             "random. labels.npy holds the classes.",
     .example = "dkmap gen strings --n 200 --seed 1 --out-dir toy",
     .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = strings,
@@ -169,7 +169,7 @@ const command command_gen_switching = {
     .name = "gen switching",
     .summary = "strings of a hidden model, driven by outputs of the same length",
     .about = "Outputs y.txt are 10 to 20 letters of 1 and 2 that switch with 1/5; inputs x.txt of "
-             "a, b, c follow one of two tables that depend on the output letter. labels.npy tells "
+             "a, b, c follow one of two tables that depend on the output letter. labels.npy holds "
              "which.",
     .example = "dkmap gen switching --n 50 --seed 1 --out-dir switch",
     .tables = {options, dkm_layout_settings, compute_options, report_options},

@@ -20,7 +20,7 @@ static dkm_local holdout_check_options(run *r)
                         share->text);
     if (share && args_flag(r->args, "stream"))
         return dkm_fail(r->ctx, DKM_ERR_ARG,
-                        "--holdout draws from inputs that are kept: with --stream, give slices "
+                        "--holdout draws from inputs in memory: with --stream, give slices "
                         "of the files and --holdout-x, --holdout-y");
     if (x != y || (x && share))
         return dkm_fail(r->ctx, DKM_ERR_ARG,
@@ -46,26 +46,26 @@ out:
     return status;
 }
 
-/* The rows of @p data at the first places stay in it; those at the others are @p held. */
-static dkm_status holdout_own_split(dkm_data **data, dkm_idx kept, const dkm_idx *places,
+/* The rows of @p data at the first indices stay in it; those at the others are @p held. */
+static dkm_status holdout_own_split(dkm_data **data, dkm_idx n_rest, const dkm_idx *indices,
                                     dkm_data **held)
 {
     dkm_status status = DKM_OK;
     dkm_data *rest = NULL;
 
-    DKM_TRY(dkm_data_select(*data, dkm_data_rows(*data) - kept, places + kept, held));
-    DKM_TRY(dkm_data_select(*data, kept, places, &rest));
+    DKM_TRY(dkm_data_select(*data, dkm_data_rows(*data) - n_rest, indices + n_rest, held));
+    DKM_TRY(dkm_data_select(*data, n_rest, indices, &rest));
     dkm_data_destroy(data);
     *data = rest;
 out:
     return status;
 }
 
-/* Places of what is kept, then of what is held out, each ascending. */
-static dkm_local order_places(run *r, dkm_idx m, dkm_idx held, const dkm_idx *drawn,
-                              dkm_idx *places)
+/* Indices of the training part, then of what is held out, each ascending. */
+static dkm_local order_indices(run *r, dkm_idx m, dkm_idx held, const dkm_idx *drawn,
+                               dkm_idx *indices)
 {
-    dkm_idx kept = 0, at = 0;
+    dkm_idx n_rest = 0, at = 0;
 
     if (held < 1 || held >= m)
         return dkm_fail(r->ctx, DKM_ERR_ARG, "--holdout %s of %lld examples leaves %s",
@@ -73,9 +73,9 @@ static dkm_local order_places(run *r, dkm_idx m, dkm_idx held, const dkm_idx *dr
                         held < 1 ? "none to look at" : "none to learn from");
     for (dkm_idx i = 0; i < m; i++) {
         if (at < held && drawn[at] == i)
-            places[m - held + at++] = i;
+            indices[m - held + at++] = i;
         else
-            places[kept++] = i;
+            indices[n_rest++] = i;
     }
     return DKM_LOCAL_OK;
 }
@@ -83,20 +83,20 @@ static dkm_local order_places(run *r, dkm_idx m, dkm_idx held, const dkm_idx *dr
 dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
-    dkm_idx m = dkm_data_rows(*X), held, *places = NULL;
+    dkm_idx m = dkm_data_rows(*X), held, *indices = NULL;
 
     if (!args_value(r->args, "holdout", 0))
         return DKM_OK;
     held = (dkm_idx)(args_real(r->args, "holdout") * (double)m + 0.5);
-    places = malloc((size_t)(m + held + 1) * sizeof *places);
-    DKM_AGREE(r->ctx, places ? DKM_LOCAL_OK
-                             : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory to hold examples out"));
-    DKM_TRY(dkm_landmarks_uniform(r->ctx, m, held, places + m));
-    DKM_AGREE(r->ctx, order_places(r, m, held, places + m, places));
-    DKM_TRY(holdout_own_split(X, m - held, places, &h->X));
-    DKM_TRY(holdout_own_split(Y, m - held, places, &h->Y));
+    indices = malloc((size_t)(m + held + 1) * sizeof *indices);
+    DKM_AGREE(r->ctx, indices ? DKM_LOCAL_OK
+                              : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory to hold examples out"));
+    DKM_TRY(dkm_landmarks_uniform(r->ctx, m, held, indices + m));
+    DKM_AGREE(r->ctx, order_indices(r, m, held, indices + m, indices));
+    DKM_TRY(holdout_own_split(X, m - held, indices, &h->X));
+    DKM_TRY(holdout_own_split(Y, m - held, indices, &h->Y));
 out:
-    free(places);
+    free(indices);
     return status;
 }
 
@@ -106,20 +106,20 @@ static dkm_status score_stretch(run *r, const holdout *h, dkm_model *model, dkm_
 {
     dkm_status status = DKM_OK;
     dkm_data *X = NULL, *Y = NULL, *P = NULL;
-    dkm_idx *places = malloc((size_t)(count + 1) * sizeof *places);
+    dkm_idx *indices = malloc((size_t)(count + 1) * sizeof *indices);
     dkm_score score;
 
-    DKM_AGREE(r->ctx, places ? DKM_LOCAL_OK
-                             : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory to hold examples out"));
+    DKM_AGREE(r->ctx, indices ? DKM_LOCAL_OK
+                              : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory to hold examples out"));
     for (dkm_idx k = 0; k < count; k++)
-        places[k] = first + k;
-    DKM_TRY(dkm_data_select(h->X, count, places, &X));
-    DKM_TRY(dkm_data_select(h->Y, count, places, &Y));
+        indices[k] = first + k;
+    DKM_TRY(dkm_data_select(h->X, count, indices, &X));
+    DKM_TRY(dkm_data_select(h->Y, count, indices, &Y));
     DKM_TRY(dkm_model_predict(model, X, &P));
     DKM_TRY(dkm_score_predictions(Y, P, loss, NULL, &score));
     *sum += score.mean * (double)count;
 out:
-    free(places);
+    free(indices);
     dkm_data_destroy(&P);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);

@@ -1,4 +1,4 @@
-/** @file holdout.h  Examples kept apart from a fit, to tell the error on what it has not seen. */
+/** @file holdout.h  Examples held out of a fit, to measure the error on what it has not seen. */
 #ifndef DKMAP_CLI_OPTIONS_HOLDOUT_H
 #define DKMAP_CLI_OPTIONS_HOLDOUT_H
 

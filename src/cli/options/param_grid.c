@@ -105,17 +105,17 @@ static int uses(const char *text, const char *name)
 /* Every name must be used by an option. */
 static dkm_local param_grid_check_name(run *r, const char *name, const char *const *options)
 {
-    char places[100] = "";
+    char tried[100] = "";
     size_t used = 0;
 
     for (int k = 0; options[k]; k++) {
         if (uses(args_text(r->args, options[k]), name))
             return DKM_LOCAL_OK;
-        if (used < sizeof places)
-            used += (size_t)snprintf(places + used, sizeof places - used, "%s--%s", k ? ", " : "",
+        if (used < sizeof tried)
+            used += (size_t)snprintf(tried + used, sizeof tried - used, "%s--%s", k ? ", " : "",
                                      options[k]);
     }
-    return dkm_fail(r->ctx, DKM_ERR_ARG, "--try %s: there is no $%s in %s", name, name, places);
+    return dkm_fail(r->ctx, DKM_ERR_ARG, "--try %s: there is no $%s in %s", name, name, tried);
 }
 
 static dkm_local read_and_check(run *r, const char *const *options, param_grid *t)

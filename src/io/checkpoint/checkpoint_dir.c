@@ -32,12 +32,11 @@ static uint32_t hash_text(const char *text)
 
 void dkm_checkpoint_dir_stem(const char *stage, char stem[DKM_STEM_LENGTH])
 {
-    const char *slash = strrchr(stage, '/'), *word = slash ? slash + 1 : stage;
     int length = 0;
 
-    while (isalnum((unsigned char)word[length]) && length < DKM_STEM_LENGTH / 2)
+    while (isalnum((unsigned char)stage[length]) && length < DKM_STEM_LENGTH / 2)
         length++;
-    snprintf(stem, DKM_STEM_LENGTH, "%.*s-%08lx", length, word, (unsigned long)hash_text(stage));
+    snprintf(stem, DKM_STEM_LENGTH, "%.*s-%08lx", length, stage, (unsigned long)hash_text(stage));
 }
 
 void dkm_checkpoint_run(const char *settings, char run[DKM_RUN_LENGTH])

@@ -25,7 +25,7 @@ typedef struct dkm_checkpoint_files {
     const char *stem, *run;
 } dkm_checkpoint_files;
 
-/** STAGE-HASH of a stage: its first word after all scopes, and a hash of all of it. */
+/** STAGE-HASH of a stage: its first word, and a hash of all of it. */
 void dkm_checkpoint_dir_stem(const char *stage, char stem[DKM_STEM_LENGTH]);
 
 /** RUN of a run's settings. */

@@ -1,6 +1,5 @@
 #include "io/checkpoint/checkpointer.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,35 +17,6 @@ int dkm_checkpointer_enabled(const dkm_ctx *ctx)
     return checkpointer_of(ctx) != NULL;
 }
 
-void dkm_checkpointer_enter_scope(dkm_ctx *ctx, const char *format, ...)
-{
-    dkm_checkpointer *k = checkpointer_of(ctx);
-    size_t used = k ? strlen(k->scope) : 0;
-    va_list args;
-
-    if (!k || used + 1 >= sizeof k->scope)
-        return;
-    va_start(args, format);
-    vsnprintf(k->scope + used, sizeof k->scope - used - 1, format, args);
-    va_end(args);
-    used = strlen(k->scope);
-    k->scope[used] = '/';
-    k->scope[used + 1] = '\0';
-}
-
-void dkm_checkpointer_leave_scope(dkm_ctx *ctx)
-{
-    dkm_checkpointer *k = checkpointer_of(ctx);
-    size_t used = k ? strlen(k->scope) : 0;
-
-    if (used == 0)
-        return;
-    k->scope[used - 1] = '\0';
-    while (used > 1 && k->scope[used - 2] != '/')
-        used--;
-    k->scope[used - 1] = '\0';
-}
-
 dkm_checkpointer *dkm_checkpointer_pause(dkm_ctx *ctx)
 {
     dkm_checkpointer *k = checkpointer_of(ctx);
@@ -60,11 +30,10 @@ void dkm_checkpointer_resume(dkm_ctx *ctx, dkm_checkpointer *checkpointer)
     dkm_ctx_set_checkpointer(ctx, checkpointer);
 }
 
-/* Stages are distinguished by their scopes and their own text; the number is that of the layout of
- * states, so that those of another one are not found. */
-static void full_name(const dkm_checkpointer *k, const char *stage, char full[2 * DKM_STAGE_LENGTH])
+/* The number is that of the layout of states, so that those of another one are not found. */
+static void full_name(const char *stage, char full[2 * DKM_STAGE_LENGTH])
 {
-    snprintf(full, 2 * DKM_STAGE_LENGTH, "%s%s layout 2", k->scope, stage);
+    snprintf(full, 2 * DKM_STAGE_LENGTH, "%s layout 2", stage);
 }
 
 int dkm_checkpointer_due(dkm_ctx *ctx, double bytes, int finished)
@@ -81,7 +50,7 @@ dkm_status dkm_checkpointer_save(dkm_ctx *ctx, const char *stage, dkm_archive *s
 
     if (!k)
         return DKM_OK;
-    full_name(k, stage, full);
+    full_name(stage, full);
     return k->save(k, full, state);
 }
 
@@ -94,7 +63,7 @@ dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *s
     *found = 0;
     if (!k)
         return DKM_OK;
-    full_name(k, stage, full);
+    full_name(stage, full);
     return k->find(k, full, state, found);
 }
 

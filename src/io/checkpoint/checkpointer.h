@@ -1,12 +1,11 @@
 /** @file checkpointer.h  Where long computations leave their state, and find it again in a later
  * run.
  *
- *  A computation names its stage: a text that tells its state from that of any other stage of the
+ *  A computation names its stage: a text that distinguishes its state from that of any other stage of the
  *  run, such as "factor m=8000 gamma=0.001 A=...". It names the operator, the right-hand sides and
  *  the data the state depends on, by their fingerprints; nothing is remembered between calls.
  * Before it begins it asks for a state; at its safe points it asks whether one is due and, if so,
- * saves it. States are tables of fields (state_table.h). What the stage is part of (a fold, a cell
- * of a grid) is given by scopes around it.
+ * saves it. States are tables of fields (state_table.h).
  *
  *  src/io stores states in files. Without a checkpointer in the context nothing is due or found,
  *  and asking costs nothing.
@@ -31,15 +30,9 @@ struct dkm_checkpointer {
     dkm_status (*find)(dkm_checkpointer *self, const char *stage, dkm_archive *state, int *found);
     /** Take note of data that were read: a state is of use for the same data alone. Collective. */
     dkm_status (*note)(dkm_checkpointer *self, uint64_t data);
-    char scope[DKM_STAGE_LENGTH];
 };
 
-/** Begin and end a scope: stages are distinguished by all scopes they lie in. Logically collective.
- */
-void dkm_checkpointer_enter_scope(dkm_ctx *ctx, const char *format, ...) DKM_PRINTF(2, 3);
-void dkm_checkpointer_leave_scope(dkm_ctx *ctx);
-
-/** A number for the name of a stage that tells data, and the kernel or joint kernel @p text that is
+/** A number for the name of a stage that identifies data, and the kernel or joint kernel @p text that is
  *  evaluated on them, from others; 0 without a checkpointer. Collective where there is one. */
 uint64_t dkm_checkpointer_fingerprint(const dkm_data *data, const char *text);
 
@@ -83,7 +76,7 @@ DKM_NODISCARD dkm_status dkm_checkpointer_note_data(const dkm_data *data);
 /** The same of a file that is not read as data, by its checksum: the same on every rank. */
 DKM_NODISCARD dkm_status dkm_keep_note_sum(dkm_ctx *ctx, uint64_t sum);
 
-/** A number that tells data apart, whatever the ranks they are spread over. Collective. */
+/** A fingerprint of data that does not depend on the number of ranks. Collective. */
 uint64_t dkm_data_fingerprint(const dkm_data *data);
 
 /** A choice that was made by the clock, and must be the same in the run that goes on: find it, or

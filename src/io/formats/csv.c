@@ -109,7 +109,7 @@ out:
 }
 
 /* The line behind the first one says whether that names the columns; it and those after it what the
- * columns hold. Names with numbers among them are doubtful: the user is told that they are no row. */
+ * columns hold. Names with numbers among them are doubtful: a warning says that they are no row. */
 static dkm_local note_columns(const dkm_file *file, dkm_text *text, csv *state, char *first,
                               char *kinds)
 {

@@ -70,7 +70,7 @@ static dkm_local refuse(dkm_ctx *ctx)
 /* @p count lines as categories. */
 static dkm_local parse_categories(dkm_ctx *ctx, char **at, long long count, dkm_categories **out)
 {
-    char *end = *at, kept;
+    char *end = *at, saved;
     dkm_local local;
 
     for (long long k = 0; k < count; k++) {
@@ -79,10 +79,10 @@ static dkm_local parse_categories(dkm_ctx *ctx, char **at, long long count, dkm_
             return refuse(ctx);
         end++;
     }
-    kept = *end;
+    saved = *end;
     *end = '\0';
     local = dkm_categories_parse(ctx, *at, out);
-    *end = kept;
+    *end = saved;
     *at = end;
     return local;
 }

@@ -1,6 +1,6 @@
 /** @file records.h  Text files: their lines, and where their records start.
  *
- *  A dkm_text walks over the lines of a file, plain or gzipped. A dkm_records tells where to start
+ *  A dkm_text walks over the lines of a file, plain or gzipped. A dkm_records knows where to start
  *  walking: ranks scan one part of the file each, noting the place of a record now and then, and
  *  share those marks, so that any rank finds any record by reading a batch of bounded size.
  *  A gzipped file is scanned by rank 0 alone and walked from its beginning.

@@ -21,7 +21,7 @@ dkm_local dkm_sink_begin_npy(dkm_sink *sink)
     return dkm_atomic_file_write(&sink->out, 0, head, sink->end);
 }
 
-/* Room for the numbers, taken at once and left unfilled. */
+/* Memory for the numbers, taken at once and left unfilled. */
 static hid_t open_plain_layout(void)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);

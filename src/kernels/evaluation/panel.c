@@ -29,7 +29,7 @@ static int may_be_whole(const dkm_panel *panel, const dkm_objs *objs)
            panel->capacity >= WORTH_KEEPING;
 }
 
-/* Room for integers in every slot that may hold some. */
+/* Memory for integers in every slot that may hold some. */
 static dkm_local open_whole(dkm_panel *panel)
 {
     dkm_local local = DKM_LOCAL_OK;

@@ -120,15 +120,15 @@ out:
 }
 
 /* Where each column goes, -1 for those that are left out. */
-static dkm_local invert_columns(const dkm_row_transform *t, const dkm_objs *X, dkm_idx **places)
+static dkm_local invert_columns(const dkm_row_transform *t, const dkm_objs *X, dkm_idx **indices)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_alloc(X->ctx, X->d, places));
+    DKM_STEP(dkm_alloc(X->ctx, X->d, indices));
     for (dkm_idx j = 0; j < X->d; j++)
-        (*places)[j] = t->columns || j >= t->d ? -1 : j;
+        (*indices)[j] = t->columns || j >= t->d ? -1 : j;
     for (dkm_idx k = 0; t->columns && k < t->d; k++)
-        (*places)[t->columns[k]] = k;
+        (*indices)[t->columns[k]] = k;
 out:
     return local;
 }
@@ -136,15 +136,15 @@ out:
 static dkm_local transform_sparse(const dkm_row_transform *t, const dkm_objs *X, dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx *places = NULL, used = 0;
+    dkm_idx *indices = NULL, used = 0;
 
-    DKM_STEP(invert_columns(t, X, &places));
+    DKM_STEP(invert_columns(t, X, &indices));
     DKM_STEP(dkm_objs_init(out, X->ctx, X->type, X->n, t->d,
                            X->n > 0 ? X->start[X->n] - X->start[0] : 0));
     for (dkm_idx i = 0; i < X->n; i++) {
         out->start[i] = used;
         for (dkm_idx e = X->start[i]; e < X->start[i + 1]; e++) {
-            dkm_idx k = places[X->col[e]];
+            dkm_idx k = indices[X->col[e]];
             if (k < 0 && t->columns)
                 continue;
             if (k < 0) {
@@ -160,7 +160,7 @@ static dkm_local transform_sparse(const dkm_row_transform *t, const dkm_objs *X,
     }
     out->start[X->n] = used;
 out:
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return local;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CHUNK 512 /* elements of a column at a time: what is kept beside them stays in cache */
+#define CHUNK 512 /* elements of a column at a time: what is stored beside them stays in cache */
 
 static double tile_maps_inverse_root(double x)
 {

@@ -48,7 +48,7 @@ static void evaluate_part(void *user, dkm_idx k, int thread)
     const dkm_tile *C = p->C;
     dkm_idx j = k * p->each;
     dkm_tile part = {C->precision, C->na, dkm_idx_min(p->each, C->nb - j), C->ld, NULL};
-    dkm_tile room = {C->precision, C->na, C->nb, C->na, p->task->scratch};
+    dkm_tile scratch = {C->precision, C->na, C->nb, C->na, p->task->scratch};
     dkm_tile_task task = *p->task;
     dkm_tile dots;
     dkm_local local;
@@ -59,7 +59,7 @@ static void evaluate_part(void *user, dkm_idx k, int thread)
     if (task.first)
         task.first += j;
     if (task.scratch)
-        task.scratch = dkm_tile_at(&room, 0, j * p->scratch);
+        task.scratch = dkm_tile_at(&scratch, 0, j * p->scratch);
     if (task.dots) {
         dots = *task.dots;
         dots.c = dkm_tile_at(task.dots, 0, j);

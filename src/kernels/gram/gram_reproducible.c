@@ -1,4 +1,4 @@
-/* Rows of a Gram matrix, from tiles that lie at the same places whatever the number of ranks: a
+/* Rows of a Gram matrix, from tiles that lie at the same positions whatever the number of ranks: a
  * product may add up in another order at the edge of a tile, and here edges do not move. */
 #include <dkmap/kernel.h>
 

@@ -84,7 +84,7 @@ static void keep_tile(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, d
         t->local = tiles_keep(t, shape, il, jl, C);
 }
 
-/* Room for the largest tile that crosses the diagonal. */
+/* Memory for the largest tile that crosses the diagonal. */
 static dkm_local make_copy_room(dkm_tiles *t)
 {
     dkm_idx most = 0;

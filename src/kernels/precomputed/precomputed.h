@@ -7,7 +7,7 @@
 /** The extras of such an object: k(x, x), and its index among the training objects or -1. */
 enum { DKM_ROW_SELF, DKM_ROW_INDEX, DKM_ROW_EXTRAS };
 
-/** Room for the extras of @p rows, filled for training objects whose values are kernel values; new
+/** Memory for the extras of @p rows, filled for training objects whose values are kernel values; new
  *  objects do not know their k(x, x). Local. */
 DKM_NODISCARD dkm_local dkm_precomputed_add_extras(const dkm_prepared *prepared, dkm_objs *rows);
 

@@ -29,7 +29,7 @@ static int kmer_counts_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Room for @p more entries after those there are. */
+/* Memory for @p more entries after those there are. */
 static dkm_local reserve(dkm_counts *c, dkm_idx used, dkm_idx more)
 {
     dkm_local local = DKM_LOCAL_OK;

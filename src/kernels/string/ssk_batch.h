@@ -40,7 +40,7 @@ typedef struct dkm_ssk_kernels {
 
 DKM_SIMD_DECLARE(dkm_ssk_kernels, dkm_ssk_kernels);
 
-/** Room for strings of up to @p s_most and @p t_most characters. Local; dkm_ssk_close() frees, also
+/** Memory for strings of up to @p s_most and @p t_most characters. Local; dkm_ssk_close() frees, also
  *  after a failure. */
 DKM_NODISCARD dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda,
                                      dkm_idx s_most, dkm_idx t_most);

@@ -37,14 +37,14 @@ typedef int64_t mask __attribute__((vector_size(WIDE * sizeof(double))));
 /* How many vectors and levels there are is a constant in each copy of the loops. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Where one row of a stretch of t begins. */
+/* Where one row of a segment of t begins. */
 typedef struct place {
     dkm_idx i, s_length; /* the row, of how many */
-    dkm_idx n;           /* characters of the stretch */
+    dkm_idx n;           /* characters of the segment */
     const vec *t;
 } place;
 
-/* S_l of the row at hand: entry 0 is the character of t before the stretch. */
+/* S_l of the row at hand: entry 0 is the character of t before the segment. */
 static vec *sums_of(const dkm_ssk *k, dkm_idx level)
 {
     double *sums = level == 0 ? k->ones : k->sums + (level - 1) * (STRETCH + 1) * k->lanes;

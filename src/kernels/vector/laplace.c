@@ -25,18 +25,8 @@ static double size(const double *x, dkm_idx n)
 /* The rows as they are, with ||x||_1 as extra. */
 static dkm_local laplace_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
-    dkm_local local = DKM_LOCAL_OK;
-
     (void)node;
-    *out = *X;
-    out->extra = NULL;
-    DKM_STEP(dkm_objs_add_extra(out, 1));
-    for (dkm_idx i = 0; i < X->n; i++)
-        out->extra[i] = X->type == DKM_DENSE
-                            ? size(X->values + i * X->d, X->d)
-                            : size(X->val + X->start[i], X->start[i + 1] - X->start[i]);
-out:
-    return local;
+    return dkm_vectors_add_norms(X, size, out);
 }
 
 static dkm_local dense_distances(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)

@@ -17,20 +17,26 @@ static double vectors_square(const double *x, dkm_idx n)
     return sum;
 }
 
-dkm_local dkm_vectors_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+dkm_local dkm_vectors_add_norms(const dkm_objs *X, double (*norm)(const double *x, dkm_idx n),
+                                dkm_objs *out)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    (void)node;
     *out = *X;
     out->extra = NULL;
     DKM_STEP(dkm_objs_add_extra(out, 1));
     for (dkm_idx i = 0; i < X->n; i++)
         out->extra[i] = X->type == DKM_DENSE
-                            ? vectors_square(X->values + i * X->d, X->d)
-                            : vectors_square(X->val + X->start[i], X->start[i + 1] - X->start[i]);
+                            ? norm(X->values + i * X->d, X->d)
+                            : norm(X->val + X->start[i], X->start[i + 1] - X->start[i]);
 out:
     return local;
+}
+
+dkm_local dkm_vectors_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
+{
+    (void)node;
+    return dkm_vectors_add_norms(X, vectors_square, out);
 }
 
 /* Inner products by integers, where all values of both sides are such. */

@@ -6,6 +6,10 @@
 
 #define DKM_VECTOR_TYPES (DKM_TYPE_BIT(DKM_DENSE) | DKM_TYPE_BIT(DKM_SPARSE))
 
+/** Digest: the rows as they are, with a norm of the n values of each as their only extra. Local. */
+dkm_local dkm_vectors_add_norms(const dkm_objs *X, double (*norm)(const double *x, dkm_idx n),
+                                dkm_objs *out);
+
 /** Digest: the rows as they are, with ||x||^2 as their only extra. Local. */
 dkm_local dkm_vectors_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out);
 

@@ -9,7 +9,7 @@ typedef struct dkm_blacs_desc {
     int d[9];
 } dkm_blacs_desc;
 
-/** The BLACS context of a grid, made at first use and kept with it; negative outside the grid.
+/** The BLACS context of a grid, made at first use and owned by it; negative outside the grid.
  *  Collective. */
 int dkm_blacs_context(dkm_grid *grid);
 

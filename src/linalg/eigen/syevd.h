@@ -13,7 +13,7 @@ int dkm_la_syevd_has(dkm_eigen_library library);
  *
  *  Collective on the grid of @p A. A matrix too small to give every process a block goes to
  *  ScaLAPACK whatever @p library says, and so does one that ELPA refuses to begin with or gives up
- *  on; a copy of the lower triangle is kept for that where memory holds it.
+ *  on; a copy of the lower triangle is stored for that where memory holds it.
  *
  *  @param[in,out] A       lower triangle read, square blocks; destroyed
  *  @param[in,out] library  the one wanted; on return the one used

@@ -65,7 +65,7 @@ typedef struct dkm_potrf_ws {
     MPI_Datatype type;
 } dkm_potrf_ws;
 
-/** Room for panels of @p A. Local; dkm_potrf_ws_close() frees, also after a failure. */
+/** Memory for panels of @p A. Local; dkm_potrf_ws_close() frees, also after a failure. */
 DKM_NODISCARD dkm_local dkm_potrf_ws_open(dkm_potrf_ws *e, dkm_dmat *A);
 void dkm_potrf_ws_close(dkm_potrf_ws *e);
 
@@ -94,7 +94,7 @@ void dkm_potrf_update_columns(dkm_potrf_ws *e, const dkm_potrf_panel_part *x, dk
                               dkm_idx to);
 
 /** The panel is factored: update the columns of the next one, with it and with the one before, and
- *  defer the rest. The next panel gets the room of the oldest one, whose deferred update and
+ *  defer the rest. The next panel reuses the memory of the oldest one, whose deferred update and
  *  broadcasts are completed first. */
 void dkm_potrf_update_schedule(dkm_potrf_ws *e);
 

@@ -25,7 +25,7 @@
 #define PANEL_DEPTH 96 /* rows of B that stay in cache while all of those pass by */
 #define INT16_LIMIT 32767
 
-/* The largest size among d numbers, or more than INT16_LIMIT where one of them is not whole. */
+/* The largest size among d numbers, or more than INT16_LIMIT where one of them is not an integer. */
 static double gemm_i16_convert_row(dkm_idx d, const double *restrict x, int16_t *restrict row)
 {
     double most = 0, off = 0;
@@ -156,16 +156,16 @@ static void gemm_i16_group(const gemm_i16_problem *p, dkm_idx i, const int16_t *
 }
 
 static void gemm_i16(const dkm_i16_rows *A, const dkm_i16_rows *B, dkm_precision precision, void *C,
-                     dkm_idx ldc, int16_t *room)
+                     dkm_idx ldc, int16_t *work)
 {
     gemm_i16_problem p = {A, B, precision, C, ldc};
 
     for (dkm_idx from = 0; from < A->n; from += DKM_I16_PANEL_ROWS) {
         dkm_idx count = dkm_idx_min(DKM_I16_PANEL_ROWS, A->n - from);
-        gemm_i16_pack_panel(A, from, count, room);
+        gemm_i16_pack_panel(A, from, count, work);
         for (dkm_idx j = 0; j < B->n; j += PANEL_DEPTH)
             for (dkm_idx g = 0; g < count; g += MICRO_ROWS)
-                gemm_i16_group(&p, from + g, room + g * A->width, j,
+                gemm_i16_group(&p, from + g, work + g * A->width, j,
                                dkm_idx_min(j + PANEL_DEPTH, B->n));
     }
 }

@@ -8,7 +8,7 @@
 
 #include "core/simd.h"
 
-/** Numbers kept a row: @p d, made even. Local. */
+/** Numbers stored per row: @p d, made even. Local. */
 static inline dkm_idx dkm_gemm_i16_ld(dkm_idx d)
 {
     return d + d % 2;
@@ -30,7 +30,7 @@ typedef struct dkm_i16_rows {
 typedef struct dkm_i16_kernels {
     double (*pack)(dkm_idx n, dkm_idx d, const double *rows, int16_t *to);
     void (*gemm)(const dkm_i16_rows *A, const dkm_i16_rows *B, dkm_precision precision, void *C,
-                 dkm_idx ldc, int16_t *room);
+                 dkm_idx ldc, int16_t *work);
 } dkm_i16_kernels;
 
 DKM_SIMD_DECLARE(dkm_i16_kernels, dkm_i16_kernels);
@@ -40,7 +40,7 @@ DKM_SIMD_DECLARE(dkm_i16_kernels, dkm_i16_kernels);
  *  Local.
  *
  *  @param[out] to    dkm_gemm_i16_ld(d) numbers per row
- *  @return the largest size among them; -1 when some are not whole, or too large for 16 bits
+ *  @return the largest size among them; -1 when some are not integers, or too large for 16 bits
  */
 static inline double dkm_gemm_i16_pack(dkm_idx n, dkm_idx d, const double *rows, int16_t *to)
 {
@@ -49,7 +49,7 @@ static inline double dkm_gemm_i16_pack(dkm_idx n, dkm_idx d, const double *rows,
 
 #define DKM_I16_PANEL_ROWS 256 /**< of A that are packed at a time */
 
-/** Room that dkm_gemm_i16() takes for rows of this width, in numbers. Local. */
+/** Memory that dkm_gemm_i16() takes for rows of this width, in numbers. Local. */
 static inline dkm_idx dkm_gemm_i16_workspace(dkm_idx width)
 {
     return DKM_I16_PANEL_ROWS * width;
@@ -59,12 +59,12 @@ static inline dkm_idx dkm_gemm_i16_workspace(dkm_idx width)
  *
  *  @pre width times the largest sizes in A and in B is below 2^31
  *  @param[out] C     column-major, of @p precision
- *  @param      room  dkm_gemm_i16_workspace() numbers
+ *  @param      work  dkm_gemm_i16_workspace() numbers
  */
 static inline void dkm_gemm_i16(const dkm_i16_rows *A, const dkm_i16_rows *B,
-                                dkm_precision precision, void *C, dkm_idx ldc, int16_t *room)
+                                dkm_precision precision, void *C, dkm_idx ldc, int16_t *work)
 {
-    DKM_SIMD_SELECT(dkm_i16_kernels)->gemm(A, B, precision, C, ldc, room);
+    DKM_SIMD_SELECT(dkm_i16_kernels)->gemm(A, B, precision, C, ldc, work);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /** @file gemm_tallskinny_f32_f64.h  Products of a tile in single precision with a few columns in
  * double.
  *
- *  Values are converted where they are used. Tall matrices are kept transposed, 12 or 16 numbers
+ *  Values are converted where they are used. Tall matrices are stored transposed, 12 or 16 numbers
  * per object.
  */
 #ifndef DKMAP_LINALG_KERNELS_GEMM_TALLSKINNY_F32_F64_H

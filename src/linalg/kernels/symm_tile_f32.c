@@ -157,7 +157,7 @@ static void fused_add_group(int group, const dkm_fused_tile *t, const float *nex
 #undef CASE
 }
 
-/* Numbers of the tall matrices from other places on. */
+/* Numbers of the tall matrices from other positions on. */
 static void fused_accumulate(dkm_fused_tile *t, dkm_idx rows, dkm_idx cols)
 {
     if (t->V_rows) {

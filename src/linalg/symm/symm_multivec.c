@@ -2,7 +2,7 @@
  *
  * Every tile T of one triangle, in rows I and columns J, is used twice where it is stored, W_I += T
  * V_J and W_J += T'V_I, so K never moves. This is the stationary-A variant of Schatz, van de Geijn
- * and Poulson 2016, SIAM J. Sci. Comput. 38(6):C748-C781, doi:10.1137/140993478. V and W are kept
+ * and Poulson 2016, SIAM J. Sci. Comput. 38(6):C748-C781, doi:10.1137/140993478. V and W are stored
  * transposed, p numbers per row of K, in the order of the rank's own rows and columns of K, so that
  * a tile uses consecutive parts of them.
  *

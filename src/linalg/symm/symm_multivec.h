@@ -14,12 +14,12 @@
 #include "matrix/multivec_map.h"
 
 typedef struct dkm_symm {
-    const dkm_dmat *shape; /**< borrowed: tells where the elements of K lie */
-    dkm_idx p, width; /**< columns of V; numbers kept per object, of which the first p are those */
+    const dkm_dmat *shape; /**< borrowed: the distribution of the elements of K */
+    dkm_idx p, width;      /**< columns of V; numbers stored per object, the first p of them used */
     dkm_multivec_map rows, cols;             /**< of V and W, along the rows and the columns of K */
     double *local;                           /**< p numbers per local row or column, on their way */
     void *V_rows, *V_cols, *W_rows, *W_cols; /**< width numbers per local row or column */
-    void *corner;                            /**< room for a tile on the diagonal */
+    void *corner;                            /**< space for a tile on the diagonal */
 } dkm_symm;
 
 /** Columns of V that a product over a matrix of m rows may take at a time. Local; the same on every
@@ -53,7 +53,7 @@ void dkm_symm_free(dkm_symm *sweep);
 
 /** W <- K V for a matrix that is held, of which the triangle @p uplo is read. As many columns at a
  *  time as dkm_symm_max_cols() allows. Collective.
- *  @param[out] W  has room for the columns of V, and may be V */
+ *  @param[out] W  has space for the columns of V, and may be V */
 DKM_NODISCARD dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V,
                                         dkm_multivec *W);
 

@@ -261,7 +261,7 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
 }
 
 /* Inputs and landmarks: the landmarks are on every rank, their Gram matrix and what preconditions
- * are on the grid. Kernel values of all inputs are kept. */
+ * are on the grid. Kernel values of all inputs are stored. */
 void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
@@ -275,7 +275,7 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_cost_terms small = *p;
     dkm_comm_grid g;
     dkm_comm comm;
-    double matrices, kept = 8.0 * slab(p) * n, strips = 8.0 * STRIP_ROWS * n,
+    double matrices, stored = 8.0 * slab(p) * n, strips = 8.0 * STRIP_ROWS * n,
                      landmarks = n * p->work.x_bytes, panel;
 
     small.work.m = p->landmarks;
@@ -293,36 +293,36 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_comm_add(&comm, 1.0, dkm_comm_small(100.0));
     comm.bytes += 8.0 * sketched * n *
                   ((1.0 - 1.0 / p->work.Q) / p->work.P + (1.0 - 1.0 / p->work.P) / p->work.Q);
-    dkm_cost_add_phase(out, "sketch", held + kept + strips + landmarks + panel + 8.0 * matrices,
+    dkm_cost_add_phase(out, "sketch", held + stored + strips + landmarks + panel + 8.0 * matrices,
                        2.0 * values * d + sketched * n * n,
                        c && d > 0 ? s * (values * (c->gram_column * d + c->gram_element) +
                                          c->double_cube * sketched * n * n)
                                   : NAN);
     note_phase(out,
-               held + kept + strips + landmarks + panel + (2.0 + SKETCH_ROWS) * matrices +
+               held + stored + strips + landmarks + panel + (2.0 + SKETCH_ROWS) * matrices +
                    2.0 * panel / ranks,
                comm);
 
     comm = dkm_comm_factor(&g, 8.0);
     dkm_comm_add(&comm, 1.0, dkm_comm_symmetrize(&g));
     dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
-    dkm_cost_add_phase(out, "factor", held + kept + strips + landmarks + 3.0 * matrices,
+    dkm_cost_add_phase(out, "factor", held + stored + strips + landmarks + 3.0 * matrices,
                        n * n * n / 3.0,
                        c ? s * (c->double_cube * n * n * n / 3.0 + c->double_square * n * n) : NAN);
-    note_phase(out,
-               held + kept + strips + landmarks + 2.0 * matrices + dkm_comm_factor_panels(&g, 8.0),
-               comm);
+    note_phase(
+        out, held + stored + strips + landmarks + 2.0 * matrices + dkm_comm_factor_panels(&g, 8.0),
+        comm);
 
     comm = dkm_comm_small(10.0);
     dkm_comm_add(&comm, 1.0, dkm_comm_product(&g, k));
     dkm_comm_add(&comm, 1.0, dkm_comm_solve(&g, k, 8.0));
     comm.bytes += 8.0 * n * k * (1.0 + 1.0 / ranks);
     comm.collectives += 8.0;
-    dkm_cost_add_phase(out, "iterate", held + kept + strips + landmarks + 2.0 * matrices,
+    dkm_cost_add_phase(out, "iterate", held + stored + strips + landmarks + 2.0 * matrices,
                        4.0 * values * k * (steps + 2.0),
                        c ? s * (steps + 2.0) * values * (c->solve_column * k + c->solve_square)
                          : NAN);
-    note_phase(out, held + kept + strips + landmarks + 2.0 * matrices,
+    note_phase(out, held + stored + strips + landmarks + 2.0 * matrices,
                (dkm_comm){(steps + 2.0) * comm.bytes, (steps + 2.0) * comm.messages,
                           (steps + 2.0) * comm.collectives});
 }

@@ -43,7 +43,7 @@ void dkm_embedding_close(dkm_embedding *e);
 /** The objects that every rank has from its own @p first on, @p each of them at most. Slabs differ
  *  by one at the most, the longer ones first, so that the selection falls to the ranks that gave
  *  it. Local.
- *  @param[out] wanted  room for @p each numbers per rank
+ *  @param[out] wanted  space for @p each numbers per rank
  *  @return how many there are */
 dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *wanted);
 

@@ -12,38 +12,61 @@
 const dkm_fitted_kernel_names dkm_input_names = {"kernel", "inputs", "input_indices"};
 const dkm_fitted_kernel_names dkm_output_names = {"output_kernel", "outputs", "output_indices"};
 
-static dkm_status fitted_kernel_prepare(dkm_fitted_kernel *fitted, const char *kernel)
+/* On a grid of its own, or (no layout) on that of another. Collective. */
+static dkm_status fitted_kernel_lay_out(dkm_fitted_kernel *fitted, const dkm_fitted_kernel *other,
+                                        dkm_ctx *ctx, const dkm_data *X, const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
 
-    DKM_TRY(dkm_kernel_parse(fitted->ctx, kernel, &fitted->kernel));
-    DKM_TRY(dkm_kernel_prepare(fitted->kernel, fitted->X, &fitted->prepared));
+    *fitted = (dkm_fitted_kernel){.ctx = ctx, .X = dkm_data_share(X), .shares_grid = other != NULL};
+    if (other) {
+        fitted->grid = other->grid;
+        fitted->nb = other->nb;
+        return DKM_OK;
+    }
+    DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &fitted->grid));
+    fitted->nb =
+        layout->block ? layout->block : dkm_grid_block(fitted->grid, dkm_data_rows(fitted->X));
 out:
     return status;
 }
 
 dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx, const dkm_data *X,
-                                  const char *kernel, const dkm_layout *layout)
+                                  const dkm_kernel *kernel, const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
 
-    *fitted = (dkm_fitted_kernel){.ctx = ctx, .X = dkm_data_share(X)};
-    DKM_TRY(dkm_grid_create(ctx, layout->P, layout->Q, &fitted->grid));
-    fitted->nb =
-        layout->block ? layout->block : dkm_grid_block(fitted->grid, dkm_data_rows(fitted->X));
-    DKM_TRY(fitted_kernel_prepare(fitted, kernel));
+    DKM_TRY(fitted_kernel_lay_out(fitted, NULL, ctx, X, layout));
+    DKM_TRY(dkm_kernel_clone(ctx, kernel, &fitted->kernel));
+    DKM_TRY(dkm_kernel_prepare(fitted->kernel, fitted->X, &fitted->prepared));
 out:
     return status;
 }
 
 dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *fitted,
                                                const dkm_fitted_kernel *other, const dkm_data *X,
-                                               const char *kernel)
+                                               const dkm_kernel *kernel)
 {
-    *fitted = (dkm_fitted_kernel){
-        .ctx = other->ctx, .grid = other->grid, .shares_grid = 1, .nb = other->nb};
-    fitted->X = dkm_data_share(X);
-    return fitted_kernel_prepare(fitted, kernel);
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(fitted_kernel_lay_out(fitted, other, other->ctx, X, NULL));
+    DKM_TRY(dkm_kernel_clone(other->ctx, kernel, &fitted->kernel));
+    DKM_TRY(dkm_kernel_prepare(fitted->kernel, fitted->X, &fitted->prepared));
+out:
+    return status;
+}
+
+dkm_status dkm_fitted_kernel_parse(dkm_fitted_kernel *fitted, const dkm_fitted_kernel *other,
+                                   const dkm_data *X, const char *kernel, const dkm_layout *layout)
+{
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(fitted_kernel_lay_out(fitted, other, ctx, X, layout));
+    DKM_TRY(dkm_kernel_parse(ctx, kernel, &fitted->kernel));
+    DKM_TRY(dkm_kernel_prepare(fitted->kernel, fitted->X, &fitted->prepared));
+out:
+    return status;
 }
 
 dkm_status dkm_fitted_kernel_use_distances(dkm_fitted_kernel *fitted)
@@ -90,7 +113,7 @@ dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X,
     DKM_AGREE(fitted->ctx, fitted_kernel_check_inputs(fitted, X));
     DKM_TRY(dkm_kernel_prepare_new(fitted->prepared, X, &prepared));
     if (dkm_column_block_wanted(
-            fitted->prepared)) { /* kept, they would take more than their own share */
+            fitted->prepared)) { /* stored, they would take more than their own share */
         DKM_TRY(dkm_gram_cross(fitted->grid, fitted->kernel, prepared, fitted->prepared, fitted->nb,
                                fitted->nb, DKM_F64, K));
         goto out;
@@ -195,10 +218,7 @@ dkm_status dkm_fitted_kernel_from_archive(dkm_fitted_kernel *fitted, const dkm_f
     *fitted = (dkm_fitted_kernel){.ctx = ctx};
     DKM_AGREE(ctx, dkm_archive_text(archive, names.kernel, &kernel));
     DKM_AGREE(ctx, dkm_archive_take_data(archive, names.objects, &X));
-    if (other)
-        DKM_TRY(dkm_fitted_kernel_open_sharing_grid(fitted, other, X, kernel));
-    else
-        DKM_TRY(dkm_fitted_kernel_open(fitted, ctx, X, kernel, layout));
+    DKM_TRY(dkm_fitted_kernel_parse(fitted, other, X, kernel, layout));
     DKM_AGREE(ctx, dkm_fitted_kernel_take_indices(fitted, names.indices, archive));
 out:
     dkm_data_destroy(&X);

@@ -20,16 +20,23 @@ typedef struct dkm_fitted_kernel {
     dkm_cross_gram *cross; /**< NULL until new inputs come */
 } dkm_fitted_kernel;
 
-/** Set up for training inputs, of which it holds a share.
+/** Set up for training inputs, of which it holds a share, and a copy of the kernel.
  *  Collective; dkm_fitted_kernel_close() frees, also after a failure. */
 DKM_NODISCARD dkm_status dkm_fitted_kernel_open(dkm_fitted_kernel *fitted, dkm_ctx *ctx,
-                                                const dkm_data *X, const char *kernel,
+                                                const dkm_data *X, const dkm_kernel *kernel,
                                                 const dkm_layout *layout);
 /** The same on the grid and block size of another fitted kernel, which must be closed later.
  * Collective. */
 DKM_NODISCARD dkm_status dkm_fitted_kernel_open_sharing_grid(dkm_fitted_kernel *fitted,
                                                              const dkm_fitted_kernel *other,
-                                                             const dkm_data *X, const char *kernel);
+                                                             const dkm_data *X,
+                                                             const dkm_kernel *kernel);
+/** The same for the text of a kernel, on the grid of another fitted kernel or (NULL) laid out anew.
+ *  Collective.
+ *  @return also what dkm_kernel_parse() returns */
+DKM_NODISCARD dkm_status dkm_fitted_kernel_parse(dkm_fitted_kernel *fitted,
+                                                 const dkm_fitted_kernel *other, const dkm_data *X,
+                                                 const char *kernel, const dkm_layout *layout);
 /** Use the kernel for distances between images alone: the origin may be moved then, so that they
  *  keep their digits. Collective; before new inputs come. */
 DKM_NODISCARD dkm_status dkm_fitted_kernel_use_distances(dkm_fitted_kernel *fitted);

@@ -11,7 +11,7 @@
 const char *dkm_kernel_default_text(dkm_type type);
 
 /** Warn where the kernel matrix of training inputs is nearly the identity, so that nothing is
- *  learnt, or nearly constant, so that inputs cannot be told apart. Collective.
+ *  learnt, or nearly constant, so that inputs cannot be distinguished. Collective.
  *
  *  Looks at 3 n pairs of n = min(m, 256) inputs, evenly spaced: 95 % of |k(x, x')| /
  *  sqrt(k(x, x) k(x', x')) are below 1e-6, or above 1 - 1e-6. Kernels that need the whole training

@@ -18,13 +18,13 @@ static int ascending(const void *a, const void *b)
 
 static dkm_idx sort_distinct(dkm_idx n, double *values)
 {
-    dkm_idx kept = 0;
+    dkm_idx n_kept = 0;
 
     qsort(values, (size_t)n, sizeof *values, ascending);
     for (dkm_idx i = 0; i < n; i++)
-        if (kept == 0 || values[i] != values[kept - 1])
-            values[kept++] = values[i];
-    return kept;
+        if (n_kept == 0 || values[i] != values[n_kept - 1])
+            values[n_kept++] = values[i];
+    return n_kept;
 }
 
 /* The distinct labels of this rank. */

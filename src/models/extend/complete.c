@@ -18,7 +18,7 @@ struct dkm_completion {
     dkm_complete_settings settings;
     dkm_grid *grid;
     dkm_idx m, n;
-    dkm_idx *places;    /* of the observed objects, n of m */
+    dkm_idx *indices;   /* of the observed objects, n of m */
     dkm_data *F;        /* features of all objects, m x n */
     double *known, *by; /* roots of Q for K and for S */
     dkm_complete_info info;
@@ -67,7 +67,7 @@ static dkm_local complete_check_mask(dkm_ctx *ctx, const dkm_data *observed)
 }
 
 /* Where the mask is 1, on every rank. */
-static dkm_status find_places(dkm_completion *c, const dkm_data *observed)
+static dkm_status find_indices(dkm_completion *c, const dkm_data *observed)
 {
     dkm_status status = DKM_OK;
     dkm_local local = DKM_LOCAL_OK;
@@ -76,13 +76,13 @@ static dkm_status find_places(dkm_completion *c, const dkm_data *observed)
 
     DKM_AGREE(c->ctx, complete_check_mask(c->ctx, observed));
     DKM_AGREE(c->ctx, dkm_calloc(c->ctx, c->m, &all));
-    DKM_AGREE(c->ctx, dkm_alloc(c->ctx, c->m, &c->places));
+    DKM_AGREE(c->ctx, dkm_alloc(c->ctx, c->m, &c->indices));
     for (dkm_idx i = 0; i < dkm_data_local_rows(observed); i++)
         all[first + i] = dkm_data_values_const(observed)[i] == 1;
     MPI_Allreduce(MPI_IN_PLACE, all, (int)c->m, MPI_INT, MPI_MAX, dkm_ctx_comm(c->ctx));
     for (dkm_idx i = 0; i < c->m; i++)
         if (all[i])
-            c->places[c->n++] = i;
+            c->indices[c->n++] = i;
     if (c->n == 0)
         local = dkm_fail(c->ctx, DKM_ERR_ARG, "the mask observes no object at all");
     DKM_AGREE(c->ctx, local);
@@ -100,14 +100,14 @@ static dkm_status complete_pick(const dkm_completion *c, const dkm_data *K, int 
     const dkm_data *from = K;
 
     if (!all_rows) {
-        DKM_TRY(dkm_data_select(K, c->n, c->places, &rows));
+        DKM_TRY(dkm_data_select(K, c->n, c->indices, &rows));
         from = rows;
     }
     DKM_TRY(dkm_data_create_dense(c->ctx, dkm_data_rows(from), c->n, block));
     for (dkm_idx i = 0; i < dkm_data_local_rows(from); i++)
         for (dkm_idx j = 0; j < c->n; j++)
             dkm_data_values(*block)[i * c->n + j] =
-                dkm_data_values_const(from)[i * c->m + c->places[j]];
+                dkm_data_values_const(from)[i * c->m + c->indices[j]];
 out:
     dkm_data_destroy(&rows);
     return status;
@@ -142,7 +142,7 @@ void dkm_completion_close(dkm_completion **completion)
     dkm_extrapolate_free(&c->by);
     dkm_extrapolate_free(&c->known);
     dkm_data_destroy(&c->F);
-    DKM_FREE(c->places);
+    DKM_FREE(c->indices);
     dkm_grid_destroy(&c->grid);
     dkm_free_block(c);
     *completion = NULL;
@@ -154,7 +154,7 @@ static dkm_status find_roots(dkm_completion *c, const dkm_data *K, const dkm_dat
     dkm_data *F = NULL;
 
     DKM_TRY(complete_pick(c, S, 1, &c->F));
-    DKM_TRY(dkm_data_select(c->F, c->n, c->places, &F));
+    DKM_TRY(dkm_data_select(c->F, c->n, c->indices, &F));
     DKM_TRY(complete_find_root(c, K, F, &c->known, &c->info.known));
     DKM_TRY(complete_find_root(c, S, F, &c->by, &c->info.by));
 out:
@@ -176,7 +176,7 @@ dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *S, const dkm_d
     c->ctx = ctx;
     c->settings = *settings;
     c->m = c->info.m = dkm_data_rows(K);
-    DKM_TRY(find_places(c, observed));
+    DKM_TRY(find_indices(c, observed));
     c->info.observed = c->n;
     DKM_TRY(dkm_grid_create(ctx, settings->layout.P, settings->layout.Q, &c->grid));
     DKM_TRY(find_roots(c, K, S));

@@ -49,7 +49,7 @@ static dkm_layout layout_of(const dkm_dmat *K)
     return (dkm_layout){dkm_grid_rows(grid), dkm_grid_cols(grid), dkm_dmat_row_block(K)};
 }
 
-dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, const dkm_data *F,
+dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features *map, const dkm_data *F,
                           const dkm_extrapolate_settings *settings, dkm_model **model,
                           dkm_extrapolate_info *info)
 {
@@ -61,9 +61,8 @@ dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features **map, const dkm_data *F,
 
     *model = NULL;
     DKM_TRY(extend_create(ctx, &layout, dkm_dmat_rows(K), &s));
-    s->map = *map;
+    s->map = dkm_features_share(map);
     s->F = dkm_data_share(F);
-    *map = NULL;
     s->n = dkm_data_cols(s->F);
     DKM_TRY(dkm_extrapolate(K, s->F, settings, &s->root, &found));
     s->t = found.dimensions;

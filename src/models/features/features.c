@@ -16,7 +16,7 @@ dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_id
 
     *map = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &M));
-    *M = (dkm_features){ctx, kind, n, state};
+    *M = (dkm_features){.ctx = ctx, .kind = kind, .n = n, .state = state};
     *map = M;
     M = NULL;
     state = NULL;
@@ -43,15 +43,21 @@ dkm_status dkm_features_apply(dkm_features *map, const dkm_data *X, dkm_data **F
     return status;
 }
 
+dkm_features *dkm_features_share(dkm_features *map)
+{
+    map->shares++;
+    return map;
+}
+
 void dkm_features_destroy(dkm_features **map)
 {
     dkm_features *M = *map;
 
-    if (!M)
+    *map = NULL;
+    if (!M || M->shares-- > 0)
         return;
     M->kind->destroy(M->state);
     dkm_free_block(M);
-    *map = NULL;
 }
 
 dkm_status dkm_features_to_archive(dkm_features *map, dkm_archive *archive)

@@ -23,7 +23,11 @@ struct dkm_features {
     const dkm_features_kind *kind;
     dkm_idx n;
     void *state;
+    int shares; /**< owners beside the first */
 };
+
+/** One more owner: every one calls dkm_features_destroy(). Local. */
+dkm_features *dkm_features_share(dkm_features *map);
 
 extern const dkm_features_kind dkm_features_kind_dense, dkm_features_kind_landmarks,
     dkm_features_kind_fisher, dkm_features_kind_lle;
@@ -32,12 +36,12 @@ extern const dkm_features_kind dkm_features_kind_dense, dkm_features_kind_landma
 DKM_NODISCARD dkm_status dkm_features_wrap(dkm_ctx *ctx, const dkm_features_kind *kind, dkm_idx n,
                                            void *state, dkm_features **map);
 
-/** The places of landmarks among some objects. Collective.
+/** The indices of landmarks among some objects. Collective.
  *  @param[in,out] n       at most as many as there are; fewer where they explain all others
- *  @param[out]    places  new array for DKM_FREE(), also after a failure */
+ *  @param[out]    indices  new array for DKM_FREE(), also after a failure */
 DKM_NODISCARD dkm_status dkm_features_indices(const dkm_data *X, const dkm_kernel *kernel,
                                               dkm_landmark_method choice, const dkm_layout *layout,
-                                              dkm_idx *n, dkm_idx **places);
+                                              dkm_idx *n, dkm_idx **indices);
 
 /** The parts "map", "features_count" and those of its kind, and a map from them. Collective. */
 DKM_NODISCARD dkm_status dkm_features_to_archive(dkm_features *map, dkm_archive *archive);

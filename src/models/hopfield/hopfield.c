@@ -76,7 +76,7 @@ dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     s->steps = settings->steps;
     s->tolerance = settings->tolerance;
     DKM_TRY(dkm_hopfield_join(ctx, X, Y, s->d + dkm_data_cols(Y), &joined));
-    DKM_TRY(dkm_fitted_kernel_open(&s->e.fitted, ctx, joined, "linear", &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_parse(&s->e.fitted, NULL, joined, "linear", &settings->layout));
     DKM_TRY(dkm_embedding_fit(&s->e, &all, &found));
     DKM_TRY(dkm_hopfield_ready(s));
     if (info)

@@ -91,28 +91,28 @@ out:
 dkm_status dkm_constraint_set_prune(dkm_constraint_set *set, dkm_idx age)
 {
     dkm_status status = DKM_OK;
-    dkm_idx kept = 0;
+    dkm_idx n_kept = 0;
     char *keep = NULL;
 
     DKM_AGREE(set->ctx, dkm_alloc(set->ctx, set->n, &keep));
     for (dkm_idx c = 0; c < set->n; c++) {
         keep[c] = set->age[c] < age;
-        kept += keep[c];
+        n_kept += keep[c];
     }
-    if (kept == set->n)
+    if (n_kept == set->n)
         goto out;
     if (dkm_ctx_rank(set->ctx) == 0)
         dkm_qp_keep(&set->qp, keep);
     set->ops->keep(set, keep);
-    kept = 0;
+    n_kept = 0;
     for (dkm_idx c = 0; c < set->n; c++) {
         if (!keep[c])
             continue;
-        set->age[kept] = set->age[c];
-        set->b[kept] = set->b[c];
-        set->a[kept++] = set->a[c];
+        set->age[n_kept] = set->age[c];
+        set->b[n_kept] = set->b[c];
+        set->a[n_kept++] = set->a[c];
     }
-    set->n = kept;
+    set->n = n_kept;
 out:
     DKM_FREE(keep);
     return status;
@@ -188,7 +188,7 @@ void dkm_constraint_set_saved(dkm_constraint_set *set)
     DKM_FREE(set->lent[1]);
 }
 
-/* Room for the constraints of a state, which has as many ages. */
+/* Memory for the constraints of a state, which has as many ages. */
 static dkm_local allocate_base(dkm_constraint_set *set, const dkm_archive *state, dkm_idx n)
 {
     dkm_local local = DKM_LOCAL_OK;

@@ -106,7 +106,7 @@ static dkm_status jkm_keep_support(dkm_jkm *s, const dkm_joint *joint,
     DKM_TRY(dkm_data_select(all, count, rows, &s->U));
     DKM_TRY(dkm_data_select(s->map.fitted.X, count, rows, &X));
     dkm_joint_map_close(&s->map);
-    status = dkm_joint_map_open(&small, X, joint, kernels, s->space.places, r, layout);
+    status = dkm_joint_map_open(&small, X, joint, kernels, s->space.positions, r, layout);
     s->map = small;
     if (status == DKM_OK)
         DKM_TRY(dkm_fitted_kernel_set_indices(&s->map.fitted, rows));
@@ -149,7 +149,7 @@ static dkm_status jkm_learn(dkm_jkm *s, const dkm_data *X, const dkm_data *Y,
     for (dkm_idx k = 0; k < joint->terms; k++)
         span = span && !dkm_joint_is_patch(&joint->term[k]);
     DKM_TRY(dkm_output_space_open(&s->space, Y, kernels.ky, span, settings));
-    DKM_TRY(dkm_joint_map_open(&s->map, X, joint, &kernels, s->space.places, s->space.r,
+    DKM_TRY(dkm_joint_map_open(&s->map, X, joint, &kernels, s->space.positions, s->space.r,
                                &settings->layout));
     DKM_TRY(dkm_joint_map_train(&s->map));
     DKM_AGREE(s->ctx, choose_slacks(s, settings));

@@ -181,7 +181,7 @@ static dkm_status jkm_model_from_archive(dkm_ctx *ctx, dkm_archive *archive,
     DKM_AGREE(ctx, dkm_joint_resolve(joint, s->kx, s->ky, &kernels));
     DKM_TRY(dkm_output_space_from_archive(&s->space, archive, layout));
     DKM_AGREE(ctx, jkm_model_check_fit(s, &kernels));
-    DKM_TRY(dkm_joint_map_open(&s->map, X, joint, &kernels, s->space.places, dkm_data_cols(s->U),
+    DKM_TRY(dkm_joint_map_open(&s->map, X, joint, &kernels, s->space.positions, dkm_data_cols(s->U),
                                layout));
     DKM_AGREE(ctx,
               dkm_fitted_kernel_take_indices(&s->map.fitted, dkm_input_names.indices, archive));

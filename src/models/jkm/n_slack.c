@@ -167,23 +167,23 @@ static dkm_status n_slack_solve(dkm_constraint_set *set, double objective, dkm_q
 static void n_slack_keep(dkm_constraint_set *set, const char *keep)
 {
     dkm_n_slack *s = (dkm_n_slack *)set;
-    dkm_idx r = set->map->r, kept = 0, own = 0, k = 0;
+    dkm_idx r = set->map->r, n_kept = 0, own = 0, k = 0;
 
     if (set->distributed)
         dkm_qp_distributed_keep(&s->spread, keep);
     for (dkm_idx c = 0; c < set->n; c++) {
         int here = k < s->own && s->place[k] == c;
         if (keep[c] && here) {
-            s->place[own] = kept;
+            s->place[own] = n_kept;
             s->mine[own] = s->mine[k];
             memmove(s->V + own++ * r, s->V + k * r, (size_t)r * sizeof *s->V);
         }
         k += here;
         if (!keep[c])
             continue;
-        s->example[kept] = s->example[c];
-        s->choice[kept] = s->choice[c];
-        s->bias_sign[kept++] = s->bias_sign[c];
+        s->example[n_kept] = s->example[c];
+        s->choice[n_kept] = s->choice[c];
+        s->bias_sign[n_kept++] = s->bias_sign[c];
     }
     s->own = own;
 }

@@ -197,9 +197,9 @@ static void place_products(dkm_n_slack *s, dkm_idx fresh, dkm_idx k, dkm_idx row
         for (dkm_idx i = 0; i < rows; i++) {
             dkm_idx row = old + k + i;
             double g = column[i * (p->counts[r] / rows)];
-            qp->G[row * qp->room + c] = g;
+            qp->G[row * qp->capacity + c] = g;
             if (c < old)
-                qp->G[c * qp->room + row] = g;
+                qp->G[c * qp->capacity + row] = g;
         }
     }
 }

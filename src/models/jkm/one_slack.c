@@ -243,7 +243,8 @@ static dkm_status one_slack_add(dkm_constraint_set *set, double least)
         DKM_TRY(meet_by_rows(s, products));
     dkm_constraint_set_begin(set, last, b.hi);
     for (dkm_idx k = 0; dkm_ctx_rank(ctx) == 0 && k < set->n; k++)
-        set->qp.G[last * set->qp.room + k] = set->qp.G[k * set->qp.room + last] = products[k].hi;
+        set->qp.G[last * set->qp.capacity + k] = set->qp.G[k * set->qp.capacity + last] =
+            products[k].hi;
 out:
     dkm_phase_end(ctx);
     DKM_FREE(products);
@@ -285,7 +286,7 @@ out:
 static void one_slack_keep(dkm_constraint_set *set, const char *keep)
 {
     dkm_one_slack *s = (dkm_one_slack *)set;
-    dkm_idx kept = 0;
+    dkm_idx n_kept = 0;
 
     for (dkm_idx k = 0; k < set->n; k++) {
         if (!keep[k]) {
@@ -293,8 +294,8 @@ static void one_slack_keep(dkm_constraint_set *set, const char *keep)
             DKM_FREE(s->W[k]);
             continue;
         }
-        s->choice[kept] = s->choice[k];
-        s->W[kept++] = s->W[k];
+        s->choice[n_kept] = s->choice[k];
+        s->W[n_kept++] = s->W[k];
     }
 }
 

@@ -26,7 +26,7 @@ void dkm_separation_oracle_set_epsilon(dkm_separation_oracle *oracle, double eps
     oracle->margin = epsilon > 0 ? epsilon * epsilon / 4 : 1;
 }
 
-/* Where the weight vector says nothing yet an example is kept away from the output of the next one.
+/* Where the weight vector says nothing yet an example is separated from the output of the next one.
  */
 static dkm_status choose_away(dkm_separation_oracle *o, dkm_idx m)
 {

@@ -11,7 +11,7 @@ typedef struct dkm_stabilized_separation {
     double *V; /**< own examples x r: the oracle's constraints at H */
 } dkm_stabilized_separation;
 
-/** Room for the examples of an oracle, where stabilization is enabled: without slacks, for outputs
+/** Memory for the examples of an oracle, where stabilization is enabled: without slacks, for outputs
  *  on the sphere. Local; dkm_stabilized_separation_close() frees, also after a failure. */
 DKM_NODISCARD dkm_local dkm_stabilized_separation_open(dkm_stabilized_separation *s,
                                                        const dkm_separation_oracle *oracle,

@@ -80,24 +80,23 @@ static dkm_status open_landmarks(dkm_kde *s, dkm_input_stream *X, dkm_input_stre
                                  const dkm_kde_settings *settings)
 {
     dkm_status status = DKM_OK;
-    dkm_idx n = dkm_nystroem_count(&settings->nystroem, X->m), *places = NULL;
+    dkm_idx n = dkm_nystroem_count(&settings->nystroem, X->m), *indices = NULL;
     dkm_data *C = NULL, *D = NULL;
 
-    DKM_AGREE(X->ctx, dkm_alloc(X->ctx, n, &places));
+    DKM_AGREE(X->ctx, dkm_alloc(X->ctx, n, &indices));
     DKM_TRY(dkm_input_stream_landmarks(X, kx, settings->nystroem.choice, settings->ridge.gamma, &n,
-                                       places));
-    DKM_TRY(dkm_input_stream_select(X, n, places, &C));
-    DKM_TRY(dkm_input_stream_select(Y, n, places, &D));
-    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, X->ctx, C, dkm_kernel_text(kx), &settings->layout));
-    DKM_TRY(
-        dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, D, dkm_kernel_text(ky)));
-    DKM_TRY(dkm_fitted_kernel_set_indices(&s->fitted, places));
-    DKM_TRY(dkm_fitted_kernel_set_indices(&s->out.fitted, places));
+                                       indices));
+    DKM_TRY(dkm_input_stream_select(X, n, indices, &C));
+    DKM_TRY(dkm_input_stream_select(Y, n, indices, &D));
+    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, X->ctx, C, kx, &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, D, ky));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&s->fitted, indices));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&s->out.fitted, indices));
     DKM_TRY(dkm_input_stream_bind(X, s->fitted.prepared));
 out:
     dkm_data_destroy(&D);
     dkm_data_destroy(&C);
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return status;
 }
 
@@ -161,7 +160,7 @@ static dkm_status kde_add_extra(const dkm_data *Y, const dkm_data *extra, dkm_id
     return DKM_OK;
 }
 
-/* All examples are kept: the exact fit. */
+/* All examples: the exact fit. */
 static dkm_status kde_fit_exactly(dkm_kde *s, const dkm_data *X, const dkm_data *Y,
                                   const dkm_kernel *kx, const dkm_kernel *ky,
                                   const dkm_kde_settings *settings, dkm_kde_info *found)
@@ -173,12 +172,10 @@ static dkm_status kde_fit_exactly(dkm_kde *s, const dkm_data *X, const dkm_data 
 
     eigen.center = 1;
     DKM_TRY(dkm_error_context(ctx, "y", kde_add_extra(Y, settings->extra, &found->extra, &all)));
+    DKM_TRY(dkm_error_context(ctx, "x",
+                              dkm_fitted_kernel_open(&s->fitted, ctx, X, kx, &settings->layout)));
     DKM_TRY(dkm_error_context(
-        ctx, "x",
-        dkm_fitted_kernel_open(&s->fitted, ctx, X, dkm_kernel_text(kx), &settings->layout)));
-    DKM_TRY(dkm_error_context(
-        ctx, "y",
-        dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, all, dkm_kernel_text(ky))));
+        ctx, "y", dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, all, ky)));
     DKM_TRY(dkm_error_context(ctx, "y", dkm_embedding_fit(&s->out, &eigen, &found->eigen)));
     DKM_TRY(dkm_kde_regress(s, settings, found));
 out:

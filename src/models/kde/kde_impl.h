@@ -20,7 +20,7 @@ typedef struct dkm_kde {
 DKM_NODISCARD dkm_status dkm_kde_regress(dkm_kde *s, const dkm_kde_settings *settings,
                                          dkm_kde_info *found);
 
-/** Scale coefficients and intercepts of coordinate j by l_j / (l_j + S l), l the mean of the kept
+/** Scale coefficients and intercepts of coordinate j by l_j / (l_j + S l), l the mean of the retained
  *  eigenvalues: what is predicted is scaled so. Local. */
 void dkm_kde_shrink(dkm_kde *s, double S);
 

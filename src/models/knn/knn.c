@@ -46,13 +46,11 @@ dkm_status dkm_knn_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->k = settings->k;
     DKM_TRY(dkm_error_context(
-        ctx, "x",
-        dkm_fitted_kernel_open(&s->in.fitted, ctx, X, dkm_kernel_text(kx), &settings->layout)));
+        ctx, "x", dkm_fitted_kernel_open(&s->in.fitted, ctx, X, kx, &settings->layout)));
     DKM_TRY(dkm_neighbors_ready(&s->in));
     if (ky) {
-        DKM_TRY(dkm_error_context(ctx, "y",
-                                  dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->in.fitted,
-                                                                      Y, dkm_kernel_text(ky))));
+        DKM_TRY(dkm_error_context(
+            ctx, "y", dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->in.fitted, Y, ky)));
         DKM_TRY(dkm_neighbors_ready(&s->out));
     } else {
         s->Y = dkm_data_share(Y);

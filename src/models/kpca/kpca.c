@@ -45,21 +45,21 @@ static dkm_status kpca_fit_landmarks(dkm_embedding *e, const dkm_data *X, const 
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(X);
     dkm_input_stream feed = dkm_input_stream_open(X, NULL, ctx);
-    dkm_idx n = dkm_nystroem_count(&settings->nystroem, feed.m), *places = NULL;
+    dkm_idx n = dkm_nystroem_count(&settings->nystroem, feed.m), *indices = NULL;
     dkm_data *C = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, n, &places));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &indices));
     DKM_TRY(dkm_input_stream_landmarks(&feed, kernel, settings->nystroem.choice, LEVERAGE_RIDGE, &n,
-                                       places));
-    DKM_TRY(dkm_input_stream_select(&feed, n, places, &C));
-    DKM_TRY(dkm_fitted_kernel_open(&e->fitted, ctx, C, dkm_kernel_text(kernel), &settings->layout));
-    DKM_TRY(dkm_fitted_kernel_set_indices(&e->fitted, places));
+                                       indices));
+    DKM_TRY(dkm_input_stream_select(&feed, n, indices, &C));
+    DKM_TRY(dkm_fitted_kernel_open(&e->fitted, ctx, C, kernel, &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&e->fitted, indices));
     DKM_TRY(
         dkm_embedding_fit_landmarks(e, &feed, &settings->nystroem, &settings->eigen, NULL, info));
 out:
     dkm_input_stream_close(&feed);
     dkm_data_destroy(&C);
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return status;
 }
 
@@ -79,8 +79,7 @@ dkm_status dkm_kpca_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_kernel *kerne
     if (settings->nystroem.landmarks > 0) {
         DKM_TRY(kpca_fit_landmarks(&s->e, X, kernel, settings, &found));
     } else {
-        DKM_TRY(dkm_fitted_kernel_open(&s->e.fitted, ctx, X, dkm_kernel_text(kernel),
-                                       &settings->layout));
+        DKM_TRY(dkm_fitted_kernel_open(&s->e.fitted, ctx, X, kernel, &settings->layout));
         DKM_TRY(dkm_embedding_fit(&s->e, &eigen, &found));
     }
     kpca_describe(&s->e.fitted, &found, info);

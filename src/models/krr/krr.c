@@ -139,8 +139,7 @@ dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
     if (info)
         *info = (dkm_krr_info){0};
     DKM_REQUIRE(ctx, settings->solver == DKM_PATH_PCG && !settings->nystroem.all_centers,
-                DKM_ERR_ARG,
-                "inputs that are not kept are for the solver pcg with landmarks as centers");
+                DKM_ERR_ARG, "streamed inputs are for the solver pcg with landmarks as centers");
     DKM_AGREE(ctx, krr_check_fit(ctx, dkm_source_rows(X), Y, settings));
     DKM_TRY(dkm_krr_nystroem_fit(ctx, NULL, X, Y, kernel, settings, model, info));
 out:

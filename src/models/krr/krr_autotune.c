@@ -1,5 +1,5 @@
 /* Ways in the order of their worth: the exact factor, the exact system by iteration with its kernel
- * matrix kept or computed anew, landmarks as centers. The first that fits memory and time is taken.
+ * matrix stored or recomputed, landmarks as centers. The first that fits memory and time is taken.
  * Seconds follow from those of a kernel value and of an operation of gemm, which a calibration
  * gives or a short try: counts of operations are theirs, factors were seen on machines of a few
  * cores. */
@@ -88,28 +88,28 @@ static double triangle_bytes(const machine *w)
     return SPARE * 4.0 * m * m / 2.0 / dkm_ctx_size(w->ctx);
 }
 
-/* The kernel matrix, kept or computed in every step, and K_mn with its moments. */
-static double all_seconds(const machine *w, double n, int kept)
+/* The kernel matrix, stored or recomputed in every iteration, and K_mn with its moments. */
+static double all_seconds(const machine *w, double n, int stored)
 {
     double half = (double)w->m * (double)w->m / 2.0, values = (double)w->m * n;
 
-    return half * w->value * (kept ? 1.0 : STEPS) + values * w->value +
+    return half * w->value * (stored ? 1.0 : STEPS) + values * w->value +
            STEPS * step_seconds(w, half + values) / 2.0 + values * n / (2.0 * w->rate);
 }
 
 static dkm_status time_values(const dkm_data *X, const dkm_kernel *kernel, machine *w)
 {
     dkm_status status = DKM_OK;
-    dkm_idx count = dkm_data_rows(X) < SAMPLE ? dkm_data_rows(X) : SAMPLE, places[SAMPLE];
+    dkm_idx count = dkm_data_rows(X) < SAMPLE ? dkm_data_rows(X) : SAMPLE, indices[SAMPLE];
     dkm_grid *grid = NULL;
     dkm_data *some = NULL;
     dkm_prepared *prepared = NULL;
     dkm_dmat *K = NULL;
 
     for (dkm_idx k = 0; k < count; k++)
-        places[k] = k;
+        indices[k] = k;
     DKM_TRY(dkm_grid_create(w->ctx, 0, 0, &grid));
-    DKM_TRY(dkm_data_select(X, count, places, &some));
+    DKM_TRY(dkm_data_select(X, count, indices, &some));
     DKM_TRY(dkm_kernel_prepare(kernel, some, &prepared));
     w->value = INFINITY;
     for (int t = 0; t < TRIES; t++) {
@@ -209,7 +209,7 @@ static void krr_autotune_explain(const machine *w, way chosen, int fits, const d
 {
     static const char *const names[] = {
         [EXACT] = "the exact fit",
-        [KEPT] = "pcg with all inputs as centers, the kernel matrix kept,",
+        [KEPT] = "pcg with all inputs as centers, the kernel matrix stored,",
         [ANEW] = "pcg with all inputs as centers, the kernel matrix computed in every step,",
         [SOME] = "pcg"};
     double GiB = exact_bytes(w, s) * dkm_ctx_size(w->ctx) / 1073741824.0, n;

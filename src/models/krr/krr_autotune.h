@@ -13,7 +13,7 @@ int dkm_krr_autotune_needed(const dkm_krr_settings *settings);
  *  Collective. The exact fit is taken where its matrix fits the memory and, where a time is asked,
  *  what it would take fits that. Else all inputs are centers and the exact system is solved by
  *  iteration to a residual of 1e-2, or what was asked: with the lower triangle of the kernel matrix
- *  kept where that fits memory and time, or computed in every step where that fits a time asked.
+ *  stored where that fits memory and time, or recomputed in every iteration where that fits a time asked.
  *  Else landmarks: as many as were given, or the most that fit memory and time (10 sqrt(m) where no
  *  time is asked). Rates of the machine are those of the settings; what is missing is measured on a
  *  few kernel values and a small product, the best of several tries.

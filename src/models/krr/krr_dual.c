@@ -61,7 +61,7 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
 
     *model = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
-    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, dkm_kernel_text(kernel), &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, kernel, &settings->layout));
     DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings->center, &T));
     DKM_TRY(krr_dual_solve(s, settings, T, &path));
     dkm_krr_outputs_take(&s->outputs, settings, &path);

@@ -217,7 +217,7 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
 
     krr_read(s, gammas, &settings);
     DKM_REQUIRE(ctx, X || (dkm_settings_count(s, "kx") > 0 && settings.count > 0), DKM_ERR_ARG,
-                "inputs that are not kept need %skx and %sgamma: they are chosen from inputs in "
+                "streamed inputs need %skx and %sgamma: they are chosen from inputs in "
                 "memory",
                 s->prefix, s->prefix);
     DKM_TRY(krr_kernel(ctx, s, X ? dkm_data_type(X) : DKM_DENSE, X, &kx));

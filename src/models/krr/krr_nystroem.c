@@ -48,7 +48,7 @@ static dkm_status krr_nystroem_open_base(fitting *f, const dkm_data *X, const dk
     dkm_status status = DKM_OK;
     int all = f->settings->nystroem.all_centers;
 
-    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, all ? X : f->C, dkm_kernel_text(kernel),
+    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, all ? X : f->C, kernel,
                                    &f->settings->layout));
     if (all)
         DKM_TRY(dkm_kernel_prepare(f->s->fitted.kernel, f->C, &f->landmarks));

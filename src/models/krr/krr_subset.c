@@ -28,21 +28,20 @@ typedef struct reduction {
 static dkm_status krr_subset_open_base(reduction *f, const dkm_data *X, const dkm_kernel *kernel)
 {
     dkm_status status = DKM_OK;
-    dkm_idx *places = NULL;
+    dkm_idx *indices = NULL;
     dkm_data *C = NULL;
 
     dkm_phase_begin(f->ctx, "landmarks");
     f->n = f->settings->reduce;
     DKM_TRY(dkm_features_indices(X, kernel, f->settings->nystroem.choice, &f->settings->layout,
-                                 &f->n, &places));
-    DKM_TRY(dkm_data_select(X, f->n, places, &C));
-    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, C, dkm_kernel_text(kernel),
-                                   &f->settings->layout));
-    DKM_TRY(dkm_fitted_kernel_set_indices(&f->s->fitted, places));
+                                 &f->n, &indices));
+    DKM_TRY(dkm_data_select(X, f->n, indices, &C));
+    DKM_TRY(dkm_fitted_kernel_open(&f->s->fitted, f->ctx, C, kernel, &f->settings->layout));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&f->s->fitted, indices));
 out:
     dkm_phase_end(f->ctx);
     dkm_data_destroy(&C);
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return status;
 }
 

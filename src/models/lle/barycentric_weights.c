@@ -100,7 +100,7 @@ static void barycentric_weights_weigh(dkm_idx k, dkm_idx d, const double *x, con
 typedef struct batch {
     dkm_ctx *ctx;
     dkm_idx k, top, n; /* neighbors, how many are looked for, points of this rank */
-    dkm_idx *found, *places;
+    dkm_idx *found, *indices;
     double *distance, *G;
     dkm_objs near;
 } batch;
@@ -111,7 +111,7 @@ static dkm_local barycentric_weights_open_batch(batch *s)
 
     DKM_STEP(dkm_alloc(s->ctx, s->n * s->top, &s->found));
     DKM_STEP(dkm_alloc(s->ctx, s->n * s->top, &s->distance));
-    DKM_STEP(dkm_alloc(s->ctx, s->n * s->k, &s->places));
+    DKM_STEP(dkm_alloc(s->ctx, s->n * s->k, &s->indices));
     DKM_STEP(dkm_alloc(s->ctx, s->k * s->k, &s->G));
 out:
     return local;
@@ -121,7 +121,7 @@ static void barycentric_weights_close_batch(batch *s)
 {
     DKM_FREE(s->found);
     DKM_FREE(s->distance);
-    DKM_FREE(s->places);
+    DKM_FREE(s->indices);
     DKM_FREE(s->G);
     dkm_objs_clear(&s->near);
 }
@@ -130,10 +130,10 @@ static void barycentric_weights_close_batch(batch *s)
 static void leave_own(batch *s, dkm_idx first, int own)
 {
     for (dkm_idx i = 0; i < s->n; i++) {
-        dkm_idx kept = 0;
-        for (dkm_idx c = 0; c < s->top && kept < s->k; c++)
+        dkm_idx n_kept = 0;
+        for (dkm_idx c = 0; c < s->top && n_kept < s->k; c++)
             if (!own || s->found[i * s->top + c] != first + i)
-                s->places[i * s->k + kept++] = s->found[i * s->top + c];
+                s->indices[i * s->k + n_kept++] = s->found[i * s->top + c];
     }
 }
 
@@ -155,13 +155,13 @@ static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part
     DKM_AGREE(s.ctx, barycentric_weights_open_batch(&s));
     DKM_TRY(dkm_topk(part, &candidates, s.top, s.found, s.distance));
     leave_own(&s, first, own);
-    DKM_TRY(dkm_data_fetch(points_of(anchors), s.n * k, s.places, &s.near));
+    DKM_TRY(dkm_data_fetch(points_of(anchors), s.n * k, s.indices, &s.near));
     for (dkm_idx i = 0; i < s.n; i++) {
         double *mine = pairs + i * 2 * k;
         barycentric_weights_weigh(k, d, dkm_data_values_const(part) + i * d,
                                   s.near.values + i * k * d, ridge, s.G, mine + k);
         for (dkm_idx a = 0; a < k; a++)
-            mine[a] = (double)s.places[i * k + a];
+            mine[a] = (double)s.indices[i * k + a];
     }
 out:
     barycentric_weights_close_batch(&s);

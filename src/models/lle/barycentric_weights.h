@@ -19,12 +19,12 @@ void dkm_anchors_close(dkm_anchors *anchors);
 /** For each point its k nearest anchors and the weights, 1 in sum, whose combination of them is
  *  nearest to it.
  *
- *  Collective. Points come in stretches: memory does not grow with their number.
+ *  Collective. Points come in chunks: memory does not grow with their number.
  *
  *  @param[in]  Q      points, dense
  *  @param[in]  own    the points are the anchors: none is made of itself
  *  @param[in]  ridge  added to the diagonal of a point's local matrix, a part of its trace
- *  @param[out] pairs  for each point of this rank's slab k places and then k weights
+ *  @param[out] pairs  for each point of this rank's slab k indices and then k weights
  */
 DKM_NODISCARD dkm_status dkm_barycentric_weights(const dkm_anchors *anchors, const dkm_data *Q,
                                                  int own, dkm_idx k, double ridge, double *pairs);

@@ -70,7 +70,7 @@ static dkm_status lle_place(void *state, const dkm_data *X, dkm_data **Z)
     dkm_lle *s = state;
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx n = dkm_data_local_rows(X), k = s->k, p = s->p, *places = NULL;
+    dkm_idx n = dkm_data_local_rows(X), k = s->k, p = s->p, *indices = NULL;
     double *pairs = NULL;
     dkm_objs near = {0};
 
@@ -78,11 +78,11 @@ static dkm_status lle_place(void *state, const dkm_data *X, dkm_data **Z)
     dkm_phase_begin(ctx, "encode");
     DKM_AGREE(ctx, lle_check_points(s, X));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * 2 * k, &pairs));
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * k, &places));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * k, &indices));
     DKM_TRY(dkm_barycentric_weights(&s->anchors, X, 0, k, s->ridge, pairs));
     for (dkm_idx c = 0; c < n * k; c++)
-        places[c] = (dkm_idx)pairs[c / k * 2 * k + c % k];
-    DKM_TRY(dkm_data_fetch(s->U, n * k, places, &near));
+        indices[c] = (dkm_idx)pairs[c / k * 2 * k + c % k];
+    DKM_TRY(dkm_data_fetch(s->U, n * k, indices, &near));
     DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(X), p, Z));
     for (dkm_idx c = 0; c < n * k; c++)
         for (dkm_idx j = 0; j < p; j++)
@@ -91,7 +91,7 @@ static dkm_status lle_place(void *state, const dkm_data *X, dkm_data **Z)
 out:
     dkm_phase_end(ctx);
     dkm_objs_clear(&near);
-    DKM_FREE(places);
+    DKM_FREE(indices);
     DKM_FREE(pairs);
     return status;
 }

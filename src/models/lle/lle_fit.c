@@ -32,7 +32,7 @@ typedef struct fit {
     dkm_lle *s;
     dkm_ctx *ctx;
     dkm_idx m;
-    dkm_objs W; /* all rows: k places, then k weights */
+    dkm_objs W; /* all rows: k indices, then k weights */
     dkm_dmat *A;
     dkm_shifted_cholesky factor;
     dkm_multivec V;

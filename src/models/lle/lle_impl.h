@@ -25,7 +25,7 @@ void dkm_lle_close(void *state);
 
 /** U = W^+ V, and how well that was found. Collective.
  *
- *  @param[in] W  all rows on every rank: the places of k neighbors, then k weights
+ *  @param[in] W  all rows on every rank: the indices of k neighbors, then k weights
  *  @param[in] V  the embedding of the points, this rank's slab */
 DKM_NODISCARD dkm_status dkm_lle_cgls(dkm_lle *s, const dkm_objs *W, const dkm_multivec *V,
                                       dkm_lle_info *info);

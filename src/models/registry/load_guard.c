@@ -51,15 +51,15 @@ dkm_local dkm_loading_find(dkm_ctx *ctx, const char *named, char **found)
     const dkm_loading *model = dkm_ctx_lent(ctx, DKM_LENT_LOADING);
     const char *folder = dkm_ctx_lent(ctx, DKM_LENT_FOLDER), *name = plain_name(named);
     dkm_local local = DKM_LOCAL_OK;
-    int length, room;
+    int length, size;
 
     *found = NULL;
     if (!model)
         return dkm_strdup(ctx, named, found);
     length = folder ? (int)strlen(folder) : (int)(plain_name(model->path) - model->path);
-    room = length + (int)strlen(name) + 2;
-    DKM_STEP(dkm_calloc(ctx, room, found));
-    snprintf(*found, (size_t)room, "%.*s%s%s", length, folder ? folder : model->path,
+    size = length + (int)strlen(name) + 2;
+    DKM_STEP(dkm_calloc(ctx, size, found));
+    snprintf(*found, (size_t)size, "%.*s%s%s", length, folder ? folder : model->path,
              folder ? "/" : "", name);
     if (!*name || access(*found, R_OK) != 0)
         local = dkm_fail(ctx, DKM_ERR_IO,

@@ -1,5 +1,6 @@
 #include "core/alloc.h"
 #include "data/objects.h"
+#include "io/source_impl.h"
 #include "models/registry/method_impl.h"
 
 #define SVM_BASE    "svm_base"
@@ -172,21 +173,27 @@ static dkm_local check_able(const dkm_model *model, int able)
                     model->class->name);
 }
 
-dkm_status dkm_model_configure(dkm_model *model, dkm_preimage_settings *settings)
+dkm_status dkm_model_configure(dkm_model *model, const dkm_preimage_settings *settings)
 {
     dkm_status status = DKM_OK;
+    dkm_preimage_settings own = *settings;
 
+    own.candidates = own.candidates ? dkm_data_share(own.candidates) : NULL;
+    own.stream = own.stream ? dkm_source_share(own.stream) : NULL;
+    own.kz = NULL;
+    if (settings->kz)
+        DKM_TRY(dkm_kernel_clone(model->ctx, settings->kz, &own.kz));
     DKM_AGREE(model->ctx, check_able(model, model->class->configure != NULL));
     model->unconfigured = 1;
-    DKM_TRY(model->class->configure(model->state, settings, &model->decoded_type,
-                                    &model->decoded_cols));
+    DKM_TRY(
+        model->class->configure(model->state, &own, &model->decoded_type, &model->decoded_cols));
     model->unconfigured = 0;
     if (!model->class->predicts_coordinates) {
         model->output_type = model->decoded_type;
         model->output_cols = model->decoded_cols;
     }
 out:
-    dkm_preimage_settings_clear(settings);
+    dkm_preimage_settings_clear(&own);
     return status;
 }
 

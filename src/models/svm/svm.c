@@ -70,40 +70,39 @@ static int supports(const double *row, dkm_idx cols)
 }
 
 /* Places of all support vectors, on every rank. */
-static dkm_status svm_find_support(const dkm_krr_dual *s, const double *B, dkm_idx **places,
+static dkm_status svm_find_support(const dkm_krr_dual *s, const double *B, dkm_idx **indices,
                                    dkm_idx *count)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
     dkm_idx m = dkm_data_rows(s->fitted.X), first = dkm_data_local_first(s->fitted.X);
-    dkm_idx cols = s->outputs.encoder.cols, kept = 0;
+    dkm_idx cols = s->outputs.encoder.cols, n_kept = 0;
 
     *count = 0;
-    DKM_AGREE(ctx, dkm_calloc(ctx, m, places));
+    DKM_AGREE(ctx, dkm_calloc(ctx, m, indices));
     for (dkm_idx i = 0; i < dkm_data_local_rows(s->fitted.X); i++)
-        (*places)[first + i] = supports(B + i * cols, cols);
-    MPI_Allreduce(MPI_IN_PLACE, *places, (int)m, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+        (*indices)[first + i] = supports(B + i * cols, cols);
+    MPI_Allreduce(MPI_IN_PLACE, *indices, (int)m, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx i = 0; i < m; i++)
-        if ((*places)[i])
-            (*places)[kept++] = i;
-    *count = kept;
+        if ((*indices)[i])
+            (*indices)[n_kept++] = i;
+    *count = n_kept;
 out:
     return status;
 }
 
 /* The fitted kernel anew on the inputs and the rows of coefficients named. */
-static dkm_status svm_keep_support(dkm_krr_dual *s, dkm_idx count, const dkm_idx *places,
+static dkm_status svm_keep_support(dkm_krr_dual *s, dkm_idx count, const dkm_idx *indices,
                                    const dkm_layout *layout, dkm_data **B)
 {
     dkm_status status = DKM_OK;
     dkm_fitted_kernel small = {0};
     dkm_data *X = NULL, *rows = NULL;
 
-    DKM_TRY(dkm_data_select(s->fitted.X, count, places, &X));
-    DKM_TRY(dkm_data_select(*B, count, places, &rows));
-    DKM_TRY(dkm_fitted_kernel_open(&small, s->fitted.ctx, X, dkm_kernel_text(s->fitted.kernel),
-                                   layout));
-    DKM_TRY(dkm_fitted_kernel_set_indices(&small, places));
+    DKM_TRY(dkm_data_select(s->fitted.X, count, indices, &X));
+    DKM_TRY(dkm_data_select(*B, count, indices, &rows));
+    DKM_TRY(dkm_fitted_kernel_open(&small, s->fitted.ctx, X, s->fitted.kernel, layout));
+    DKM_TRY(dkm_fitted_kernel_set_indices(&small, indices));
     dkm_fitted_kernel_close(&s->fitted);
     s->fitted = small;
     small = (dkm_fitted_kernel){0};
@@ -122,20 +121,20 @@ static dkm_status svm_hand_over(dkm_krr_dual *s, const double *B, const dkm_layo
                                 dkm_idx *support)
 {
     dkm_status status = DKM_OK;
-    dkm_idx cols = s->outputs.encoder.cols, *places = NULL;
+    dkm_idx cols = s->outputs.encoder.cols, *indices = NULL;
     dkm_data *rows = NULL;
 
-    DKM_TRY(svm_find_support(s, B, &places, support));
+    DKM_TRY(svm_find_support(s, B, &indices, support));
     DKM_TRY(dkm_data_create_dense(s->fitted.ctx, dkm_data_rows(s->fitted.X), cols, &rows));
     memcpy(dkm_data_values(rows), B, (size_t)(dkm_data_local_rows(rows) * cols) * sizeof *B);
     if (!dkm_kernel_needs_training_set(s->fitted.kernel))
-        DKM_TRY(svm_keep_support(s, *support, places, layout, &rows));
+        DKM_TRY(svm_keep_support(s, *support, indices, layout, &rows));
     DKM_TRY(dkm_dmat_create(s->fitted.grid, dkm_data_rows(rows), cols, s->fitted.nb, s->fitted.nb,
                             DKM_F64, &s->B));
     DKM_TRY(dkm_dmat_from_rows(s->B, dkm_data_values_const(rows)));
 out:
     dkm_data_destroy(&rows);
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return status;
 }
 
@@ -151,7 +150,7 @@ dkm_status dkm_svm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
     DKM_AGREE(ctx, svm_check_fit(ctx, X, Y, settings));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->outputs.gamma = 1.0 / settings->margin.C;
-    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, dkm_kernel_text(kernel), &settings->layout));
+    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, kernel, &settings->layout));
     DKM_TRY(svm_solve(s, Y, settings, &B));
     DKM_TRY(svm_hand_over(s, B, &settings->layout, &support));
     if (info)

@@ -15,7 +15,7 @@ from ._model import Model, first_of, restore
 # What every estimator takes beside the settings of its method.
 COMMON = [("grid", None), ("block", None), ("random_state", None), ("threads", None), ("x_type", None),
           ("comm", None), ("replicated", None), ("progress", None)]
-# How scikit-learn's kernels are told apart.
+# How scikit-learn's kernels are distinguished.
 KERNEL = [("gamma", None), ("degree", 3), ("coef0", 1), ("kernel_params", None)]
 
 PARAMETERS = """
@@ -231,9 +231,9 @@ class Estimator(BaseEstimator):
     def _finish(self, ctx, model, report, X):
         with ctx.agree():
             pass
-        self.report_, told = _settings.report_of(report)
+        self.report_, messages = _settings.report_of(report)
         report.close()
-        for text in told:
+        for text in messages:
             warnings.warn(text, FitWarning, stacklevel=4)
         self._model = model
         self._content = None
@@ -414,7 +414,7 @@ class ClassesOutputs:
         return to_data(ctx, labels, "labels", "y", self._same)
 
     def _named(self):
-        """Whether the model, and its file, have the classes themselves: integers. Else their places."""
+        """Whether the model, and its file, have the classes themselves: integers. Else their indices."""
         return self.classes_.dtype.kind in "iu"
 
     def predict(self, X):

@@ -290,7 +290,7 @@ class KernelExtension(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
             K = problem.square()
         features, F = self._features(ctx, problem, data)
         with K, features, F:
-            ctx.call("dkm_extend_fit", K.pointer, features.out, F.pointer, ct.byref(settings), model.out,
+            ctx.call("dkm_extend_fit", K.pointer, features.pointer, F.pointer, ct.byref(settings), model.out,
                      ct.byref(info))
         model.keep = [data.keep]
         self.report_ = {name: getattr(info, name) for name, _ in info._fields_}

@@ -178,7 +178,7 @@ FUNCTIONS = {
     "dkm_features_lle": (ct.c_int, [pointer, idx, ct.c_double, to_pointer, to_pointer]),
     "dkm_features_apply": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_features_destroy": (None, [to_pointer]),
-    "dkm_extend_fit": (ct.c_int, [pointer, to_pointer, pointer, ct.POINTER(ExtrapolateSettings),
+    "dkm_extend_fit": (ct.c_int, [pointer, pointer, pointer, ct.POINTER(ExtrapolateSettings),
                                   to_pointer, ct.POINTER(ExtrapolateInfo)]),
     "dkm_extend_coordinates": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_lle_fit": (ct.c_int, [pointer, pointer, ct.POINTER(LleSettings), to_pointer, to_pointer,
@@ -222,19 +222,19 @@ def _places():
     if os.environ.get("DKMAP_LIBRARY"):
         return [os.environ["DKMAP_LIBRARY"]]
     here = pathlib.Path(__file__).resolve().parent
-    places = []
+    candidates = []
     for parent in list(here.parents)[:5]:  # PREFIX/lib/python3.x/site-packages/dkmap
         if parent != pathlib.Path(parent.anchor):
-            places += _below(parent)
+            candidates += _below(parent)
     command = shutil.which("dkmap")
     if command:
         folder = os.path.dirname(os.path.realpath(command))
-        places += _below(os.path.dirname(folder)) + _below(folder)
-    places.append(f"libdkmap.so.{VERSION[0]}.{VERSION[1]}")  # where the loader looks
+        candidates += _below(os.path.dirname(folder)) + _below(folder)
+    candidates.append(f"libdkmap.so.{VERSION[0]}.{VERSION[1]}")  # where the loader looks
     default = here / "default_library.txt"
     if default.exists():
-        places.append(default.read_text().strip())
-    return places
+        candidates.append(default.read_text().strip())
+    return candidates
 
 
 def _load():

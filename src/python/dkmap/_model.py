@@ -29,14 +29,15 @@ class Model:
                 raise ValueError(f"preimage is one of {', '.join(PREIMAGES)}, not {preimage!r}")
             settings = PreimageSettings(method=PREIMAGES.index(preimage), top=top or 0,
                                         neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z)
+        kernel, data = Handle("kernel"), Handle("data")
         if kz is not None:
             kernel = ctx.create("kernel", "dkm_kernel_parse", ctx.pointer, encode(kz))
-            settings.kz, kernel.pointer = kernel.pointer, ct.c_void_p()
         if candidates is not None:
             data = to_data(ctx, candidates, name="candidates")
             self.handle.keep += data.keep if isinstance(data.keep, list) else [data.keep]
-            settings.candidates, data.pointer = data.pointer, ct.c_void_p()
-        ctx.call("dkm_model_configure", self.handle.pointer, ct.byref(settings))
+        with kernel, data:
+            settings.kz, settings.candidates = kernel.pointer, data.pointer
+            ctx.call("dkm_model_configure", self.handle.pointer, ct.byref(settings))
 
     def apply(self, function, objects, type_name=None, name="X", replicated=False):
         """Map objects, some at a time so that memory stays bounded, and join what comes out."""

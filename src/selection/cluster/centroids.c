@@ -23,7 +23,7 @@ static int bits_of(dkm_idx m)
 /* The largest magnitude of each column becomes the power of two to multiply it with. */
 static void find_scale(dkm_centroids *c, const dkm_data *X)
 {
-    int room = 62 - bits_of(X->m);
+    int headroom = 62 - bits_of(X->m);
 
     for (dkm_idx i = 0; i < X->mine.n; i++)
         for (dkm_idx j = 0; j < c->d; j++)
@@ -33,7 +33,8 @@ static void find_scale(dkm_centroids *c, const dkm_data *X)
         double largest = c->scale[j], error;
         int exponent = 0;
         (void)frexp(largest, &exponent);
-        c->scale[j] = ldexp(1.0, room - exponent < LARGEST_STEP ? room - exponent : LARGEST_STEP);
+        c->scale[j] =
+            ldexp(1.0, headroom - exponent < LARGEST_STEP ? headroom - exponent : LARGEST_STEP);
         error = 2.0 / c->scale[j] + 4.0 * DBL_EPSILON * largest;
         c->noise += error * error;
     }

@@ -10,7 +10,7 @@
 #include "selection/cv/cv_tally.h"
 #include "selection/metrics/losses.h"
 
-#define FEW 4 /* units with room for less at once are not worth their while */
+#define FEW 4 /* fewer units than that at once are not worth their while */
 
 typedef struct run {
     dkm_ctx *ctx;
@@ -21,13 +21,13 @@ typedef struct run {
     dkm_cv_grams grams;
     dkm_cv_group group;
     dkm_cv_worker worker;
-    dkm_cv_checkpoint kept;
+    dkm_cv_checkpoint checkpoint;
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
     dkm_idx done, total;
-    dkm_idx parts, room; /* of the settings; units that share something, at once, or 0 */
-    dkm_cv_tally *tally; /* one a point */
-    double *means;       /* losses, one a point */
-    double *inner;       /* nested: sums of losses, folds x points */
+    dkm_idx parts, units_at_once; /* of the settings; units that share something, at once, or 0 */
+    dkm_cv_tally *tally;          /* one a point */
+    double *means;                /* losses, one a point */
+    double *inner;                /* nested: sums of losses, folds x points */
 } run;
 
 static void cv_close_run(run *r)
@@ -35,7 +35,7 @@ static void cv_close_run(run *r)
     DKM_FREE(r->inner);
     DKM_FREE(r->means);
     DKM_FREE(r->tally);
-    dkm_cv_checkpoint_close(&r->kept);
+    dkm_cv_checkpoint_close(&r->checkpoint);
     dkm_cv_worker_close(&r->worker);
     dkm_cv_group_close(&r->group);
     dkm_cv_grams_close(&r->grams);
@@ -91,7 +91,7 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_cell_id *plac
                         .sums = sums,
                         .fold = r->folds.of,
                         .splits = splits,
-                        .room = splits > 1 ? r->room : 0,
+                        .units_at_once = splits > 1 ? r->units_at_once : 0,
                         .done = r->done,
                         .total = r->total};
     dkm_status status = DKM_OK;
@@ -103,7 +103,7 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_cell_id *plac
         dkm_cv_grams_drop(&r->group, wanted);
     DKM_TRY(dkm_cv_grams_bring(&r->grams, r->problem, r->grid, &r->group, wanted));
     dkm_phase_begin(r->ctx, "folds");
-    checkpointer = dkm_checkpointer_pause(r->ctx); /* cells are kept whole */
+    checkpointer = dkm_checkpointer_pause(r->ctx); /* cells are checkpointed as units */
     status = dkm_cv_agree(r->ctx, &r->group, dkm_cv_work_through(&r->worker, &list, first, last));
     dkm_checkpointer_resume(r->ctx, checkpointer);
     dkm_phase_end(r->ctx);
@@ -144,12 +144,12 @@ static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * cells * p->settings, &sums));
-    if (r->room)
+    if (r->units_at_once)
         dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, place);
     else
         dkm_cv_schedule_cells(p, &r->grams, first, last, place);
-    DKM_TRY(dkm_cv_checkpoint_run(&r->kept, cells, r->room ? dkm_cv_splits(p) : 1, place, sums,
-                                  do_cells, r));
+    DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, cells, r->units_at_once ? dkm_cv_splits(p) : 1,
+                                  place, sums, do_cells, r));
     tally_cells(r, cells, place, sums);
 out:
     DKM_FREE(sums);
@@ -173,7 +173,7 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *
             if (chosen / settings % r->group.count == g)
                 place[k++] = (dkm_cv_cell_id){chosen / settings, a, -1, chosen % settings, -1, 1};
         }
-    DKM_TRY(dkm_cv_checkpoint_run(&r->kept, n, 1, place, sums, do_cells, r));
+    DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, n, 1, place, sums, do_cells, r));
     for (k = 0; k < n; k++) {
         const double *sum = sums + 2 * (k * settings + place[k].only);
         dkm_cv_tally_add(outer, sum, dkm_cv_tested(&r->folds, place[k]));
@@ -261,25 +261,25 @@ out:
 }
 
 /* Whether settings in so many parts are worked out once for all splits: a unit at a time with what
- * was learned of the outputs kept for every split, or as many units as fit, split by split.
- * Returns how many splits are kept. */
+ * was learned of the outputs stored for every split, or as many units as fit, split by split.
+ * Returns how many splits are held. */
 static dkm_idx share_over_splits(run *r, dkm_idx parts)
 {
     const dkm_cv_problem *p = r->problem;
     dkm_idx units = (p->kernels * parts + r->group.count - 1) / r->group.count;
-    dkm_idx least = units < FEW ? units : FEW, splits = dkm_cv_splits(p), kept, room;
+    dkm_idx least = units < FEW ? units : FEW, splits = dkm_cv_splits(p), held, fitting;
     double m = (double)r->folds.m, state = p->method->state_bytes(p, m);
 
-    kept = 2 + (dkm_idx)ceil((double)splits * state / (8.0 * m * m));
-    if (dkm_cv_split_capacity(r->ctx, &r->group, r->folds.m, r->capacity, kept) == kept) {
+    held = 2 + (dkm_idx)ceil((double)splits * state / (8.0 * m * m));
+    if (dkm_cv_split_capacity(r->ctx, &r->group, r->folds.m, r->capacity, held) == held) {
         r->parts = parts;
-        r->room = 1;
+        r->units_at_once = 1;
         return splits;
     }
-    room = dkm_cv_split_capacity(r->ctx, &r->group, r->folds.m, r->capacity, 2 * units) / 2;
-    if (room > 0 && room >= least) {
+    fitting = dkm_cv_split_capacity(r->ctx, &r->group, r->folds.m, r->capacity, 2 * units) / 2;
+    if (fitting > 0 && fitting >= least) {
         r->parts = parts;
-        r->room = room;
+        r->units_at_once = fitting;
     }
     return 1;
 }
@@ -296,7 +296,7 @@ static dkm_status form_groups(run *r)
     DKM_TRY(dkm_cv_choose_groups(r->ctx, p, cells, r->grams.count, &groups));
     DKM_TRY(dkm_cv_group_open(&r->group, r->ctx, p, groups, r->grams.count));
     DKM_TRY(dkm_cv_capacity(r->ctx, &r->group, r->folds.m, r->grams.count, &r->capacity));
-    DKM_TRY(dkm_cv_checkpoint_open(&r->kept, r->ctx, p, groups));
+    DKM_TRY(dkm_cv_checkpoint_open(&r->checkpoint, r->ctx, p, groups));
     if (groups == dkm_ctx_size(r->ctx) && p->method->parts && dkm_cv_splits(p) > 1)
         parts = p->method->parts(p, groups);
     r->worker.cell.problem = p;

@@ -70,7 +70,7 @@ static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx place)
     return place < 0 ? NULL : w->cell.group->gram[place];
 }
 
-/* Where a split is kept. */
+/* The slot that holds a split. */
 static dkm_cv_split *split_of(const dkm_cv_worker *w, dkm_cv_cell_id place)
 {
     dkm_idx inner = w->cell.problem->inner;

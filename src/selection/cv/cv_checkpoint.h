@@ -1,6 +1,6 @@
 /** @file cv_checkpoint.h  The cells of a cross-validation that are done, for a run that goes on.
  *
- *  What is kept is a table of sums by kernel, split and setting: it depends neither on the order in
+ *  What is stored is a table of sums by kernel, split and setting: it depends neither on the order in
  *  which cells are done nor on the number of ranks.
  */
 #ifndef DKMAP_SELECTION_CV_CV_CHECKPOINT_H
@@ -20,9 +20,9 @@ typedef struct dkm_cv_checkpoint {
 
 /** Look for what a run before has done. Collective; dkm_cv_checkpoint_close() frees, also after a
  *  failure. */
-DKM_NODISCARD dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *kept, dkm_ctx *ctx,
+DKM_NODISCARD dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *checkpoint, dkm_ctx *ctx,
                                                 const dkm_cv_problem *problem, int groups);
-void dkm_cv_checkpoint_close(dkm_cv_checkpoint *kept);
+void dkm_cv_checkpoint_close(dkm_cv_checkpoint *checkpoint);
 
 /** Does cells and brings their sums to every rank. */
 typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id *place,
@@ -33,8 +33,8 @@ typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id 
  *  @param[in]  unit  cells that must stay together, one after the other
  *  @param[out] sums  two per setting and cell, zero at first
  *  @return DKM_OK; DKM_ERR_STOPPED when the run is to end; what @p work returns */
-DKM_NODISCARD dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *kept, dkm_idx cells, dkm_idx unit,
-                                               const dkm_cv_cell_id *place, double *sums,
-                                               dkm_cv_do work, void *user);
+DKM_NODISCARD dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *checkpoint, dkm_idx cells,
+                                               dkm_idx unit, const dkm_cv_cell_id *place,
+                                               double *sums, dkm_cv_do work, void *user);
 
 #endif

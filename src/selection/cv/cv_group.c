@@ -109,12 +109,12 @@ dkm_idx dkm_cv_split_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m
                               dkm_idx most)
 {
     int size = dkm_ctx_size(ctx);
-    dkm_idx room = most;
+    dkm_idx fitting = most;
 
-    while (room > 0 &&
-           !dkm_memory_fits(ctx, bytes_with((double)m, held + room, size, group->count)))
-        room /= 2;
-    return room;
+    while (fitting > 0 &&
+           !dkm_memory_fits(ctx, bytes_with((double)m, held + fitting, size, group->count)))
+        fitting /= 2;
+    return fitting;
 }
 
 static void cv_group_forward(void *user, dkm_level level, const char *text)

@@ -51,7 +51,7 @@ DKM_NODISCARD dkm_status dkm_cv_group_copy(const dkm_cv_group *group, int wanted
                                            const dkm_data *all, dkm_data **copy);
 
 /** The distinct kernels of a problem: place[2 k] and place[2 k + 1] are where the Gram matrices of
- *  inputs and outputs of kernel k are kept, -1 where the method wants none. */
+ *  inputs and outputs of kernel k are stored, -1 where the method wants none. */
 typedef struct dkm_cv_grams {
     dkm_idx count;
     const dkm_kernel **kernel;

@@ -144,7 +144,7 @@ DKM_NODISCARD dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_dat
 typedef struct dkm_cv_worker {
     dkm_cv_cell cell;
     const dkm_cv_grams *grams;
-    dkm_idx splits; /**< that are kept ready at once */
+    dkm_idx splits; /**< that are held ready at once */
     dkm_cv_split *split;
     dkm_cv_lowrank lowrank;
     dkm_idx base_place; /**< the output kernel it is of */
@@ -153,7 +153,7 @@ typedef struct dkm_cv_worker {
                     they share nothing */
 } dkm_cv_worker;
 
-/** Begin, with so many splits kept ready at once. Local; dkm_cv_worker_close() frees, also after a
+/** Begin, with so many splits held ready at once. Local; dkm_cv_worker_close() frees, also after a
  *  failure. */
 DKM_NODISCARD dkm_local dkm_cv_worker_open(dkm_cv_worker *worker, dkm_ctx *ctx, dkm_idx splits);
 
@@ -183,10 +183,10 @@ dkm_idx dkm_cv_batch_end(const dkm_cv_problem *problem, const dkm_cv_grams *gram
 typedef struct dkm_cv_list {
     dkm_ctx *ctx; /**< that progress is reported to */
     const dkm_cv_cell_id *place;
-    double *sums;        /**< 2 x settings a cell */
-    const dkm_idx *fold; /**< the `of` of the problem's folds */
-    dkm_idx splits;      /**< cells of a unit, which follow each other and share something */
-    dkm_idx room;        /**< units that may hold what they share at once; 0: nothing is shared */
+    double *sums;          /**< 2 x settings a cell */
+    const dkm_idx *fold;   /**< the `of` of the problem's folds */
+    dkm_idx splits;        /**< cells of a unit, which follow each other and share something */
+    dkm_idx units_at_once; /**< units that may hold what they share at once; 0: nothing is shared */
     dkm_idx done, total;
 } dkm_cv_list;
 

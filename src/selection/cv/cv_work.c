@@ -1,5 +1,5 @@
 /* A group's way through its cells. Where cells of a kernel and a part of the settings share what is
- * worked out once, they are a unit: units are taken a few at a time, as many as there is room for,
+ * worked out once, they are a unit: units are taken a few at a time, as many as memory holds,
  * and split by split, so that what is learned of the outputs serves all of them. */
 #include "core/alloc.h"
 #include "selection/cv/cv_impl.h"
@@ -38,7 +38,7 @@ out:
 
 dkm_status dkm_cv_work_through(dkm_cv_worker *w, dkm_cv_list *list, dkm_idx first, dkm_idx last)
 {
-    dkm_idx step = list->room * list->splits;
+    dkm_idx step = list->units_at_once * list->splits;
     dkm_status status = DKM_OK;
 
     dkm_progress(list->ctx, (double)list->done, (double)list->total);

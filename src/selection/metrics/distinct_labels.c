@@ -17,13 +17,13 @@ static int distinct_labels_compare(const void *a, const void *b)
 /* Sort and keep one of each; returns how many there are. */
 static dkm_idx distinct_labels_sort_unique(dkm_idx *numbers, dkm_idx count)
 {
-    dkm_idx kept = 0;
+    dkm_idx n_kept = 0;
 
     qsort(numbers, (size_t)count, sizeof *numbers, distinct_labels_compare);
     for (dkm_idx k = 0; k < count; k++)
-        if (kept == 0 || numbers[k] != numbers[kept - 1])
-            numbers[kept++] = numbers[k];
-    return kept;
+        if (n_kept == 0 || numbers[k] != numbers[n_kept - 1])
+            numbers[n_kept++] = numbers[k];
+    return n_kept;
 }
 
 static dkm_idx item_count(const dkm_data *data)
@@ -56,7 +56,7 @@ out:
     return local;
 }
 
-/* Where each rank's part goes, and room for all of them. */
+/* Where each rank's part goes, and memory for all of them. */
 static dkm_local distinct_labels_plan_gather(dkm_ctx *ctx, const int *counts, int *starts,
                                              dkm_distinct *all)
 {

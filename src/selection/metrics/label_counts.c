@@ -150,6 +150,19 @@ double dkm_label_ratio_macro(const dkm_label_counts *c, double truth_weight, dou
     return ratio(sum, (double)c->labels);
 }
 
+void dkm_label_ratio_examples(const dkm_data *truth, const dkm_data *pred, double truth_weight,
+                              double pred_weight, double *ratios)
+{
+    const dkm_objs *y = &truth->mine, *p = &pred->mine;
+
+    for (dkm_idx i = 0; i < y->n; i++) {
+        dkm_idx n = y->start[i + 1] - y->start[i], m = p->start[i + 1] - p->start[i];
+        double both =
+            (double)dkm_label_sets_common(y->col + y->start[i], n, p->col + p->start[i], m);
+        ratios[i] = ratio(both, truth_weight * (double)n + pred_weight * (double)m);
+    }
+}
+
 dkm_idx dkm_label_sets_common(const dkm_idx *a, dkm_idx n, const dkm_idx *b, dkm_idx m)
 {
     dkm_idx i = 0, j = 0, both = 0;

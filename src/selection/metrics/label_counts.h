@@ -37,6 +37,10 @@ void dkm_label_counts_clear(dkm_label_counts *counts);
 double dkm_label_ratio_micro(const dkm_label_counts *c, double truth_weight, double pred_weight);
 double dkm_label_ratio_macro(const dkm_label_counts *c, double truth_weight, double pred_weight);
 
+/** The same of every example of this rank, given as label sets. Local. */
+void dkm_label_ratio_examples(const dkm_data *truth, const dkm_data *pred, double truth_weight,
+                              double pred_weight, double *ratios);
+
 /** Entries that two ascending lists have in common. Local. */
 dkm_idx dkm_label_sets_common(const dkm_idx *a, dkm_idx n, const dkm_idx *b, dkm_idx m);
 

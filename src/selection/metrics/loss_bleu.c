@@ -55,12 +55,12 @@ static dkm_local add_pairs(const dkm_data *truth, const dkm_data *pred, double *
     const dkm_objs *y = &truth->mine, *p = &pred->mine;
     dkm_local local = DKM_LOCAL_OK;
     uint64_t *work = NULL;
-    dkm_idx room = 0;
+    dkm_idx length = 0;
 
     for (dkm_idx i = 0; i < y->n; i++)
-        if (dkm_loss_length(y, i) + dkm_loss_length(p, i) > room)
-            room = dkm_loss_length(y, i) + dkm_loss_length(p, i);
-    DKM_STEP(dkm_alloc(truth->ctx, 2 * room, &work));
+        if (dkm_loss_length(y, i) + dkm_loss_length(p, i) > length)
+            length = dkm_loss_length(y, i) + dkm_loss_length(p, i);
+    DKM_STEP(dkm_alloc(truth->ctx, 2 * length, &work));
     for (dkm_idx i = 0; i < y->n; i++)
         add_pair(y, p, i, work, sums);
 out:

@@ -17,15 +17,8 @@ static double recall_macro(const dkm_label_counts *c)
 static dkm_local recall_examples(const dkm_data *truth, const dkm_data *pred, dkm_idx labels,
                                  double *losses)
 {
-    const dkm_objs *y = &truth->mine, *p = &pred->mine;
-
     (void)labels;
-    for (dkm_idx i = 0; i < y->n; i++) {
-        dkm_idx n = dkm_loss_length(y, i), m = dkm_loss_length(p, i);
-        double both =
-            (double)dkm_label_sets_common(y->col + y->start[i], n, p->col + p->start[i], m);
-        losses[i] = both > 0 ? both / (double)n : 0.0;
-    }
+    dkm_label_ratio_examples(truth, pred, 1.0, 0.0, losses);
     return DKM_LOCAL_OK;
 }
 

@@ -62,7 +62,7 @@ static dkm_local score_check_pair(const dkm_data *truth, const dkm_data *pred, d
     return DKM_LOCAL_OK;
 }
 
-/* The column of each class: the class itself where all are numbers of columns; else their places,
+/* The column of each class: the class itself where all are numbers of columns; else their indices,
  * where there are as many as columns; of one column, the one that is looked for of two. */
 static dkm_local class_columns(const dkm_data *truth, dkm_idx d, const dkm_distinct *distinct)
 {

@@ -177,7 +177,7 @@ static dkm_status lanczos_solve_large_block(run *r, dkm_idx p, int *converged)
     r->vectors = (dkm_multivec){0};
     DKM_TRY(lanczos_solve(r, p, dkm_block_lanczos_small_block(p), &start, &o));
     if (o.clustered && !block_fits(r, p, dkm_block_lanczos_large_block(p))) {
-        dkm_log(r->ctx, DKM_DEBUG, "a multiple eigenvalue: no room for wider blocks");
+        dkm_log(r->ctx, DKM_DEBUG, "a multiple eigenvalue: no memory for wider blocks");
         o.converged = 0;
     } else if (o.clustered) {
         dkm_log(r->ctx, DKM_DEBUG, "a multiple eigenvalue: going over it with wider blocks");
@@ -191,10 +191,10 @@ out:
 
 static void swap_doubles(double *a, double *b)
 {
-    double kept = *a;
+    double swapped = *a;
 
     *a = *b;
-    *b = kept;
+    *b = swapped;
 }
 
 /* The last p columns of Z and their eigenvalues, the last of them first. */

@@ -1,5 +1,5 @@
 /** @file eigen_checkpoint.h  Eigenpairs computed, where dkm_eigen_leading() does not find them
- * kept. */
+ * stored. */
 #ifndef DKMAP_SOLVERS_EIGEN_EIGEN_CHECKPOINT_H
 #define DKMAP_SOLVERS_EIGEN_EIGEN_CHECKPOINT_H
 

@@ -44,7 +44,7 @@ typedef struct work {
     dkm_idx m, n, r, t;
     double *C;      /* n x r, column-major */
     dkm_multivec V; /* m x r */
-    double *A;      /* r x r: vectors of A in its columns, those that are kept first */
+    double *A;      /* r x r: vectors of A in its columns, those that are retained first */
     double *a;      /* r values of A beside them */
     double *root;   /* n x t, row-major */
     const dkm_extrapolate_settings *settings;
@@ -229,7 +229,7 @@ out:
     return status;
 }
 
-/* root = C B sqrt(a) for the directions that are kept; values of A ascend. */
+/* root = C B sqrt(a) for the directions that are retained; values of A ascend. */
 static dkm_status extrapolate_root(work *w)
 {
     dkm_status status = DKM_OK;
@@ -254,7 +254,7 @@ static dkm_status extrapolate_residual(work *w)
 {
     dkm_status status = DKM_OK;
     dkm_idx nb = dkm_dmat_row_block(w->K);
-    double trace = dkm_dmat_mean_diagonal(w->K) * (double)w->m, norm, kept;
+    double trace = dkm_dmat_mean_diagonal(w->K) * (double)w->m, norm, retained;
     dkm_multivec Z = {0};
     dkm_dmat *D = NULL;
 
@@ -265,14 +265,14 @@ static dkm_status extrapolate_residual(work *w)
     dkm_blas_gemm(DKM_F64, 'N', 'N', w->t, Z.n, w->n, 1.0, w->root, w->t > 0 ? w->t : 1, w->F.a,
                   w->n, 0.0, Z.a, w->t > 0 ? w->t : 1);
     Z.cols = w->t;
-    kept = dkm_multivec_norm(&Z);
+    retained = dkm_multivec_norm(&Z);
     DKM_TRY(dkm_dmat_create_like(w->K, w->t, nb, DKM_F64, &D));
     DKM_TRY(dkm_dmat_from_rows(D, Z.a));
     if (w->t > 0)
         dkm_la_syrk('N', -1.0, D, 1.0, w->K);
     DKM_TRY(dkm_dmat_symmetrize('L', w->K));
     w->info.residual = norm > 0 ? dkm_dmat_norm(w->K) / norm : 0.0;
-    w->info.explained = trace > 0 ? kept * kept / trace : 1.0;
+    w->info.explained = trace > 0 ? retained * retained / trace : 1.0;
 out:
     dkm_phase_end(w->ctx);
     dkm_dmat_destroy(&D);

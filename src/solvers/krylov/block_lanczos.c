@@ -292,7 +292,7 @@ static void lanczos_set_diagonal(dkm_block_lanczos_run *k, dkm_idx count)
     }
 }
 
-/* Go on from the leading Ritz vectors alone; @p scratch has room for them. */
+/* Go on from the leading Ritz vectors alone; @p scratch has space for them. */
 static void lanczos_restart(dkm_block_lanczos_run *k, dkm_multivec *scratch)
 {
     dkm_idx s = k->V.cols, count = lanczos_restart_size(k);

@@ -42,12 +42,12 @@ double dkm_krylov_bytes(dkm_idx m, int size, dkm_idx components, dkm_idx block);
 /** Find the leading pairs.
  *
  *  Collective. Starts from @p start when it holds columns, else from random ones. A block of b
- *  columns finds b copies of a multiple eigenvalue; the outcome tells when there may be more.
+ *  columns finds b copies of a multiple eigenvalue; the outcome says when there may be more.
  *  Between two rounds the basis, its products and the next block are the state: a safe
  *  point to stop and go on from.
  *
- *  @param[out] values   room for @p components numbers, largest first
- *  @param[out] vectors  initialized with room for as many columns
+ *  @param[out] values   space for @p components numbers, largest first
+ *  @param[out] vectors  initialized with space for as many columns
  *  @return DKM_OK, also when not converged (see @p outcome); DKM_ERR_MEMORY, also when a node
  *          cannot hold dkm_krylov_bytes(); what the operator returns
  */

@@ -55,7 +55,7 @@ static dkm_status lanczos_load(dkm_block_lanczos_run *k, const dkm_archive *stat
 
     DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(fields)));
     DKM_REQUIRE(k->ctx, k->V.cols <= k->V.ld && k->W.cols <= k->W.ld && k->Q.cols <= k->Q.ld,
-                DKM_ERR_FORMAT, "a checkpoint with a basis of %lld columns where %lld have room",
+                DKM_ERR_FORMAT, "a checkpoint with a basis of %lld columns where %lld fit",
                 (long long)k->V.cols, (long long)k->V.ld);
     dkm_state_field basis[] = {BASIS_FIELDS(k)};
     DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(basis)));

@@ -21,7 +21,7 @@ typedef struct dkm_pcg_settings {
     double worth;       /**< steps beyond which another method is faster: a run that would take more
                              from where it is, at the rate so far, is given up; 0: never */
     dkm_multivec *left; /**< may be NULL; takes Y - A X as measured at the end */
-    double *history;    /**< may be NULL; room for max_steps residuals, as carried along */
+    double *history;    /**< may be NULL; space for max_steps residuals, as carried along */
     const char *stage;  /**< may be NULL; the operator and all it depends on, where states of steps
                              are saved */
     dkm_precision precision; /**< of the right-hand sides, to tell those of two states apart */
@@ -38,7 +38,7 @@ typedef struct dkm_pcg_outcome {
  *  long, or the steps are used up; the caller judges the outcome.
  *
  *  @param[in]  Y  right-hand sides
- *  @param[out] X  initialized with room for as many columns
+ *  @param[out] X  initialized with space for as many columns
  */
 DKM_NODISCARD dkm_status dkm_pcg(const dkm_multivec *Y, const dkm_pcg_settings *settings, dkm_idx m,
                                  dkm_multivec *X, dkm_pcg_outcome *outcome);

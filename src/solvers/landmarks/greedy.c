@@ -26,21 +26,23 @@
 typedef struct greedy {
     dkm_ctx *ctx;
     const dkm_prepared *X;
-    dkm_idx n, first, room, k; /* objects of this rank, landmarks wanted and found */
+    dkm_idx n, first, capacity, k; /* objects of this rank, landmarks wanted and found */
     dkm_panel rows, cols;
     double *column, *scratch; /* n numbers, and as much for each scratch tile */
     double *left, *self;
-    dkm_idx wide;      /* columns of F: room, and none where distances are kept alone */
+    dkm_idx wide;      /* columns of F: capacity; 0 where only distances are needed */
     double *F, *pivot; /* n x wide, and the row of the pivot */
 } greedy;
 
-static dkm_local greedy_open(greedy *g, const dkm_prepared *X, dkm_greedy_rule rule, dkm_idx room)
+static dkm_local greedy_open(greedy *g, const dkm_prepared *X, dkm_greedy_rule rule,
+                             dkm_idx capacity)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_node *root = X->kernel->node;
 
-    *g = (greedy){.ctx = X->ctx, .X = X, .n = X->X->mine.n, .first = X->X->first, .room = room};
-    g->wide = rule == DKM_GREEDY_CHOLESKY ? room : 0;
+    *g = (greedy){
+        .ctx = X->ctx, .X = X, .n = X->X->mine.n, .first = X->X->first, .capacity = capacity};
+    g->wide = rule == DKM_GREEDY_CHOLESKY ? capacity : 0;
     DKM_STEP(dkm_panel_open(&g->rows, X, root, DKM_ROWS, DKM_F64, g->n));
     DKM_STEP(dkm_panel_open(&g->cols, X, root, DKM_COLS, DKM_F64, 1));
     DKM_STEP(dkm_alloc(g->ctx, g->n, &g->column));
@@ -132,7 +134,7 @@ static void pivoted_cholesky_update(greedy *g, dkm_idx place, double left)
     }
 }
 
-static dkm_status greedy_grow(greedy *g, dkm_greedy_rule rule, dkm_idx *places)
+static dkm_status greedy_grow(greedy *g, dkm_greedy_rule rule, dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
     dkm_idx place = 0;
@@ -143,14 +145,15 @@ static dkm_status greedy_grow(greedy *g, dkm_greedy_rule rule, dkm_idx *places)
         for (dkm_idx i = 0; i < g->n; i++)
             g->left[i] = INFINITY;
     }
-    for (most = start; g->k < g->room && most > ROUNDING * start; most = greedy_argmax(g, &place)) {
+    for (most = start; g->k < g->capacity && most > ROUNDING * start;
+         most = greedy_argmax(g, &place)) {
         DKM_TRY(greedy_kernel_column(g, place));
         if (rule == DKM_GREEDY_FARTHEST)
             farthest_update(g, greedy_bcast_row(g, place, g->self));
         else
             pivoted_cholesky_update(g, place, greedy_bcast_row(g, place, g->left));
-        places[g->k++] = place;
-        dkm_progress(g->ctx, (double)g->k, (double)g->room);
+        indices[g->k++] = place;
+        dkm_progress(g->ctx, (double)g->k, (double)g->capacity);
     }
 out:
     return status;
@@ -164,7 +167,7 @@ static int compare_idx(const void *a, const void *b)
 }
 
 dkm_status dkm_greedy_choose(const dkm_prepared *X, dkm_greedy_rule rule, dkm_idx *count,
-                             dkm_idx *places)
+                             dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
     greedy g = {0};
@@ -173,8 +176,8 @@ dkm_status dkm_greedy_choose(const dkm_prepared *X, dkm_greedy_rule rule, dkm_id
     DKM_AGREE(X->ctx, greedy_open(&g, X, rule, *count));
     DKM_TRY(dkm_kernel_diagonal(X, g.self));
     memcpy(g.left, g.self, (size_t)g.n * sizeof *g.left);
-    DKM_TRY(greedy_grow(&g, rule, places));
-    qsort(places, (size_t)g.k, sizeof *places, compare_idx);
+    DKM_TRY(greedy_grow(&g, rule, indices));
+    qsort(indices, (size_t)g.k, sizeof *indices, compare_idx);
     *count = g.k;
 out:
     greedy_close(&g);

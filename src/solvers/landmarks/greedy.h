@@ -17,10 +17,10 @@ typedef enum dkm_greedy_rule {
  *  @param[in]     X       training objects of their kernel
  *  @param[in,out] count   at most as many as there are objects; fewer come back when nothing is
  *                         left of the others to rounding
- *  @param[out]    places  ascending, the same on every rank; room for @p count
+ *  @param[out]    indices  ascending, the same on every rank; space for @p count
  *  @return DKM_OK; DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_status dkm_greedy_choose(const dkm_prepared *X, dkm_greedy_rule rule,
-                                           dkm_idx *count, dkm_idx *places);
+                                           dkm_idx *count, dkm_idx *indices);
 
 #endif

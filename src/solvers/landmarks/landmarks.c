@@ -21,16 +21,16 @@ const char *dkm_landmark_name(dkm_landmark_method choice)
     return at < sizeof names / sizeof *names ? names[at] : "unknown";
 }
 
-dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count, dkm_idx *places)
+dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count, dkm_idx *indices)
 {
     const dkm_weighted_sampling sampling = {.ctx = ctx, .m = m, .stream = UNIFORM_STREAM};
 
-    return dkm_weighted_sampling_draw(&sampling, &count, places);
+    return dkm_weighted_sampling_draw(&sampling, &count, indices);
 }
 
 /* A first uniform draw of a part of them, then all by what that leaves. */
 static dkm_status landmarks_by_leverage(dkm_grid *grid, const dkm_prepared *X, double gamma,
-                                        dkm_idx *count, dkm_idx *places)
+                                        dkm_idx *count, dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
     dkm_idx m = dkm_prepared_rows(X), first = (*count + 1) / 2;
@@ -39,10 +39,10 @@ static dkm_status landmarks_by_leverage(dkm_grid *grid, const dkm_prepared *X, d
 
     first = first < PILOT_MAX ? first : PILOT_MAX;
     DKM_AGREE(X->ctx, dkm_alloc(X->ctx, X->X->mine.n, &weights));
-    DKM_TRY(dkm_landmarks_uniform(X->ctx, m, first, places));
-    DKM_TRY(dkm_ridge_leverage_scores(grid, X, first, places, gamma, weights));
+    DKM_TRY(dkm_landmarks_uniform(X->ctx, m, first, indices));
+    DKM_TRY(dkm_ridge_leverage_scores(grid, X, first, indices, gamma, weights));
     sampling.weights = weights;
-    DKM_TRY(dkm_weighted_sampling_draw(&sampling, count, places));
+    DKM_TRY(dkm_weighted_sampling_draw(&sampling, count, indices));
 out:
     DKM_FREE(weights);
     return status;
@@ -57,24 +57,24 @@ static dkm_local landmarks_check_count(const dkm_prepared *X, dkm_idx count)
 }
 
 dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X, dkm_landmark_method choice,
-                                double gamma, dkm_idx *count, dkm_idx *places)
+                                double gamma, dkm_idx *count, dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
 
     DKM_AGREE(X->ctx, landmarks_check_count(X, *count));
     if (choice == DKM_LANDMARKS_UNIFORM)
-        DKM_TRY(dkm_landmarks_uniform(X->ctx, dkm_prepared_rows(X), *count, places));
+        DKM_TRY(dkm_landmarks_uniform(X->ctx, dkm_prepared_rows(X), *count, indices));
     else if (choice == DKM_LANDMARKS_LEVERAGE)
-        DKM_TRY(landmarks_by_leverage(grid, X, gamma, count, places));
+        DKM_TRY(landmarks_by_leverage(grid, X, gamma, count, indices));
     else if (choice == DKM_LANDMARKS_FARTHEST)
-        DKM_TRY(dkm_greedy_choose(X, DKM_GREEDY_FARTHEST, count, places));
+        DKM_TRY(dkm_greedy_choose(X, DKM_GREEDY_FARTHEST, count, indices));
     else if (choice == DKM_LANDMARKS_CHOLESKY)
-        DKM_TRY(dkm_greedy_choose(X, DKM_GREEDY_CHOLESKY, count, places));
+        DKM_TRY(dkm_greedy_choose(X, DKM_GREEDY_CHOLESKY, count, indices));
     else if (choice == DKM_LANDMARKS_FIRST)
         for (dkm_idx k = 0; k < *count; k++)
-            places[k] = k;
+            indices[k] = k;
     else
-        DKM_TRY(dkm_rpcholesky_choose(X, count, places));
+        DKM_TRY(dkm_rpcholesky_choose(X, count, indices));
 out:
     return status;
 }

@@ -23,7 +23,7 @@ typedef struct scoring {
     dkm_strip_visitor visitor;
     dkm_idx n;
     double *inverse; /* n x n: L^-1 of the draw, lower triangle, on every rank */
-    double *half;    /* room for L^-1 k(S, x) of a strip */
+    double *half;    /* space for L^-1 k(S, x) of a strip */
     double *weights;
 } scoring;
 
@@ -88,7 +88,7 @@ out:
 }
 
 dkm_status dkm_ridge_leverage_scores(dkm_grid *grid, const dkm_prepared *X, dkm_idx count,
-                                     const dkm_idx *places, double gamma, double *weights)
+                                     const dkm_idx *indices, double gamma, double *weights)
 {
     dkm_status status = DKM_OK;
     scoring s = {.visitor = {leverage_score_panel}, .n = count, .weights = weights};
@@ -96,7 +96,7 @@ dkm_status dkm_ridge_leverage_scores(dkm_grid *grid, const dkm_prepared *X, dkm_
     dkm_prepared *S = NULL;
     dkm_strips strips = {0};
 
-    DKM_TRY(dkm_data_select(X->X, count, places, &D));
+    DKM_TRY(dkm_data_select(X->X, count, indices, &D));
     DKM_TRY(dkm_kernel_prepare_new(X, D, &S));
     DKM_TRY(dkm_strips_open(&strips, S, DKM_F64));
     DKM_AGREE(X->ctx, leverage_open(X->ctx, &s, strips.rows));

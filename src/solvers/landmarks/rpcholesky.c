@@ -34,15 +34,15 @@ typedef struct pivots {
     dkm_strip_visitor visitor;
     dkm_ctx *ctx;
     const dkm_prepared *X;
-    dkm_idx n, first, room, k; /* rows of this rank, landmarks wanted and found */
+    dkm_idx n, first, capacity, k; /* rows of this rank, landmarks wanted and found */
     dkm_idx block, round;
-    double *F, *G; /* n x room, n x block */
+    double *F, *G; /* n x capacity, n x block */
     double *left;  /* of k(x, x), n numbers */
-    double *S;     /* rows of F of the candidates, block x room; the same on every rank */
+    double *S;     /* rows of F of the candidates, block x capacity; the same on every rank */
     double *H, *M; /* rows of G of the candidates; what makes new columns of F of those of G */
-    dkm_idx *candidates, *places; /* candidates: the proposals, in the order of the draw */
-    dkm_idx *order;               /* proposals by their numbers */
-    double *numbers;              /* uniform in [0, 1), one for each proposal */
+    dkm_idx *candidates, *indices; /* candidates: the proposals, in the order of the draw */
+    dkm_idx *order;                /* proposals by their numbers */
+    double *numbers;               /* uniform in [0, 1), one for each proposal */
 } pivots;
 
 static void rpchol_copy_panel(dkm_strip_visitor *self, dkm_idx il, const dkm_tile *K)
@@ -147,7 +147,7 @@ static void rpchol_bcast_rows(const pivots *s, dkm_idx count, const double *rows
 
 /* Take candidates and eliminate each from H. Row t of M holds the combination of columns of G that
  * is column t of L^-1: new columns of F are G M'.
- * @return how many were taken; their places are noted */
+ * @return how many were taken; their indices are noted */
 static dkm_idx rpchol_accept(pivots *s, dkm_idx count, double least)
 {
     double *H = s->H, *first = s->S; /* S has done its work */
@@ -156,7 +156,7 @@ static dkm_idx rpchol_accept(pivots *s, dkm_idx count, double least)
     memset(s->M, 0, (size_t)(count * count) * sizeof *s->M);
     for (dkm_idx c = 0; c < count; c++)
         first[c] = H[c * count + c];
-    for (dkm_idx c = 0; c < count && s->k + taken < s->room; c++) {
+    for (dkm_idx c = 0; c < count && s->k + taken < s->capacity; c++) {
         double u =
             dkm_random_uniform(dkm_ctx_seed(s->ctx), TAKE_STREAM, (uint64_t)s->round, (uint64_t)c);
         double now = H[c * count + c], *row = s->M + taken * count;
@@ -178,7 +178,7 @@ static dkm_idx rpchol_accept(pivots *s, dkm_idx count, double least)
             for (dkm_idx j = 0; j < count; j++)
                 H[i * count + j] -=
                     first[count + taken * count + i] * first[count + taken * count + j];
-        s->places[s->k + taken++] = s->candidates[c];
+        s->indices[s->k + taken++] = s->candidates[c];
     }
     return taken;
 }
@@ -187,10 +187,10 @@ static dkm_idx rpchol_accept(pivots *s, dkm_idx count, double least)
 static void rpchol_extend_factor(pivots *s, dkm_idx count, dkm_idx taken, double least)
 {
     dkm_blas_gemm(DKM_F64, 'T', 'N', taken, s->n, count, 1.0, s->M, count, s->G, count, 0.0,
-                  s->F + s->k, s->room);
+                  s->F + s->k, s->capacity);
     for (dkm_idx i = 0; i < s->n; i++)
         for (dkm_idx t = 0; t < taken; t++) {
-            double f = s->F[i * s->room + s->k + t];
+            double f = s->F[i * s->capacity + s->k + t];
             s->left[i] = fmax(0.0, s->left[i] - f * f);
         }
     for (dkm_idx c = 0; c < count; c++) { /* those taken, and those that are explained already */
@@ -208,9 +208,9 @@ static dkm_status rpchol_round(pivots *s, double least)
 
     DKM_TRY(propose(s));
     DKM_TRY(rpchol_evaluate(s, count));
-    rpchol_bcast_rows(s, count, s->F, s->room, s->k, s->S);
+    rpchol_bcast_rows(s, count, s->F, s->capacity, s->k, s->S);
     dkm_blas_gemm(DKM_F64, 'T', 'N', count, s->n, s->k, -1.0, s->S, s->k > 0 ? s->k : 1, s->F,
-                  s->room, 1.0, s->G, count); /* G <- G - F S' */
+                  s->capacity, 1.0, s->G, count); /* G <- G - F S' */
     rpchol_bcast_rows(s, count, s->G, count, count, s->H);
     taken = rpchol_accept(s, count, least);
     rpchol_extend_factor(s, count, taken, least);
@@ -222,9 +222,9 @@ out:
 static dkm_local rpchol_open(pivots *s)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx b = s->block, wide = s->room > b + 1 ? s->room : b + 1;
+    dkm_idx b = s->block, wide = s->capacity > b + 1 ? s->capacity : b + 1;
 
-    DKM_STEP(dkm_alloc(s->ctx, s->n * s->room, &s->F));
+    DKM_STEP(dkm_alloc(s->ctx, s->n * s->capacity, &s->F));
     DKM_STEP(dkm_alloc(s->ctx, s->n * b, &s->G));
     DKM_STEP(dkm_alloc(s->ctx, s->n, &s->left));
     DKM_STEP(dkm_alloc(s->ctx, b * wide, &s->S));
@@ -276,28 +276,28 @@ static int compare_idx(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-dkm_status dkm_rpcholesky_choose(const dkm_prepared *X, dkm_idx *count, dkm_idx *places)
+dkm_status dkm_rpcholesky_choose(const dkm_prepared *X, dkm_idx *count, dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
     dkm_idx m = dkm_prepared_rows(X);
-    pivots s = {.visitor = {rpchol_copy_panel}, .ctx = X->ctx, .X = X, .places = places};
+    pivots s = {.visitor = {rpchol_copy_panel}, .ctx = X->ctx, .X = X, .indices = indices};
     double all;
 
     s.n = X->X->mine.n;
     s.first = X->X->first;
-    s.room = *count;
+    s.capacity = *count;
     s.block = *count / 4 < 1 ? 1 : *count / 4 > BLOCK ? BLOCK : *count / 4;
-    DKM_TRY(dkm_memory_check(s.ctx, 8.0 * (double)s.n * (double)(s.room + s.block),
+    DKM_TRY(dkm_memory_check(s.ctx, 8.0 * (double)s.n * (double)(s.capacity + s.block),
                              "choosing landmarks by pivoted Cholesky"));
     DKM_AGREE(s.ctx, rpchol_open(&s));
     DKM_TRY(dkm_kernel_diagonal(X, s.left));
     all = rpchol_residual_trace(&s);
     DKM_AGREE(s.ctx, rpchol_check_trace(s.ctx, all));
-    while (s.k < s.room && rpchol_residual_trace(&s) > ROUNDING * all) {
+    while (s.k < s.capacity && rpchol_residual_trace(&s) > ROUNDING * all) {
         DKM_TRY(rpchol_round(&s, ROUNDING * all / (double)m));
-        dkm_progress(s.ctx, (double)s.k, (double)s.room);
+        dkm_progress(s.ctx, (double)s.k, (double)s.capacity);
     }
-    qsort(places, (size_t)s.k, sizeof *places, compare_idx);
+    qsort(indices, (size_t)s.k, sizeof *indices, compare_idx);
     *count = s.k;
 out:
     rpchol_free(&s);

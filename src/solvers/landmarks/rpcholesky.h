@@ -9,10 +9,10 @@
  *  Collective. m x count numbers are held, spread over the ranks.
  *
  *  @param[in,out] count   fewer come back when they explain all objects to rounding
- *  @param[out]    places  ascending, the same on every rank; room for @p count
+ *  @param[out]    indices  ascending, the same on every rank; space for @p count
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when k(x, x) is not known or nowhere above 0
  */
 DKM_NODISCARD dkm_status dkm_rpcholesky_choose(const dkm_prepared *X, dkm_idx *count,
-                                               dkm_idx *places);
+                                               dkm_idx *indices);
 
 #endif

@@ -69,23 +69,23 @@ static double sampling_threshold(const dkm_weighted_sampling *l, dkm_idx n, cons
 
 /* Places of this rank that come in time, ascending, to every rank. */
 static dkm_status sampling_allgather(const dkm_weighted_sampling *l, dkm_idx mine,
-                                     const dkm_idx *own, dkm_idx room, dkm_idx *count,
-                                     dkm_idx *places)
+                                     const dkm_idx *own, dkm_idx capacity, dkm_idx *count,
+                                     dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
-    int size = dkm_ctx_size(l->ctx), sent = (int)(mine < room ? mine : room);
+    int size = dkm_ctx_size(l->ctx), sent = (int)(mine < capacity ? mine : capacity);
     int *counts = NULL, *starts;
     dkm_idx total = 0;
 
     DKM_AGREE(l->ctx, dkm_alloc(l->ctx, 2 * (dkm_idx)size, &counts));
     starts = counts + size;
     MPI_Allgather(&sent, 1, MPI_INT, counts, 1, MPI_INT, dkm_ctx_comm(l->ctx));
-    for (int r = 0; r < size; r++) { /* times may be equal: the lowest places go first */
-        counts[r] = (int)(counts[r] < room - total ? counts[r] : room - total);
+    for (int r = 0; r < size; r++) { /* times may be equal: the lowest indices go first */
+        counts[r] = (int)(counts[r] < capacity - total ? counts[r] : capacity - total);
         starts[r] = (int)total;
         total += counts[r];
     }
-    MPI_Allgatherv(own, counts[dkm_ctx_rank(l->ctx)], MPI_INT64_T, places, counts, starts,
+    MPI_Allgatherv(own, counts[dkm_ctx_rank(l->ctx)], MPI_INT64_T, indices, counts, starts,
                    MPI_INT64_T, dkm_ctx_comm(l->ctx));
     *count = total;
 out:
@@ -110,7 +110,7 @@ out:
 }
 
 dkm_status dkm_weighted_sampling_draw(const dkm_weighted_sampling *l, dkm_idx *count,
-                                      dkm_idx *places)
+                                      dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
     int rank = dkm_ctx_rank(l->ctx), size = dkm_ctx_size(l->ctx);
@@ -124,7 +124,7 @@ dkm_status dkm_weighted_sampling_draw(const dkm_weighted_sampling *l, dkm_idx *c
     for (dkm_idx i = 0; i < n; i++)
         if (keys[i] <= last && keys[i] < INFINITY)
             own[mine++] = first + i;
-    DKM_TRY(sampling_allgather(l, mine, own, *count, count, places));
+    DKM_TRY(sampling_allgather(l, mine, own, *count, count, indices));
 out:
     DKM_FREE(own);
     DKM_FREE(keys);

@@ -21,9 +21,9 @@ typedef struct dkm_weighted_sampling {
  *  Collective.
  *
  *  @param[in,out] count   at most m; how many were drawn
- *  @param[out]    places  ascending, the same on every rank
+ *  @param[out]    indices  ascending, the same on every rank
  */
 DKM_NODISCARD dkm_status dkm_weighted_sampling_draw(const dkm_weighted_sampling *sampling,
-                                                    dkm_idx *count, dkm_idx *places);
+                                                    dkm_idx *count, dkm_idx *indices);
 
 #endif

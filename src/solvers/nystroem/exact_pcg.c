@@ -42,9 +42,9 @@ typedef struct exact_solver {
     dkm_idx nb; /* of the layout in which ranks share K */
     double gamma, g;
     dkm_shifted_cholesky factor; /* of K_nm K_mn + g K_nn */
-    dkm_multivec W;              /* room for n rows of a block */
-    dkm_tiles K;                 /* where it is kept */
-    int kept;
+    dkm_multivec W;              /* space for n rows of a block */
+    dkm_tiles K;                 /* where it is stored */
+    int stored;
     int easy; /* so much may be left that products in single precision will do for everything */
 } exact_solver;
 
@@ -52,7 +52,7 @@ typedef struct exact_solver {
 static dkm_status exact_multiply(const exact_solver *s, int rough, const dkm_multivec *in,
                                  dkm_multivec *out)
 {
-    if (!s->kept)
+    if (!s->stored)
         return dkm_gram_symm(s->N->grid, s->X, s->nb, s->N->strips.precision, in, out);
     return rough ? dkm_tiles_symm_f32(&s->K, in, out) : dkm_tiles_symm(&s->K, in, out);
 }
@@ -111,7 +111,7 @@ static dkm_status exact_decide_storage(exact_solver *s, dkm_storage keep)
     else if (keep == DKM_RECOMPUTE || !dkm_memory_fits(s->N->ctx, bytes))
         return DKM_OK;
     DKM_TRY(dkm_tiles_open(&s->K, grid, s->X, s->nb, precision));
-    s->kept = 1;
+    s->stored = 1;
 out:
     return status;
 }
@@ -179,7 +179,7 @@ static dkm_status exact_iterate(exact_solver *s, const dkm_nystroem_settings *se
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
                             .A = {s->easy ? exact_apply_f32 : exact_apply, s},
-                            .rough = {s->kept ? exact_apply_f32 : NULL, s},
+                            .rough = {s->stored ? exact_apply_f32 : NULL, s},
                             .M = {exact_precondition, s},
                             .patience = PATIENCE,
                             .left = &R,
@@ -214,7 +214,7 @@ dkm_status dkm_nystroem_exact_pcg(dkm_nystroem *N, const dkm_prepared *X,
     s.easy = settings->tolerance >= EASY;
     DKM_TRY(exact_make_preconditioner(&s, &M));
     DKM_TRY(exact_decide_storage(&s, settings->keep));
-    info->matrix_kept = s.kept;
+    info->matrix_kept = s.stored;
     DKM_AGREE(N->ctx, dkm_multivec_init(&Y, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_multivec_init(&B, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_multivec_init(&s.W, N->ctx, N->n, p));

@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
 
-#define STORED_MEMORY_FRACTION 8.0   /* K_mn is kept where so many like it would fit */
+#define STORED_MEMORY_FRACTION 8.0   /* K_mn is stored where so many like it would fit */
 #define F32_MIN_INPUTS         20000 /* inputs from which kernel values are single precision */
 #define LANDMARKS_PER_ROOT                                                                         \
     10.0                     /* landmarks for each root of m, where their number is not given \
@@ -107,7 +107,7 @@ typedef struct work {
     dkm_nystroem_pass *pass;
     int threads;
     dkm_idx q; /* columns of V, W and U: p of the pass, and zeros */
-    double *V, *W, *U, *room;
+    double *V, *W, *U, *work;
     double sums[2];
 } work;
 
@@ -149,7 +149,7 @@ static void nystroem_use_panel(dkm_strip_visitor *self, dkm_idx il, const dkm_ti
 
     if (w->V) {
         memset(w->U, 0, (size_t)(K->na * w->q) * sizeof *w->U);
-        dkm_strip_gemm(w->threads, K, w->q, w->V, w->U, w->room);
+        dkm_strip_gemm(w->threads, K, w->q, w->V, w->U, w->work);
     } else {
         nystroem_pad(K->na, p, T, w->q, w->U);
     }
@@ -158,7 +158,7 @@ static void nystroem_use_panel(dkm_strip_visitor *self, dkm_idx il, const dkm_ti
     if (pass->F)
         nystroem_unpad(K->na, w->q, w->U, p, pass->F + il * p);
     if (w->W)
-        dkm_strip_gemm_t(w->threads, K, w->q, w->U, w->W, w->room);
+        dkm_strip_gemm_t(w->threads, K, w->q, w->U, w->W, w->work);
 }
 
 static dkm_local nystroem_open_work(const dkm_nystroem *s, work *w)
@@ -172,7 +172,7 @@ static dkm_local nystroem_open_work(const dkm_nystroem *s, work *w)
     if (pass->W)
         DKM_STEP(dkm_calloc(s->ctx, s->n * w->q, &w->W));
     DKM_STEP(dkm_alloc(s->ctx, s->strips.rows * w->q, &w->U));
-    DKM_STEP(dkm_alloc(s->ctx, DKM_STRIP_WORKSPACE, &w->room));
+    DKM_STEP(dkm_alloc(s->ctx, DKM_STRIP_WORKSPACE, &w->work));
 out:
     return local;
 }
@@ -200,6 +200,6 @@ out:
     DKM_FREE(w.V);
     DKM_FREE(w.W);
     DKM_FREE(w.U);
-    DKM_FREE(w.room);
+    DKM_FREE(w.work);
     return status;
 }

@@ -51,7 +51,7 @@ typedef struct dkm_nystroem_pass {
     const dkm_multivec *V; /**< n rows, or NULL */
     const double *T;       /**< m rows, or NULL */
     double *F;             /**< takes U, m rows; or NULL */
-    dkm_multivec *W;       /**< initialized with room for p columns of n rows; or NULL */
+    dkm_multivec *W;       /**< initialized with space for p columns of n rows; or NULL */
     double off, size;      /**< where both V and T are given: ||U - T|| and ||T|| */
 } dkm_nystroem_pass;
 
@@ -98,24 +98,24 @@ DKM_NODISCARD dkm_status dkm_nystroem_residual_estimate(const dkm_nystroem *s,
                                                         const dkm_nystroem_solution *check,
                                                         double *residual);
 
-/** Conjugate gradients for slabs of @p rows rows, with what is to be told of them in @p info; a run
- *  that stops above the tolerance is told to the user with the reason. Collective.
+/** Conjugate gradients for slabs of @p rows rows, which are reported in @p info; a run
+ *  that stops above the tolerance is logged with the reason. Collective.
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the solution is not finite */
 DKM_NODISCARD dkm_status dkm_nystroem_pcg(const dkm_nystroem *s, const dkm_pcg_settings *how,
                                           dkm_idx rows, const dkm_multivec *Y, dkm_multivec *X,
                                           dkm_nystroem_info *info);
-/** What is to be told of any run before its first step. Local. */
+/** The part of the report that is known before the first iteration. Local. */
 dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *s,
                                          const dkm_nystroem_settings *settings);
 
 /** Solve (K_nm K_mn + gamma K_nn) A = K_nm T.
  *
  *  Collective. Stops with what it has when the residual does not shrink any more; @p info says so,
- *  and the user is told why.
+ *  and the reason is logged.
  *
  *  @param[in]  T     this rank's slab of m rows of p numbers
  *  @param[out] A     new double n x p matrix, owned by the caller; NULL on failure
- *  @param[out] info  what is to be told
+ *  @param[out] info  the report
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the solution is not finite
  */
 DKM_NODISCARD dkm_status dkm_nystroem_ridge(dkm_nystroem *s, const dkm_nystroem_settings *settings,
@@ -124,7 +124,7 @@ DKM_NODISCARD dkm_status dkm_nystroem_ridge(dkm_nystroem *s, const dkm_nystroem_
 
 /** Solve (K + gamma I) B = T with K = k(X, X), the landmarks giving the preconditioner.
  *
- *  Collective; as dkm_nystroem_ridge() else. The inputs are kept.
+ *  Collective; as dkm_nystroem_ridge() else. The inputs are in memory.
  *
  *  @param[in]     X  the inputs, prepared as training objects
  *  @param[in,out] T  this rank's slab of m rows of p numbers; becomes B

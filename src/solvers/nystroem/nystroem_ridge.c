@@ -31,7 +31,7 @@ typedef struct ridge {
     dkm_nystroem *N;
     double gamma;
     dkm_shifted_cholesky factor; /* of the preconditioner */
-    dkm_multivec KV;             /* room for K_nn times a block */
+    dkm_multivec KV;             /* space for K_nn times a block */
 } ridge;
 
 dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *N,

@@ -15,14 +15,14 @@
 #define SAMPLE_ROWS  256
 
 /* Rows drawn of T - gamma B, the same on every rank. */
-static void estimate_pick_rows(const dkm_nystroem_solution *c, dkm_idx count, const dkm_idx *places,
-                               double *rows)
+static void estimate_pick_rows(const dkm_nystroem_solution *c, dkm_idx count,
+                               const dkm_idx *indices, double *rows)
 {
     dkm_ctx *ctx = c->B->ctx;
     dkm_idx p = c->B->cols, first = dkm_slab_first(c->m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
 
     for (dkm_idx k = 0; k < count; k++) {
-        dkm_idx il = places[k] - first;
+        dkm_idx il = indices[k] - first;
         int mine = il >= 0 && il < c->B->n;
         for (dkm_idx j = 0; j < p; j++)
             rows[k * p + j] =
@@ -61,22 +61,22 @@ dkm_status dkm_nystroem_residual_estimate(const dkm_nystroem *N, const dkm_nystr
                                           double *residual)
 {
     dkm_status status = DKM_OK;
-    dkm_idx count = c->m < SAMPLE_ROWS ? c->m : SAMPLE_ROWS, p = c->B->cols, places[SAMPLE_ROWS];
+    dkm_idx count = c->m < SAMPLE_ROWS ? c->m : SAMPLE_ROWS, p = c->B->cols, indices[SAMPLE_ROWS];
     const dkm_weighted_sampling sampling = {.ctx = N->ctx, .m = c->m, .stream = CHECK_STREAM};
     dkm_data *D = NULL;
     dkm_prepared *S = NULL;
     dkm_multivec W = {0};
     double *own = NULL, *known = NULL, sum = 0, size = dkm_multivec_norm(c->T);
 
-    DKM_TRY(dkm_weighted_sampling_draw(&sampling, &count, places));
+    DKM_TRY(dkm_weighted_sampling_draw(&sampling, &count, indices));
     DKM_AGREE(N->ctx, dkm_multivec_init(&W, N->ctx, count, p));
     DKM_AGREE(N->ctx, dkm_alloc(N->ctx, count * p, &own));
     DKM_AGREE(N->ctx, dkm_alloc(N->ctx, count * p, &known));
-    DKM_TRY(dkm_input_stream_select(N->feed, count, places, &D));
+    DKM_TRY(dkm_input_stream_select(N->feed, count, indices, &D));
     DKM_TRY(dkm_kernel_prepare_new(c->X, D, &S));
     DKM_TRY(estimate_multiply(N, c, S, &W));
     DKM_TRY(dkm_multivec_allgather(&W, count, known));
-    estimate_pick_rows(c, count, places, own);
+    estimate_pick_rows(c, count, indices, own);
     for (dkm_idx k = 0; k < count * p; k++)
         sum += (own[k] - known[k]) * (own[k] - known[k]);
     *residual = size > 0 ? sqrt(sum * (double)c->m / (double)count) / size : 0.0;

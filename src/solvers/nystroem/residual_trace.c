@@ -54,15 +54,15 @@ out:
 dkm_status dkm_nystroem_residual_trace(const dkm_nystroem *N, double *rest)
 {
     dkm_status status = DKM_OK;
-    dkm_idx count = N->m < SAMPLE_ROWS ? N->m : SAMPLE_ROWS, places[SAMPLE_ROWS];
+    dkm_idx count = N->m < SAMPLE_ROWS ? N->m : SAMPLE_ROWS, indices[SAMPLE_ROWS];
     const dkm_weighted_sampling sampling = {.ctx = N->ctx, .m = N->m, .stream = REST_STREAM};
     dkm_data *D = NULL;
     dkm_prepared *S = NULL;
     dkm_dmat *V = NULL;
     double all = 0, known;
 
-    DKM_TRY(dkm_weighted_sampling_draw(&sampling, &count, places));
-    DKM_TRY(dkm_input_stream_select(N->feed, count, places, &D));
+    DKM_TRY(dkm_weighted_sampling_draw(&sampling, &count, indices));
+    DKM_TRY(dkm_input_stream_select(N->feed, count, indices, &D));
     DKM_TRY(dkm_kernel_prepare_new(N->C, D, &S));
     DKM_TRY(rest_diagonal(S, &all));
     DKM_TRY(rest_explained(N, S, &V));

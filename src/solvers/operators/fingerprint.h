@@ -11,7 +11,7 @@
 
 #define DKM_FINGERPRINT_LENGTH 80
 
-/** Of the lower triangle of a matrix, or an empty text where no checkpoints are kept. Collective
+/** Of the lower triangle of a matrix, or an empty text where no checkpoints are written. Collective
  *  where they are. */
 void dkm_fingerprint_lower(const dkm_dmat *A, char text[DKM_FINGERPRINT_LENGTH]);
 

@@ -74,16 +74,16 @@ out:
     return status;
 }
 
-dkm_status dkm_input_stream_select(const dkm_input_stream *f, dkm_idx count, const dkm_idx *places,
+dkm_status dkm_input_stream_select(const dkm_input_stream *f, dkm_idx count, const dkm_idx *indices,
                                    dkm_data **selected)
 {
-    return f->X ? dkm_data_select(f->X, count, places, selected)
-                : dkm_source_select(f->source, count, places, selected);
+    return f->X ? dkm_data_select(f->X, count, indices, selected)
+                : dkm_source_select(f->source, count, indices, selected);
 }
 
 static dkm_status stream_landmarks_from_pool(const dkm_input_stream *f, const dkm_kernel *kernel,
                                              dkm_landmark_method choice, double gamma,
-                                             dkm_idx *count, dkm_idx *places)
+                                             dkm_idx *count, dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
     dkm_idx size = POOL_PER_LANDMARK * *count < f->m ? POOL_PER_LANDMARK * *count : f->m,
@@ -97,9 +97,9 @@ static dkm_status stream_landmarks_from_pool(const dkm_input_stream *f, const dk
     DKM_TRY(dkm_landmarks_uniform(f->ctx, f->m, size, pool));
     DKM_TRY(dkm_input_stream_select(f, size, pool, &X));
     DKM_TRY(dkm_kernel_prepare(kernel, X, &prepared));
-    DKM_TRY(dkm_landmarks_choose(grid, prepared, choice, gamma, count, places));
+    DKM_TRY(dkm_landmarks_choose(grid, prepared, choice, gamma, count, indices));
     for (dkm_idx k = 0; k < *count; k++)
-        places[k] = pool[places[k]];
+        indices[k] = pool[indices[k]];
 out:
     dkm_prepared_destroy(&prepared);
     dkm_data_destroy(&X);
@@ -110,15 +110,15 @@ out:
 
 dkm_status dkm_input_stream_landmarks(const dkm_input_stream *f, const dkm_kernel *kernel,
                                       dkm_landmark_method choice, double gamma, dkm_idx *count,
-                                      dkm_idx *places)
+                                      dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
 
     DKM_AGREE(f->ctx, stream_check_type(f));
     if (choice == DKM_LANDMARKS_UNIFORM || *count >= f->m)
-        DKM_TRY(dkm_landmarks_uniform(f->ctx, f->m, *count, places));
+        DKM_TRY(dkm_landmarks_uniform(f->ctx, f->m, *count, indices));
     else
-        DKM_TRY(stream_landmarks_from_pool(f, kernel, choice, gamma, count, places));
+        DKM_TRY(stream_landmarks_from_pool(f, kernel, choice, gamma, count, indices));
 out:
     return status;
 }

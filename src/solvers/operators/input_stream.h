@@ -16,7 +16,7 @@ typedef struct dkm_input_stream {
     dkm_idx each;                 /**< objects of a rank at a time */
     const dkm_prepared *training; /**< what the objects are compared with */
     dkm_data *chunk;
-    dkm_prepared *prepared; /**< the chunk at hand; all of X where that is kept */
+    dkm_prepared *prepared; /**< the chunk at hand; all of X where that is in memory */
 } dkm_input_stream;
 
 /** Objects at hand, or of a file. Local; dkm_input_stream_close() frees. */
@@ -32,9 +32,9 @@ DKM_NODISCARD dkm_status dkm_input_stream_bind(dkm_input_stream *feed,
 DKM_NODISCARD dkm_status dkm_input_stream_read_chunk(dkm_input_stream *feed, dkm_idx first,
                                                      const dkm_prepared **X);
 
-/** Objects [0, m) by their places, spread in slabs. Collective. */
+/** Objects [0, m) by their indices, spread in slabs. Collective. */
 DKM_NODISCARD dkm_status dkm_input_stream_select(const dkm_input_stream *feed, dkm_idx count,
-                                                 const dkm_idx *places, dkm_data **selected);
+                                                 const dkm_idx *indices, dkm_data **selected);
 
 /** Choose landmarks among the objects. Collective.
  *
@@ -42,12 +42,12 @@ DKM_NODISCARD dkm_status dkm_input_stream_select(const dkm_input_stream *feed, d
  *  the landmarks, else so many drawn uniformly.
  *
  *  @param[in,out] count   as of dkm_landmarks_choose()
- *  @param[out]    places  room for @p count numbers
+ *  @param[out]    indices  space for @p count numbers
  */
 DKM_NODISCARD dkm_status dkm_input_stream_landmarks(const dkm_input_stream *feed,
                                                     const dkm_kernel *kernel,
                                                     dkm_landmark_method choice, double gamma,
-                                                    dkm_idx *count, dkm_idx *places);
+                                                    dkm_idx *count, dkm_idx *indices);
 
 void dkm_input_stream_close(dkm_input_stream *feed);
 

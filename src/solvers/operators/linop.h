@@ -7,7 +7,7 @@
 
 #include "matrix/multivec.h"
 
-/** A symmetric operator A: out = A in. @p out has room for the columns of @p in, which it is given,
+/** A symmetric operator A: out = A in. @p out has space for the columns of @p in, which it is given,
  *  and is not @p in. Collective. */
 typedef struct dkm_linop {
     dkm_status (*apply)(void *user, const dkm_multivec *in, dkm_multivec *out);

@@ -17,7 +17,7 @@ DKM_NODISCARD dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_d
                                                      dkm_dmat **C);
 
 /** R = X'T for T of as many rows as X. Collective.
- *  @param[out] R  slab of d rows with room for the columns of T */
+ *  @param[out] R  slab of d rows with space for the columns of T */
 DKM_NODISCARD dkm_status dkm_normal_equations_rhs(const dkm_data *X, const dkm_multivec *T,
                                                   dkm_multivec *R);
 

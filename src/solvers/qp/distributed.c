@@ -20,26 +20,26 @@ void dkm_qp_distributed_clear(dkm_qp_distributed *spread)
 {
     DKM_FREE(spread->owner);
     DKM_FREE(spread->G);
-    spread->n = spread->own = spread->room = spread->own_room = 0;
+    spread->n = spread->own = spread->capacity = spread->own_capacity = 0;
 }
 
 static dkm_local distributed_enlarge(dkm_qp_distributed *s, dkm_idx n, dkm_idx own)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx room = n > s->room ? n + n / 2 + 16 : s->room;
-    dkm_idx rows = own > s->own_room ? own + own / 2 + 16 : s->own_room;
+    dkm_idx capacity = n > s->capacity ? n + n / 2 + 16 : s->capacity;
+    dkm_idx rows = own > s->own_capacity ? own + own / 2 + 16 : s->own_capacity;
     double *G = NULL;
 
-    if (room == s->room && rows == s->own_room)
+    if (capacity == s->capacity && rows == s->own_capacity)
         return local;
-    DKM_STEP(dkm_realloc(s->ctx, room, &s->owner));
-    DKM_STEP(dkm_calloc(s->ctx, rows * room, &G));
+    DKM_STEP(dkm_realloc(s->ctx, capacity, &s->owner));
+    DKM_STEP(dkm_calloc(s->ctx, rows * capacity, &G));
     for (dkm_idx k = 0; k < s->own; k++)
-        memcpy(G + k * room, s->G + k * s->room, (size_t)s->n * sizeof *G);
+        memcpy(G + k * capacity, s->G + k * s->capacity, (size_t)s->n * sizeof *G);
     DKM_FREE(s->G);
     s->G = G;
-    s->room = room;
-    s->own_room = rows;
+    s->capacity = capacity;
+    s->own_capacity = rows;
 out:
     return local;
 }
@@ -68,11 +68,11 @@ void dkm_qp_distributed_take(dkm_qp_distributed *spread, dkm_qp *qp)
 
     for (dkm_idx c = 0; c < spread->n; c++) {
         int to = spread->owner[c];
-        double *row = spread->G + k * spread->room;
+        double *row = spread->G + k * spread->capacity;
         if (rank == 0 && to == 0)
-            memcpy(row, qp->G + c * qp->room, (size_t)n * sizeof *row);
+            memcpy(row, qp->G + c * qp->capacity, (size_t)n * sizeof *row);
         else if (rank == 0)
-            MPI_Send(qp->G + c * qp->room, n, MPI_DOUBLE, to, 0, comm);
+            MPI_Send(qp->G + c * qp->capacity, n, MPI_DOUBLE, to, 0, comm);
         else if (rank == to)
             MPI_Recv(row, n, MPI_DOUBLE, 0, 0, comm, MPI_STATUS_IGNORE);
         k += rank == to;
@@ -134,7 +134,7 @@ static void distributed_place(dkm_qp_distributed *s, dkm_idx rows, int from, con
         if (s->owner[c] != from)
             continue;
         for (dkm_idx k = 0; k < rows; k++)
-            s->G[(s->own - rows + k) * s->room + c] = got[k * width + column];
+            s->G[(s->own - rows + k) * s->capacity + c] = got[k * width + column];
         column++;
     }
 }
@@ -150,7 +150,7 @@ dkm_status dkm_qp_distributed_add(dkm_qp_distributed *spread, dkm_idx fresh, con
         rows += spread->owner[c] == dkm_ctx_rank(spread->ctx);
     for (dkm_idx k = 0; k < own - rows; k++)
         for (dkm_idx f = 0; f < fresh; f++)
-            spread->G[k * spread->room + old + f] = block[f * own + k];
+            spread->G[k * spread->capacity + old + f] = block[f * own + k];
     MPI_Alltoallv(block, p.out, p.out_at, MPI_DOUBLE, p.got, p.in, p.in_at, MPI_DOUBLE,
                   dkm_ctx_comm(spread->ctx));
     for (int k = 0; k < dkm_ctx_size(spread->ctx); k++)
@@ -162,20 +162,20 @@ out:
 
 void dkm_qp_distributed_keep(dkm_qp_distributed *spread, const char *keep)
 {
-    dkm_idx kept = 0, own = 0, k = 0;
+    dkm_idx n_kept = 0, own = 0, k = 0;
 
     for (dkm_idx c = 0; c < spread->n; c++) {
         int here = spread->owner[c] == dkm_ctx_rank(spread->ctx);
         dkm_idx col = 0;
         for (dkm_idx d = 0; here && keep[c] && d < spread->n; d++)
             if (keep[d])
-                spread->G[own * spread->room + col++] = spread->G[k * spread->room + d];
+                spread->G[own * spread->capacity + col++] = spread->G[k * spread->capacity + d];
         own += here && keep[c];
         k += here;
         if (keep[c])
-            spread->owner[kept++] = spread->owner[c];
+            spread->owner[n_kept++] = spread->owner[c];
     }
-    spread->n = kept;
+    spread->n = n_kept;
     spread->own = own;
 }
 
@@ -191,7 +191,7 @@ static int reply(dkm_qp_distributed *s, dkm_idx question, const double *row)
     if (question == TIMES) {
         MPI_Bcast(s->a, (int)s->n, MPI_DOUBLE, 0, comm);
         for (dkm_idx k = 0; k < s->own; k++)
-            s->mine[k] = dkm_qp_dot(s->n, s->G + k * s->room, s->a);
+            s->mine[k] = dkm_qp_dot(s->n, s->G + k * s->capacity, s->a);
         MPI_Gatherv(s->mine, (int)s->own, MPI_DOUBLE, s->all, s->counts, s->starts, MPI_DOUBLE, 0,
                     comm);
     } else if (question >= 0 && s->owner[question] == rank && rank != 0) {
@@ -217,7 +217,7 @@ static void serve_requests(dkm_qp_distributed *s)
 
     do {
         MPI_Bcast(&question, 1, MPI_INT64_T, 0, dkm_ctx_comm(s->ctx));
-        row = question >= 0 ? s->G + distributed_index_of(s, question) * s->room : NULL;
+        row = question >= 0 ? s->G + distributed_index_of(s, question) * s->capacity : NULL;
     } while (reply(s, question, row));
 }
 
@@ -233,7 +233,7 @@ static void request_row(void *user, dkm_idx c, double *row)
 
     request(s, c);
     if (s->owner[c] == 0)
-        memcpy(row, s->G + distributed_index_of(s, c) * s->room, (size_t)s->n * sizeof *row);
+        memcpy(row, s->G + distributed_index_of(s, c) * s->capacity, (size_t)s->n * sizeof *row);
     else
         MPI_Recv(row, (int)s->n, MPI_DOUBLE, s->owner[c], 0, dkm_ctx_comm(s->ctx),
                  MPI_STATUS_IGNORE);
@@ -294,7 +294,7 @@ static void distributed_gather_diagonal(dkm_qp_distributed *s)
 
     for (dkm_idx c = 0; c < s->n; c++)
         if (s->owner[c] == dkm_ctx_rank(s->ctx)) {
-            s->mine[k] = s->G[k * s->room + c];
+            s->mine[k] = s->G[k * s->capacity + c];
             k++;
         }
     MPI_Gatherv(s->mine, (int)s->own, MPI_DOUBLE, s->all, s->counts, s->starts, MPI_DOUBLE, 0,

@@ -12,21 +12,21 @@
 
 typedef struct dkm_qp_distributed {
     dkm_ctx *ctx;
-    dkm_idx n, own;          /**< constraints, and those of this rank */
-    dkm_idx room, own_room;  /**< columns and rows that there is room for */
-    int *owner;              /**< n */
-    double *G;               /**< own rows in the order of all, n columns, ld = room */
-    dkm_qp_row_provider far; /**< rank 0 */
-    int *counts, *starts;    /**< of every rank: its constraints */
-    double *mine, *all;      /**< products: of own rows, and on rank 0 of all by rank */
-    double *a;               /**< n: what is multiplied with */
+    dkm_idx n, own;                 /**< constraints, and those of this rank */
+    dkm_idx capacity, own_capacity; /**< columns and rows that memory is reserved for */
+    int *owner;                     /**< n */
+    double *G;                      /**< own rows in the order of all, n columns, ld = capacity */
+    dkm_qp_row_provider far;        /**< rank 0 */
+    int *counts, *starts;           /**< of every rank: its constraints */
+    double *mine, *all;             /**< products: of own rows, and on rank 0 of all by rank */
+    double *a;                      /**< n: what is multiplied with */
 } dkm_qp_distributed;
 
 /** An empty one. Local; dkm_qp_distributed_clear() frees. */
 dkm_qp_distributed dkm_qp_distributed_empty(dkm_ctx *ctx);
 void dkm_qp_distributed_clear(dkm_qp_distributed *spread);
 
-/** Make room for constraints, the owner of each given; their rows and columns are still to be set.
+/** Reserve space for constraints, the owner of each given; their rows and columns are still to be set.
  *  Local, alike on every rank.
  *  @return ok; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_qp_distributed_grow(dkm_qp_distributed *spread, dkm_idx count,

@@ -17,35 +17,35 @@ void dkm_qp_clear(dkm_qp *qp)
     DKM_FREE(qp->group);
     DKM_FREE(qp->member);
     DKM_FREE(qp->L);
-    qp->n = qp->room = qp->active = qp->factor_room = 0;
+    qp->n = qp->capacity = qp->active = qp->factor_capacity = 0;
 }
 
 /* G in a block of another leading dimension. */
-static dkm_local qp_widen(dkm_qp *qp, dkm_idx room)
+static dkm_local qp_widen(dkm_qp *qp, dkm_idx capacity)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *wide = NULL;
 
-    DKM_STEP(dkm_calloc(qp->ctx, room * room, &wide));
+    DKM_STEP(dkm_calloc(qp->ctx, capacity * capacity, &wide));
     for (dkm_idx i = 0; i < qp->n; i++)
-        memcpy(wide + i * room, qp->G + i * qp->room, (size_t)qp->n * sizeof *wide);
+        memcpy(wide + i * capacity, qp->G + i * qp->capacity, (size_t)qp->n * sizeof *wide);
     DKM_FREE(qp->G);
     qp->G = wide;
 out:
     return local;
 }
 
-static dkm_local qp_enlarge(dkm_qp *qp, dkm_idx room)
+static dkm_local qp_enlarge(dkm_qp *qp, dkm_idx capacity)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_realloc(qp->ctx, room, &qp->b));
-    DKM_STEP(dkm_realloc(qp->ctx, room, &qp->a));
-    DKM_STEP(dkm_realloc(qp->ctx, room, &qp->group));
-    DKM_STEP(dkm_realloc(qp->ctx, room, &qp->member));
+    DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->b));
+    DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->a));
+    DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->group));
+    DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->member));
     if (!qp->far)
-        DKM_STEP(qp_widen(qp, room));
-    qp->room = room;
+        DKM_STEP(qp_widen(qp, capacity));
+    qp->capacity = capacity;
 out:
     return local;
 }
@@ -55,7 +55,7 @@ dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count)
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx n = qp->n + count;
 
-    if (n > qp->room)
+    if (n > qp->capacity)
         DKM_STEP(qp_enlarge(qp, n + n / 2 + 16));
     for (dkm_idx c = qp->n; c < n; c++) {
         qp->a[c] = qp->b[c] = 0;
@@ -80,19 +80,19 @@ double *dkm_qp_factor_row(const dkm_qp *qp, dkm_idx i)
 dkm_local dkm_qp_widen_factor(dkm_qp *qp)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx room = qp->active + qp->active / 4 + 32;
+    dkm_idx capacity = qp->active + qp->active / 4 + 32;
 
-    if (qp->active < qp->factor_room)
+    if (qp->active < qp->factor_capacity)
         return local;
-    DKM_STEP(dkm_realloc(qp->ctx, room * (room + 3) / 2, &qp->L));
-    qp->factor_room = room;
+    DKM_STEP(dkm_realloc(qp->ctx, capacity * (capacity + 3) / 2, &qp->L));
+    qp->factor_capacity = capacity;
 out:
     return local;
 }
 
 void dkm_qp_keep(dkm_qp *qp, const char *keep)
 {
-    dkm_idx kept = 0, room = qp->room;
+    dkm_idx n_kept = 0, capacity = qp->capacity;
 
     for (dkm_idx i = 0; i < qp->active; i++) {
         dkm_idx place = 0;
@@ -106,12 +106,12 @@ void dkm_qp_keep(dkm_qp *qp, const char *keep)
             continue;
         for (dkm_idx d = 0; !qp->far && d < qp->n; d++)
             if (keep[d])
-                qp->G[kept * room + col++] = qp->G[c * room + d];
-        qp->a[kept] = qp->a[c];
-        qp->b[kept] = qp->b[c];
-        qp->group[kept++] = qp->group[c];
+                qp->G[n_kept * capacity + col++] = qp->G[c * capacity + d];
+        qp->a[n_kept] = qp->a[c];
+        qp->b[n_kept] = qp->b[c];
+        qp->group[n_kept++] = qp->group[c];
     }
-    qp->n = kept;
+    qp->n = n_kept;
 }
 
 double dkm_qp_dot(dkm_idx n, const double *x, const double *y)
@@ -137,8 +137,9 @@ double dkm_qp_objective(const dkm_qp *qp, double *scratch)
         dkm_qp_matvec(qp, qp->a, NULL, scratch);
     for (dkm_idx c = 0; c < qp->n; c++)
         if (qp->a[c] != 0)
-            sum += qp->a[c] *
-                   (qp->b[c] -
-                    0.5 * (qp->far ? scratch[c] : dkm_qp_dot(qp->n, qp->G + c * qp->room, qp->a)));
+            sum +=
+                qp->a[c] *
+                (qp->b[c] -
+                 0.5 * (qp->far ? scratch[c] : dkm_qp_dot(qp->n, qp->G + c * qp->capacity, qp->a)));
     return sum;
 }

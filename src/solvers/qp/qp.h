@@ -7,7 +7,7 @@
  *  G is the Gram matrix of constraints <w, d_c> >= b_c, w = sum a_c d_c; a group is an example
  *  (one slack each) or all constraints (one slack). A program lives on one rank and is solved there
  *  with its last solution as the start: what comes out depends on G, b and the history alone. Rows
- *  of G may be kept elsewhere (distributed.h); they are asked for as they are needed.
+ *  of G may be stored elsewhere (distributed.h); they are asked for as they are needed.
  */
 #ifndef DKMAP_SOLVERS_QP_QP_H
 #define DKMAP_SOLVERS_QP_QP_H
@@ -29,17 +29,17 @@ typedef struct dkm_qp_row_provider {
 
 typedef struct dkm_qp {
     dkm_ctx *ctx;
-    dkm_idx n, room;
-    double *G; /**< symmetric n x n, both triangles, ld = room; NULL where they are far */
+    dkm_idx n, capacity;
+    double *G; /**< symmetric n x n, both triangles, ld = capacity; NULL where they are far */
     dkm_qp_row_provider *far; /**< NULL where G is here; borrowed */
     double *b;                /**< n */
     double *a;                /**< n, >= 0 */
     dkm_idx *group;           /**< n */
-    /* of the active set of dkm_qp_active_set(), kept between calls */
-    dkm_idx active;      /**< how many a_c are free to move */
-    dkm_idx *member;     /**< which, in the order of the factor */
-    double *L;           /**< lower Cholesky factor of their G, see dkm_qp_factor_row() */
-    dkm_idx factor_room; /**< rows that L has room for */
+    /* of the active set of dkm_qp_active_set(), stored between calls */
+    dkm_idx active;          /**< how many a_c are free to move */
+    dkm_idx *member;         /**< which, in the order of the factor */
+    double *L;               /**< lower Cholesky factor of their G, see dkm_qp_factor_row() */
+    dkm_idx factor_capacity; /**< rows reserved for L */
 } dkm_qp;
 
 /** How a solve ended. */
@@ -55,7 +55,7 @@ typedef struct dkm_qp_info {
 dkm_qp dkm_qp_empty(dkm_ctx *ctx);
 void dkm_qp_clear(dkm_qp *qp);
 
-/** Make room for @p count constraints more, each with a = 0, b and group still to be set, and their
+/** Reserve space for @p count more constraints, each with a = 0, b and group still to be set, and their
  *  rows and columns of G as well. Local.
  *  @return ok; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
@@ -63,7 +63,7 @@ DKM_NODISCARD dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
 /** Drop G, whose rows are with @p far from now on. Local. */
 void dkm_qp_use_row_provider(dkm_qp *qp, dkm_qp_row_provider *far);
 
-/** Keep the constraints with keep[c] != 0, in their order; those with a > 0 must be kept. Local. */
+/** Keep the constraints with keep[c] != 0, in their order; those with a > 0 must stay. Local. */
 void dkm_qp_keep(dkm_qp *qp, const char *keep);
 
 /** Solve without budgets, by an active set with an updated Cholesky factor. Local.
@@ -86,13 +86,13 @@ double dkm_qp_diagonal(const dkm_qp *qp, dkm_idx c);
 /** out_c = (G a)_c of all constraints, but for some with skip[c] != 0 (may be NULL). Local. */
 void dkm_qp_matvec(const dkm_qp *qp, const double *a, const char *skip, double *out);
 
-/** Make room for a row of the factor more. Local.
+/** Reserve space for one more row of the factor. Local.
  *  @return ok; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_qp_widen_factor(dkm_qp *qp);
-/** Row i of the factor: i + 1 numbers, and room for one more. Local. */
+/** Row i of the factor: i + 1 numbers, and space for one more. Local. */
 double *dkm_qp_factor_row(const dkm_qp *qp, dkm_idx i);
 
-/** Set up and drop what rows that are far are kept in during a solve. Local.
+/** Set up and drop the cache of remote rows for a solve. Local.
  *  @return ok; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_qp_row_cache_open(dkm_qp *qp);
 void dkm_qp_row_cache_close(dkm_qp *qp);

@@ -60,12 +60,13 @@ static void qp_redistribute_matrix(const qp_redistribution *d, const dkm_qp *qp,
 
     for (dkm_idx c = 0; c < d->n; c++) {
         int here = d->spread ? d->spread->owner[c] : 0;
-        double *row = d->spread ? d->spread->G + own * d->spread->room : qp->G + c * qp->room;
-        double *kept = qp_in_slab(d, c, slab, &there);
+        double *row =
+            d->spread ? d->spread->G + own * d->spread->capacity : qp->G + c * qp->capacity;
+        double *stored = qp_in_slab(d, c, slab, &there);
         if (out)
-            qp_redistribute_row(d, here, there, row, kept);
+            qp_redistribute_row(d, here, there, row, stored);
         else
-            qp_redistribute_row(d, there, here, kept, row);
+            qp_redistribute_row(d, there, here, stored, row);
         own += here == rank;
     }
 }
@@ -78,14 +79,14 @@ static void qp_redistribute_factor(const qp_redistribution *d, const dkm_qp *qp,
 
     for (dkm_idx i = 0; i < d->active; i++) {
         size_t bytes = (size_t)(i + 1) * sizeof *row;
-        double *kept = qp_in_slab(d, d->n + i, slab, &there);
+        double *stored = qp_in_slab(d, d->n + i, slab, &there);
         if (out) {
             memset(row, 0, (size_t)d->n * sizeof *row);
             if (rank == 0)
                 memcpy(row, dkm_qp_factor_row(qp, i), bytes);
-            qp_redistribute_row(d, 0, there, row, kept);
+            qp_redistribute_row(d, 0, there, row, stored);
         } else {
-            qp_redistribute_row(d, there, 0, kept, row);
+            qp_redistribute_row(d, there, 0, stored, row);
             if (rank == 0)
                 memcpy(dkm_qp_factor_row(qp, i), row, bytes);
         }
@@ -126,7 +127,7 @@ out:
     return status;
 }
 
-/* The members of the active set to rank 0, with room for their factor. */
+/* The members of the active set to rank 0, with space for their factor. */
 static dkm_local qp_take_active(dkm_qp *qp, dkm_idx n, dkm_idx active, const dkm_idx *member)
 {
     dkm_local local = DKM_LOCAL_OK;

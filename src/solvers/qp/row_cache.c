@@ -5,7 +5,7 @@
 #include "core/alloc.h"
 #include "solvers/qp/qp.h"
 
-#define MAX_CACHED_ROWS 33554432 /* numbers that are kept: 256 MiB */
+#define MAX_CACHED_ROWS 33554432 /* numbers that are stored: 256 MiB */
 
 dkm_local dkm_qp_row_cache_open(dkm_qp *qp)
 {
@@ -57,7 +57,7 @@ const double *dkm_qp_row(dkm_qp *qp, dkm_idx c)
     dkm_idx k;
 
     if (!f)
-        return qp->G + c * qp->room;
+        return qp->G + c * qp->capacity;
     k = f->slot[c];
     if (k < 0) {
         k = row_cache_oldest(f);
@@ -73,7 +73,7 @@ const double *dkm_qp_row(dkm_qp *qp, dkm_idx c)
 
 double dkm_qp_diagonal(const dkm_qp *qp, dkm_idx c)
 {
-    return qp->far ? qp->far->diagonal[c] : qp->G[c * qp->room + c];
+    return qp->far ? qp->far->diagonal[c] : qp->G[c * qp->capacity + c];
 }
 
 void dkm_qp_matvec(const dkm_qp *qp, const double *a, const char *skip, double *out)
@@ -84,5 +84,5 @@ void dkm_qp_matvec(const dkm_qp *qp, const double *a, const char *skip, double *
     }
     for (dkm_idx c = 0; c < qp->n; c++)
         if (!skip || !skip[c])
-            out[c] = dkm_qp_dot(qp->n, qp->G + c * qp->room, a);
+            out[c] = dkm_qp_dot(qp->n, qp->G + c * qp->capacity, a);
 }

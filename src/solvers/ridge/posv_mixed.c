@@ -56,7 +56,7 @@ typedef struct mixed {
     double worth;   /* iterations that pay; 0: any number */
     dkm_multivec
         probe; /* a vector that goes through every solve with L L', as inverse power steps */
-    dkm_multivec block; /* room for right-hand sides and the probe, without gaps */
+    dkm_multivec block; /* space for right-hand sides and the probe, without gaps */
     double *lengths;    /* of its columns */
     double inverse;     /* its growth in the last of them: of (L L')^-1 the norm, roughly */
 } mixed;
@@ -160,22 +160,22 @@ out:
 }
 
 /* The state a run before left, in a new L; without one there is no L. */
-static dkm_status mixed_restore(mixed *s, dkm_potrf_checkpoint *kept, dkm_ridge_info *info)
+static dkm_status mixed_restore(mixed *s, dkm_potrf_checkpoint *checkpoint, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
 
-    snprintf(kept->stage, sizeof kept->stage, "factor m=%lld gamma=%.17g single K=%016llx",
-             (long long)s->m, s->gamma,
+    snprintf(checkpoint->stage, sizeof checkpoint->stage,
+             "factor m=%lld gamma=%.17g single K=%016llx", (long long)s->m, s->gamma,
              (unsigned long long)dkm_checkpointer_fingerprint(s->X->X, s->X->kernel->text));
     if (!dkm_checkpointer_enabled(s->ctx))
         return DKM_OK;
     DKM_TRY(dkm_dmat_create(s->grid, s->m, s->m, s->nb, s->nb, DKM_F32, &s->L));
-    kept->A = s->L;
-    DKM_TRY(dkm_potrf_checkpoint_restore(kept));
-    if (kept->from == 0)
+    checkpoint->A = s->L;
+    DKM_TRY(dkm_potrf_checkpoint_restore(checkpoint));
+    if (checkpoint->from == 0)
         dkm_dmat_destroy(&s->L);
-    info->shift = kept->meta[1];
-    s->largest = kept->meta[2];
+    info->shift = checkpoint->meta[1];
+    s->largest = checkpoint->meta[2];
 out:
     return status;
 }
@@ -184,24 +184,24 @@ static dkm_status mixed_factor(mixed *s, double tolerance, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_idx potrf_info = 0;
-    dkm_potrf_checkpoint kept = {.steps = SHIFT_STEPS};
+    dkm_potrf_checkpoint checkpoint = {.steps = SHIFT_STEPS};
 
-    DKM_TRY(mixed_restore(s, &kept, info));
-    for (int step = (int)kept.meta[0]; step <= SHIFT_STEPS; step++) {
-        if (step > 0 && kept.from == 0 &&
+    DKM_TRY(mixed_restore(s, &checkpoint, info));
+    for (int step = (int)checkpoint.meta[0]; step <= SHIFT_STEPS; step++) {
+        if (step > 0 && checkpoint.from == 0 &&
             !mixed_factor_pays(s, 0.0, mixed_next_shift(s, step, info->shift), s->worth, tolerance))
             break; /* it failed without: K has eigenvalues near zero */
-        if (kept.from == 0)
+        if (checkpoint.from == 0)
             DKM_TRY(mixed_begin_attempt(s, step, potrf_info, info));
-        if (step == 0 && kept.from == 0 &&
+        if (step == 0 && checkpoint.from == 0 &&
             !mixed_factor_pays(s, s->floor, 0.0, 0.5 * s->worth, tolerance))
             break; /* single precision saves half of the time of double */
-        kept.A = s->L;
-        kept.meta[0] = step;
-        kept.meta[1] = info->shift;
-        kept.meta[2] = s->largest;
+        checkpoint.A = s->L;
+        checkpoint.meta[0] = step;
+        checkpoint.meta[1] = info->shift;
+        checkpoint.meta[2] = s->largest;
         dkm_phase_begin(s->ctx, "factor");
-        status = dkm_potrf_checkpoint_factorize(&kept, &potrf_info);
+        status = dkm_potrf_checkpoint_factorize(&checkpoint, &potrf_info);
         dkm_phase_end(s->ctx);
         if (status != DKM_OK || potrf_info == 0)
             goto out;
@@ -215,7 +215,7 @@ out:
 }
 
 /* The columns of a block and the probe behind them, each scaled to length one so that single
- * precision has room; lengths are kept. */
+ * precision can hold; norms are unchanged. */
 static void mixed_normalize(mixed *s, const dkm_multivec *in)
 {
     dkm_multivec *B = &s->block;
@@ -288,7 +288,7 @@ out:
     return status;
 }
 
-/* What is told of all blocks of columns is the worst of them. */
+/* The report is the worst over all blocks of columns. */
 static void mixed_note_outcome(const mixed *s, const dkm_pcg_outcome *o, const dkm_multivec *Y,
                                const dkm_multivec *X, dkm_ridge_info *info)
 {

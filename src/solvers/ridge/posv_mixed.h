@@ -15,7 +15,7 @@
  *  @param[in]  refine  0 takes the single precision solution as it is
  *  @param[in]  worth   iterations that take as long as double precision would: more are not begun,
  *                      judged by the shift and by the rate of convergence; 0: no limit
- *  @param[out] K       the double matrix where it was kept, owned by the caller; else NULL
+ *  @param[out] K       the double matrix where it was stored, owned by the caller; else NULL
  *  @param[out] B       new double matrix like Y
  *  @param[out] info    residual measured in double, steps, shift, condition
  *  @return DKM_OK, also when the residual stopped above the tolerance: the caller judges it;

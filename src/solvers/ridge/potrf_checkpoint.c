@@ -25,9 +25,9 @@ static int potrf_state_fits(const dkm_potrf_checkpoint *k, dkm_idx done)
 dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
 {
     dkm_status status = DKM_OK;
-    dkm_potrf_checkpoint kept = {.A = k->A};
+    dkm_potrf_checkpoint checkpoint = {.A = k->A};
     dkm_idx done = 0, step = 0;
-    dkm_state_field small[] = {POTRF_FIELDS(&kept, &done)};
+    dkm_state_field small[] = {POTRF_FIELDS(&checkpoint, &done)};
     dkm_state_field matrix[] = {DKM_STATE_MATRIX("matrix", k->A)};
     dkm_archive state;
     int found = 0;
@@ -38,7 +38,7 @@ dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
         goto out;
     DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(small)));
     DKM_AGREE(checkpoint_ctx(k),
-              dkm_archive_whole(&state, "meta", kept.meta[0], 0, k->steps, &step));
+              dkm_archive_whole(&state, "meta", checkpoint.meta[0], 0, k->steps, &step));
     if (!potrf_state_fits(k, done)) {
         dkm_log(checkpoint_ctx(k), DKM_INFO,
                 "the factor was left at column %lld, which is no multiple of the block size %lld "
@@ -47,7 +47,7 @@ dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
         goto out;
     }
     DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(matrix)));
-    memcpy(k->meta, kept.meta, sizeof k->meta);
+    memcpy(k->meta, checkpoint.meta, sizeof k->meta);
     k->from = done;
 out:
     dkm_archive_clear(&state);

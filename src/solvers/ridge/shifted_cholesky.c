@@ -74,17 +74,17 @@ out:
 
 /* Factor A + shift I, or take the factor up where a run before left it. */
 static dkm_status chol_factor_shifted(dkm_shifted_cholesky *f, double shift,
-                                      dkm_potrf_checkpoint *kept, dkm_idx *info)
+                                      dkm_potrf_checkpoint *checkpoint, dkm_idx *info)
 {
     dkm_status status = DKM_OK;
 
-    if (kept->from == 0) {
+    if (checkpoint->from == 0) {
         DKM_TRY(dkm_shifted_cholesky_restore(f));
         dkm_dmat_shift_diagonal(f->A, shift);
     }
     f->overwritten = 1;
     dkm_phase_begin(chol_ctx(f), "factor");
-    status = dkm_potrf_checkpoint_factorize(kept, info);
+    status = dkm_potrf_checkpoint_factorize(checkpoint, info);
     dkm_phase_end(chol_ctx(f));
 out:
     return status;
@@ -105,19 +105,19 @@ dkm_status dkm_shifted_cholesky_factorize(dkm_shifted_cholesky *f, double gamma)
     dkm_status status = DKM_OK;
     double jitter = 0;
     dkm_idx info = 0;
-    dkm_potrf_checkpoint kept = {.A = f->A, .steps = DKM_JITTER_STEPS};
+    dkm_potrf_checkpoint checkpoint = {.A = f->A, .steps = DKM_JITTER_STEPS};
 
     f->gamma = gamma;
     f->info = (dkm_ridge_info){.precision = "double"};
-    snprintf(kept.stage, sizeof kept.stage, "factor m=%lld gamma=%.12g double A=%s",
+    snprintf(checkpoint.stage, sizeof checkpoint.stage, "factor m=%lld gamma=%.12g double A=%s",
              (long long)dkm_dmat_rows(f->A), gamma, f->print);
-    DKM_TRY(dkm_potrf_checkpoint_restore(&kept));
-    for (int step = (int)kept.meta[0]; step <= DKM_JITTER_STEPS; step++) {
+    DKM_TRY(dkm_potrf_checkpoint_restore(&checkpoint));
+    for (int step = (int)checkpoint.meta[0]; step <= DKM_JITTER_STEPS; step++) {
         jitter = dkm_jitter(f->mean + gamma, step);
-        if (step > 0 && kept.from == 0)
+        if (step > 0 && checkpoint.from == 0)
             dkm_jitter_report(chol_ctx(f), f->name, info, jitter, step);
-        kept.meta[0] = step;
-        status = chol_factor_shifted(f, gamma + jitter, &kept, &info);
+        checkpoint.meta[0] = step;
+        status = chol_factor_shifted(f, gamma + jitter, &checkpoint, &info);
         f->info.jitter = jitter;
         f->info.jitter_steps = step;
         if (status != DKM_OK || info == 0)

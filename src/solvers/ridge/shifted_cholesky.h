@@ -19,7 +19,7 @@ typedef struct dkm_shifted_cholesky {
     double mean;      /**< of that, over all ranks */
     double largest;   /**< eigenvalue of A, roughly */
     double gamma;
-    char print[DKM_FINGERPRINT_LENGTH]; /**< of A, where checkpoints are kept */
+    char print[DKM_FINGERPRINT_LENGTH]; /**< of A, where checkpoints are written */
     int overwritten;                    /**< the lower triangle is no longer that of A */
     dkm_ridge_info info;
 } dkm_shifted_cholesky;
@@ -73,7 +73,7 @@ DKM_NODISCARD dkm_status dkm_shifted_cholesky_solve(dkm_shifted_cholesky *factor
  *  Collective. The factor is spent: until dkm_shifted_cholesky_factorize() there is no solving any
  * more.
  *
- *  @param[out] p, q  room for all n numbers, on every rank; q may be NULL without K
+ *  @param[out] p, q  space for all n numbers, on every rank; q may be NULL without K
  */
 void dkm_shifted_cholesky_diagonals(dkm_shifted_cholesky *factor, const dkm_dmat *K, double *p,
                                     double *q);

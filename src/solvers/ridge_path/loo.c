@@ -60,7 +60,7 @@ static double loo_residual(const dkm_loo *loo, const dkm_loo_piece *piece, dkm_i
         return b / p;
     c = loo_coefficient(loo, two, i, j, t);
     q = two->p[i * two->ld];
-    /* (b p + c q) / (p^2 + q^2), squares kept in range */
+    /* (b p + c q) / (p^2 + q^2), squares scaled into range */
     if (fabs(p) >= fabs(q))
         return (b + c * (q / p)) / (p + q * (q / p));
     return (b * (p / q) + c) / (p * (p / q) + q);

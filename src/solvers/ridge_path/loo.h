@@ -30,7 +30,7 @@ typedef struct dkm_loo_part {
 typedef struct dkm_loo_piece {
     dkm_idx gamma;     /**< its place in the list */
     dkm_idx row, rows; /**< of this rank's slab */
-    dkm_idx col, cols; /**< all of them where classes are to be told */
+    dkm_idx col, cols; /**< all of them where classes are predicted */
     int parts;         /**< 1 or 2 */
     dkm_loo_part part[2];
 } dkm_loo_piece;

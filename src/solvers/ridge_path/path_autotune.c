@@ -1,5 +1,5 @@
 /* Cholesky, eigendecomposition or band: operations grow with the cube of the order in all, so a
- * small system of each on the same grid tells what large ones take. */
+ * small system of each on the same grid predicts the time of large ones. */
 #include <math.h>
 #include <stdio.h>
 
@@ -121,7 +121,7 @@ out:
     return status;
 }
 
-/* Seconds of the whole list by each. A product is told by Cholesky's rate of k^3 / 3 operations:
+/* Seconds of all gammas by each. A product is estimated at Cholesky's rate of k^3 / 3 operations:
  * fits and squares in the primal are 2 m k^2 and m k^2 of them, the square of K is m^3. */
 static double cost_cholesky(const dkm_path_run *run, const rates *r)
 {

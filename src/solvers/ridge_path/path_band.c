@@ -23,14 +23,14 @@
 typedef struct banded {
     dkm_path_run *run;
     dkm_band band;
-    dkm_dmat *kept;  /* a copy of A, where there is room */
-    dkm_idx n, cols; /* right-hand sides, with that of ones where it is wanted */
-    double largest;  /* eigenvalue of A */
-    double scale;    /* that jitter is reckoned from */
-    dkm_idx group;   /* gammas at a time */
-    double *Z;       /* n x cols on every rank: Q'R */
-    double *S, *F;   /* for each of a group (L L')^-1 Z and Q (L L')^-1 Z */
-    double *rows;    /* of this rank's slab, as dkm_loo_add() takes them */
+    dkm_dmat *A_copy; /* a copy of A, where memory allows */
+    dkm_idx n, cols;  /* right-hand sides, with that of ones where it is wanted */
+    double largest;   /* eigenvalue of A */
+    double scale;     /* that jitter is reckoned from */
+    dkm_idx group;    /* gammas at a time */
+    double *Z;        /* n x cols on every rank: Q'R */
+    double *S, *F;    /* for each of a group (L L')^-1 Z and Q (L L')^-1 Z */
+    double *rows;     /* of this rank's slab, as dkm_loo_add() takes them */
     double *L, *work;
     double *p;  /* diagonals of the inverses of a group */
     int *sound; /* whether each of a group has a factor */
@@ -68,7 +68,7 @@ static void band_close(banded *s)
     DKM_FREE(s->S);
     DKM_FREE(s->Z);
     dkm_band_close(&s->band);
-    dkm_dmat_destroy(&s->kept);
+    dkm_dmat_destroy(&s->A_copy);
 }
 
 static dkm_status band_reduce(banded *s)
@@ -82,8 +82,8 @@ static dkm_status band_reduce(banded *s)
     s->scale = fabs(dkm_dmat_mean_diagonal(run->A));
     DKM_TRY(dkm_largest_eigenvalue(run->A, &s->largest));
     if (dkm_path_stores_matrix(run, bytes))
-        DKM_TRY(dkm_dmat_convert_lower(run->A, DKM_F64, &s->kept));
-    run->product.K = s->kept;
+        DKM_TRY(dkm_dmat_convert_lower(run->A, DKM_F64, &s->A_copy));
+    run->product.K = s->A_copy;
     DKM_TRY(dkm_band_reduce(run->A, &s->band));
     dkm_dmat_destroy(&run->A);
 out:
@@ -291,7 +291,7 @@ static dkm_status band_solve_best(banded *s)
     run->ridge = (dkm_ridge_info){.precision = "double",
                                   .jitter = jitter,
                                   .jitter_steps = s->rungs[run->best],
-                                  .recomputed = !s->kept};
+                                  .recomputed = !s->A_copy};
     band_solve(s, run->B.cols);
     memset(run->B.a, 0, (size_t)(run->B.n * run->B.ld) * sizeof *run->B.a);
     band_add_solution(s, 1.0);

@@ -28,7 +28,7 @@ typedef struct solver {
     dkm_multivec B, a; /* solution for the gamma at hand, and what it is made of where squared */
     dkm_multivec u, v; /* the same for the right-hand side of ones */
     double *p, *q;     /* diagonals, m numbers each; in the primal ones, k of them */
-    int found;         /* a solution is kept */
+    int found;         /* a solution is stored */
 } solver;
 
 static dkm_local path_chol_alloc(solver *s)

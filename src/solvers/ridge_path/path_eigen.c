@@ -4,7 +4,7 @@
  * 1979, Technometrics 21(2):215-223, doi:10.1080/00401706.1979.10489751).
  *
  * Cost per rank, k the order and p outputs: a full eigensolve, and 2 k^2 (p + 1) / ranks flops per
- * gamma. Held: V, its workspace, and a copy of A if there is room; weights are replicated. */
+ * gamma. Held: V, its workspace, and a copy of A if memory allows; weights are replicated. */
 #include <math.h>
 #include <string.h>
 
@@ -38,11 +38,11 @@ static void path_eigen_plan(dkm_path_eigen *s)
     const dkm_path_settings *settings = s->run->settings;
     dkm_idx c = s->run->T.cols, narrow = settings->classes || c < NARROW ? c : NARROW;
     double column = 8.0 * s->parts * (double)dkm_path_eigen_chunk(s->run);
-    double room = settings->work_bytes / column; /* columns of all gammas together */
+    double columns_that_fit = settings->work_bytes / column; /* columns of all gammas together */
 
-    s->group = path_eigen_clamp(room / (double)narrow,
+    s->group = path_eigen_clamp(columns_that_fit / (double)narrow,
                                 settings->count < GROUP_MAX ? settings->count : GROUP_MAX);
-    s->cols = settings->classes ? c : path_eigen_clamp(room / (double)s->group, c);
+    s->cols = settings->classes ? c : path_eigen_clamp(columns_that_fit / (double)s->group, c);
 }
 
 static dkm_local path_eigen_open(dkm_path_eigen *s, dkm_path_run *run)
@@ -65,7 +65,7 @@ out:
 static void path_eigen_close(dkm_path_eigen *s)
 {
     dkm_dmat_destroy(&s->V);
-    dkm_dmat_destroy(&s->kept);
+    dkm_dmat_destroy(&s->A_copy);
     dkm_multivec_free(&s->one);
     dkm_multivec_free(&s->Z);
     DKM_FREE(s->w);
@@ -95,8 +95,8 @@ static dkm_status path_eigen_decompose(dkm_path_eigen *s)
     bytes = dkm_la_syevd_bytes(run->A, library);
     DKM_TRY(dkm_memory_check(run->ctx, SPARE * bytes, "the full eigensolve"));
     if (dkm_path_stores_matrix(run, bytes))
-        DKM_TRY(dkm_dmat_convert(run->A, DKM_F64, &s->kept));
-    run->product.K = s->kept;
+        DKM_TRY(dkm_dmat_convert(run->A, DKM_F64, &s->A_copy));
+    run->product.K = s->A_copy;
     DKM_TRY(dkm_la_syevd(run->A, &library, s->l, &s->V));
     dkm_dmat_destroy(&run->A);
 out:
@@ -241,7 +241,7 @@ static dkm_status path_eigen_solve_best(dkm_path_eigen *s)
     run->ridge = (dkm_ridge_info){.precision = "double",
                                   .jitter = dkm_path_eigen_jitter(s, run->best),
                                   .jitter_steps = s->rungs[run->best],
-                                  .recomputed = !s->kept};
+                                  .recomputed = !s->A_copy};
     run->ridge.condition = (largest + gamma) / (least + gamma + run->ridge.jitter);
     memset(run->B.a, 0, (size_t)(run->B.n * run->B.ld) * sizeof *run->B.a);
     dkm_path_eigen_weights(s, run->best, s->w);

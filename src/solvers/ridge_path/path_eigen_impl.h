@@ -10,7 +10,7 @@ typedef struct dkm_path_eigen {
     int *rungs;          /**< of the attempts with growing jitter, one per gamma */
     double scale;        /**< that jitter is reckoned from */
     dkm_dmat *V;         /**< k x k */
-    dkm_dmat *kept;      /**< a copy of A, where there is room */
+    dkm_dmat *A_copy;    /**< a copy of A, where memory allows */
     dkm_multivec Z, one; /**< V'R and V' of the right-hand side of ones */
     int parts;           /**< functions w of l a gamma: 2 where coefficients are penalized */
     dkm_idx group;       /**< gammas at a time */

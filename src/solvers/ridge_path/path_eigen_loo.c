@@ -6,7 +6,7 @@
 #include "solvers/operators/spectral_filter.h"
 #include "solvers/ridge_path/path_eigen_impl.h"
 
-/* What is told of some rows for a group of gammas: as many columns a gamma as it has parts. */
+/* Leave-one-out results of some rows for a group of gammas: one column per gamma and part. */
 typedef struct loo_chunk {
     const dkm_dmat *M; /* V, or rows of X V */
     dkm_idx g, count;  /* the group */

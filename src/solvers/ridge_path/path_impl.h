@@ -52,7 +52,7 @@ static inline int dkm_path_suits_band(const dkm_path_run *run)
     return !run->X && !dkm_path_penalizes_coefficients(run);
 }
 
-/** Whether a copy of the matrix is kept for residuals beside @p bytes of other things. Collective.
+/** Whether a copy of the matrix is stored for residuals beside @p bytes of other things. Collective.
  */
 int dkm_path_stores_matrix(const dkm_path_run *run, double bytes);
 
@@ -64,7 +64,7 @@ DKM_NODISCARD dkm_status dkm_path_select_best(dkm_path_run *run);
 
 /** R = what run->B leaves of the right-hand sides of the system, noted in run->ridge. Collective.
  *  @param[in]  largest  eigenvalue of the system's matrix
- *  @param[out] R        initialized with room for as many columns */
+ *  @param[out] R        initialized with space for as many columns */
 DKM_NODISCARD dkm_status dkm_path_residual(dkm_path_run *run, double gamma, double largest,
                                            dkm_multivec *R);
 

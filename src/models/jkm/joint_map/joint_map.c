@@ -65,7 +65,7 @@ out:
 }
 
 dkm_status dkm_joint_map_open(dkm_joint_map *map, const dkm_data *X, const dkm_joint *joint,
-                              const dkm_joint_kernels *kernels, dkm_idx places, dkm_idx r,
+                              const dkm_joint_kernels *kernels, dkm_idx positions, dkm_idx r,
                               const dkm_layout *layout)
 {
     dkm_status status = DKM_OK;
@@ -73,12 +73,13 @@ dkm_status dkm_joint_map_open(dkm_joint_map *map, const dkm_data *X, const dkm_j
     int dense = dkm_data_type(X) == DKM_DENSE;
     const char *none = dkm_data_type(X) == DKM_STRINGS ? "spectrum(p=1)" : "linear";
 
-    *map = (dkm_joint_map){.m = dkm_data_rows(X), .r = r, .places = places};
+    *map = (dkm_joint_map){.m = dkm_data_rows(X), .r = r, .positions = positions};
     if (kernels->kx)
         map->kernel = strcmp(kernels->kx, "linear") == 0 && dense && dkm_data_cols(X) < map->m
                           ? DKM_JOINT_MAP_PRIMAL
                           : DKM_JOINT_MAP_GRAM;
-    DKM_TRY(dkm_fitted_kernel_open(&map->fitted, ctx, X, kernels->kx ? kernels->kx : none, layout));
+    DKM_TRY(
+        dkm_fitted_kernel_parse(&map->fitted, NULL, X, kernels->kx ? kernels->kx : none, layout));
     DKM_AGREE(ctx, open_terms(map, joint));
     DKM_TRY(dkm_joint_map_strings_open(map, joint));
 out:

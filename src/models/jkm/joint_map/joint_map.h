@@ -4,7 +4,7 @@
  *                                + identity <x, z> <x', z'>
  *      m_p = K(x, x') + diagonal x_p x'_p + sum over patch terms of weight s_p(x, x')
  *
- *  A weight vector w = sum_i Phi(x_i, u_i) is kept as one row u_i per example; its value at new
+ *  A weight vector w = sum_i Phi(x_i, u_i) is stored as one row u_i per example; its value at new
  * inputs is W x = sum_i m(x_i, x) o u_i + identity <x_i, u_i> x, without ever forming W. Where K is
  * linear on dense rows of fewer features than there are examples, that part goes through the
  * features instead of K.
@@ -33,7 +33,7 @@ typedef struct dkm_joint_map_strings {
     dkm_idx p;
     dkm_idx count;   /**< different k-mers of the training inputs */
     uint64_t *code;  /**< count, ascending */
-    int32_t *window; /**< training inputs of this rank x places: which one, or -1 */
+    int32_t *window; /**< training inputs of this rank x positions: which one, or -1 */
 } dkm_joint_map_strings;
 
 typedef struct dkm_joint_map {
@@ -45,10 +45,10 @@ typedef struct dkm_joint_map {
     dkm_joint_map_patch *patch;
     dkm_idx string_terms; /**< terms of strings */
     dkm_joint_map_strings *strings;
-    dkm_idx places;  /**< of strings: r = places x characters */
-    dkm_data *K;     /**< training, GRAM: rows of K in slabs */
-    double *columns; /**< training, PRIMAL: this rank's share of the features of all examples */
-    double *W;       /**< PRIMAL: features x r, of the last weight vector applied */
+    dkm_idx positions; /**< of strings: r = positions x characters */
+    dkm_data *K;       /**< training, GRAM: rows of K in slabs */
+    double *columns;   /**< training, PRIMAL: this rank's share of the features of all examples */
+    double *W;         /**< PRIMAL: features x r, of the last weight vector applied */
 } dkm_joint_map;
 
 /** Some constraints: the example of each and its row of coordinates. */
@@ -62,12 +62,12 @@ typedef struct dkm_joint_map_rows {
  *  dkm_joint_map_close() frees, also after a failure.
  *
  *  @param[in] kernels  as dkm_joint_resolve() worked them out
- *  @param[in] places   0, or by how many places of strings coordinates are sorted
+ *  @param[in] positions   0, or by how many positions of strings coordinates are sorted
  *  @param[in] r        coordinates of an output
  *  @return DKM_OK; DKM_ERR_ARG when the shape of patches, or the width of inputs, is not r */
 DKM_NODISCARD dkm_status dkm_joint_map_open(dkm_joint_map *map, const dkm_data *X,
                                             const dkm_joint *joint,
-                                            const dkm_joint_kernels *kernels, dkm_idx places,
+                                            const dkm_joint_kernels *kernels, dkm_idx positions,
                                             dkm_idx r, const dkm_layout *layout);
 void dkm_joint_map_close(dkm_joint_map *map);
 

@@ -37,15 +37,15 @@ static void joint_map_patch_fill_tile(const dkm_patches *p, dkm_idx na, const do
 }
 
 /* What tiles are made with: rows of inputs and of coordinates, sorted by cells. */
-typedef struct room {
+typedef struct patch_workspace {
     double *A, *B;    /* inputs of either side */
     double *U, *V;    /* coordinates of either side */
     double *T, *D;    /* s of every cell; a product of one cell */
     double *panel[2]; /* inputs and weight vector of some training examples, as they come */
     double *scratch;
-} room;
+} patch_workspace;
 
-static void close_room(room *w)
+static void patch_workspace_close(patch_workspace *w)
 {
     DKM_FREE(w->A);
     DKM_FREE(w->B);
@@ -58,7 +58,7 @@ static void close_room(room *w)
     DKM_FREE(w->scratch);
 }
 
-static dkm_local open_room(dkm_ctx *ctx, const dkm_patches *p, room *w)
+static dkm_local patch_workspace_open(dkm_ctx *ctx, const dkm_patches *p, patch_workspace *w)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx rows = TILE * p->points;
@@ -77,8 +77,8 @@ out:
 }
 
 /* G += the part of nb training examples, for na inputs from @p a on. */
-static void apply_tile(const dkm_joint_map_patch *patch, room *w, dkm_idx na, const double *a,
-                       dkm_idx nb, double *G)
+static void apply_tile(const dkm_joint_map_patch *patch, patch_workspace *w, dkm_idx na,
+                       const double *a, dkm_idx nb, double *G)
 {
     const dkm_patches *p = &patch->cells;
 
@@ -103,9 +103,9 @@ dkm_status dkm_joint_map_patch_apply(const dkm_joint_map *map, const dkm_joint_m
     const dkm_patches *p = &patch->cells;
     dkm_idx n = dkm_data_local_rows(A), q = p->points;
     const double *x = dkm_data_values_const(map->fitted.X);
-    room w = {0};
+    patch_workspace w = {0};
 
-    DKM_AGREE(ctx, open_room(ctx, p, &w));
+    DKM_AGREE(ctx, patch_workspace_open(ctx, p, &w));
     for (dkm_idx first = 0; first < map->m; first += TILE) {
         dkm_idx nb = dkm_idx_min(TILE, map->m - first);
         DKM_TRY(dkm_repro_gather(ctx, map->m, q, x, first, nb, w.panel[0]));
@@ -118,7 +118,7 @@ dkm_status dkm_joint_map_patch_apply(const dkm_joint_map *map, const dkm_joint_m
     }
     dkm_phase_flops(ctx, 4.0 * (double)n * (double)map->m * (double)q);
 out:
-    close_room(&w);
+    patch_workspace_close(&w);
     return status;
 }
 
@@ -132,8 +132,8 @@ typedef struct meeting {
     double *sums;         /* na x nb */
 } meeting;
 
-/* M for the constraints whose inputs and coordinates are sorted in the room, beside the input x. */
-static void joint_map_patch_weigh(meeting *t, room *w, const double *x)
+/* M for the constraints whose inputs and coordinates are sorted in the workspace, beside the input x. */
+static void joint_map_patch_weigh(meeting *t, patch_workspace *w, const double *x)
 {
     const dkm_patches *p = &t->patch->cells;
 
@@ -179,8 +179,9 @@ out:
 }
 
 /* out += the part of @p na constraints, from @p a on, whose inputs and coordinates are sorted. */
-static void meet_examples(meeting *t, room *w, const dkm_joint_map *f, const dkm_idx *start,
-                          const dkm_idx *which, dkm_joint_map_rows B, double *out)
+static void meet_examples(meeting *t, patch_workspace *w, const dkm_joint_map *f,
+                          const dkm_idx *start, const dkm_idx *which, dkm_joint_map_rows B,
+                          double *out)
 {
     const double *x = dkm_data_values_const(f->fitted.X);
 
@@ -205,9 +206,9 @@ dkm_local dkm_joint_map_patch_inner(const dkm_joint_map *map, const dkm_joint_ma
     dkm_ctx *ctx = map->fitted.ctx;
     dkm_idx q = map->r, n = dkm_data_local_rows(map->fitted.X), *which = NULL, *start = NULL;
     meeting t = {.patch = patch};
-    room w = {0};
+    patch_workspace w = {0};
 
-    DKM_STEP(open_room(ctx, &patch->cells, &w));
+    DKM_STEP(patch_workspace_open(ctx, &patch->cells, &w));
     DKM_STEP(sort_rows(ctx, B, n, &which, &start));
     DKM_STEP(dkm_alloc(ctx, TILE * q, &t.M));
     DKM_STEP(dkm_alloc(ctx, B.count * PACK, &t.pack));
@@ -224,6 +225,6 @@ out:
     DKM_FREE(t.M);
     DKM_FREE(start);
     DKM_FREE(which);
-    close_room(&w);
+    patch_workspace_close(&w);
     return local;
 }

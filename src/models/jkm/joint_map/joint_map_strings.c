@@ -27,13 +27,13 @@ static int ascending(const void *a, const void *b)
 
 static dkm_idx drop_doubles(dkm_idx n, uint64_t *code)
 {
-    dkm_idx kept = 0;
+    dkm_idx n_kept = 0;
 
     qsort(code, (size_t)n, sizeof *code, ascending);
     for (dkm_idx k = 0; k < n; k++)
-        if (kept == 0 || code[k] != code[kept - 1])
-            code[kept++] = code[k];
-    return kept;
+        if (n_kept == 0 || code[k] != code[n_kept - 1])
+            code[n_kept++] = code[k];
+    return n_kept;
 }
 
 static int32_t joint_map_strings_look_up(const dkm_joint_map_strings *t, uint64_t code)
@@ -46,9 +46,9 @@ static int32_t joint_map_strings_look_up(const dkm_joint_map_strings *t, uint64_
 
 /* The k-mer whose middle is at each place of an input, -1 where there is none. */
 static void find_windows(const dkm_joint_map_strings *t, const char *x, dkm_idx length,
-                         dkm_idx places, int32_t *window)
+                         dkm_idx positions, int32_t *window)
 {
-    for (dkm_idx k = 0; k < places; k++) {
+    for (dkm_idx k = 0; k < positions; k++) {
         dkm_idx at = k - (t->p - 1) / 2;
         window[k] = at >= 0 && at + t->p <= length
                         ? joint_map_strings_look_up(t, code_of(x + at, t->p))
@@ -79,7 +79,7 @@ static dkm_local joint_map_strings_room_for_all(dkm_ctx *ctx, const int *counts,
         *total += counts[k];
     }
     if (*total > INT32_MAX)
-        return dkm_fail(ctx, DKM_ERR_SIZE, "%lld different stretches of letters are too many",
+        return dkm_fail(ctx, DKM_ERR_SIZE, "%lld different substrings of letters are too many",
                         (long long)*total);
     return dkm_alloc(ctx, *total, code);
 }
@@ -114,10 +114,10 @@ static dkm_local table(const dkm_joint_map *f, const dkm_joint_map_strings *t, c
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_alloc(f->fitted.ctx, X->n * f->places, window));
+    DKM_STEP(dkm_alloc(f->fitted.ctx, X->n * f->positions, window));
     for (dkm_idx i = 0; i < X->n; i++)
-        find_windows(t, X->bytes + X->start[i], X->start[i + 1] - X->start[i], f->places,
-                     *window + i * f->places);
+        find_windows(t, X->bytes + X->start[i], X->start[i + 1] - X->start[i], f->positions,
+                     *window + i * f->positions);
 out:
     return local;
 }
@@ -160,13 +160,13 @@ void dkm_joint_map_strings_close(dkm_joint_map *map)
     DKM_FREE(map->strings);
 }
 
-/* W(k-mer, character) = sum of u over the places of all training inputs that have the k-mer. */
+/* W(k-mer, character) = sum of u over the positions of all training inputs that have the k-mer. */
 static dkm_status joint_map_strings_add_up(const dkm_joint_map *f, const dkm_joint_map_strings *t,
                                            const double *U, dkm_twosum *W)
 {
-    dkm_idx letters = f->r / f->places, n = dkm_data_local_rows(f->fitted.X);
+    dkm_idx letters = f->r / f->positions, n = dkm_data_local_rows(f->fitted.X);
 
-    for (dkm_idx k = 0; k < n * f->places; k++)
+    for (dkm_idx k = 0; k < n * f->positions; k++)
         for (dkm_idx c = 0; t->window[k] >= 0 && c < letters; c++)
             if (U[k * letters + c] != 0)
                 dkm_twosum_add(&W[t->window[k] * letters + c], U[k * letters + c]);
@@ -178,7 +178,7 @@ dkm_status dkm_joint_map_strings_apply(const dkm_joint_map *map, const dkm_joint
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = map->fitted.ctx;
-    dkm_idx letters = map->r / map->places, n = dkm_data_local_rows(A);
+    dkm_idx letters = map->r / map->positions, n = dkm_data_local_rows(A);
     int32_t *window = NULL;
     dkm_twosum *W = NULL;
 
@@ -186,7 +186,7 @@ dkm_status dkm_joint_map_strings_apply(const dkm_joint_map *map, const dkm_joint
     DKM_AGREE(ctx, table(map, term, &A->mine, &window));
     DKM_AGREE(ctx, dkm_calloc(ctx, term->count * letters, &W));
     DKM_TRY(joint_map_strings_add_up(map, term, U, W));
-    for (dkm_idx k = 0; k < n * map->places; k++)
+    for (dkm_idx k = 0; k < n * map->positions; k++)
         for (dkm_idx c = 0; window[k] >= 0 && c < letters; c++)
             G[k * letters + c] += term->weight * W[window[k] * letters + c].hi;
 out:
@@ -195,13 +195,13 @@ out:
     return status;
 }
 
-/* sums(k-mer, character) += by v, over the places of one input. */
+/* sums(k-mer, character) += by v, over the positions of one input. */
 static void count_in(const dkm_joint_map *f, const int32_t *window, const double *v, double by,
                      double *sums)
 {
-    dkm_idx letters = f->r / f->places;
+    dkm_idx letters = f->r / f->positions;
 
-    for (dkm_idx k = 0; k < f->places; k++)
+    for (dkm_idx k = 0; k < f->positions; k++)
         for (dkm_idx c = 0; window[k] >= 0 && c < letters; c++)
             sums[window[k] * letters + c] =
                 by == 0 ? 0 : sums[window[k] * letters + c] + by * v[k * letters + c];
@@ -210,10 +210,10 @@ static void count_in(const dkm_joint_map *f, const int32_t *window, const double
 static double meet_one(const dkm_joint_map *f, const int32_t *window, const double *v,
                        const double *sums)
 {
-    dkm_idx letters = f->r / f->places;
+    dkm_idx letters = f->r / f->positions;
     double sum = 0;
 
-    for (dkm_idx k = 0; k < f->places; k++)
+    for (dkm_idx k = 0; k < f->positions; k++)
         for (dkm_idx c = 0; window[k] >= 0 && c < letters; c++)
             if (v[k * letters + c] != 0)
                 sum += v[k * letters + c] * sums[window[k] * letters + c];
@@ -230,13 +230,13 @@ dkm_local dkm_joint_map_strings_inner(const dkm_joint_map *map, const dkm_joint_
     double *sums = NULL;
 
     DKM_STEP(table(map, term, X, &window));
-    DKM_STEP(dkm_calloc(ctx, term->count * (map->r / map->places), &sums));
+    DKM_STEP(dkm_calloc(ctx, term->count * (map->r / map->positions), &sums));
     for (dkm_idx a = 0; a < A.count; a++) {
-        count_in(map, window + a * map->places, A.V + a * map->r, term->weight, sums);
+        count_in(map, window + a * map->positions, A.V + a * map->r, term->weight, sums);
         for (dkm_idx b = 0; b < B.count; b++)
             out[a * B.count + b] +=
-                meet_one(map, term->window + B.example[b] * map->places, B.V + b * map->r, sums);
-        count_in(map, window + a * map->places, A.V, 0, sums);
+                meet_one(map, term->window + B.example[b] * map->positions, B.V + b * map->r, sums);
+        count_in(map, window + a * map->positions, A.V, 0, sums);
     }
 out:
     DKM_FREE(sums);

@@ -1,7 +1,7 @@
 /** @file joint_map_strings.h  The joint kernel of strings: k-mers of the input with a character of
  * the output.
  *
- *      J((x, y), (x', y')) = number of pairs of places at which x and x' have the same p characters
+ *      J((x, y), (x', y')) = number of pairs of positions at which x and x' have the same p characters
  * and y and y' the same character at the middle of those
  *
  *  In coordinates z of place and character it is linear in either output. A weight vector is one

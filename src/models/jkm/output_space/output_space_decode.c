@@ -196,7 +196,7 @@ static dkm_local space_decode_check_candidates(const dkm_output_space *s, const 
 {
     if (s->type == DKM_LABELS)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
-                        "the model tells classes apart: it has no other candidates");
+                        "the model is a classifier: it has no other candidates");
     if (s->basis)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
                         "the model was trained in the span of its outputs: fit with candidates to "
@@ -240,7 +240,7 @@ static dkm_local space_decode_name_entries(dkm_output_space *s, dkm_archive *arc
     DKM_STEP(dkm_archive_put_real(archive, "class_unit", s->unit));
     if (s->alphabet) {
         DKM_STEP(dkm_archive_put_text(archive, "alphabet", s->alphabet));
-        DKM_STEP(dkm_archive_put_real(archive, "places", (double)s->places));
+        DKM_STEP(dkm_archive_put_real(archive, "places", (double)s->positions));
     }
     if (s->basis)
         DKM_STEP(dkm_archive_borrow_data(archive, "basis", s->basis));
@@ -269,12 +269,13 @@ static dkm_local read_letters(dkm_output_space *s, const dkm_archive *archive)
     const char *alphabet = "";
 
     DKM_STEP(dkm_archive_text(archive, "alphabet", &alphabet));
-    DKM_STEP(dkm_archive_count(archive, "places", 1, INT32_MAX, &s->places));
+    DKM_STEP(dkm_archive_count(archive, "places", 1, INT32_MAX, &s->positions));
     DKM_STEP(dkm_strdup(s->ctx, alphabet, &s->alphabet));
     s->letters = (dkm_idx)strlen(alphabet);
-    if (s->type != DKM_STRINGS || s->letters > UCHAR_MAX || s->places * s->letters != s->r)
-        local = dkm_fail(s->ctx, DKM_ERR_FORMAT, "%lld coordinates of %lld letters at %lld places",
-                         (long long)s->r, (long long)s->letters, (long long)s->places);
+    if (s->type != DKM_STRINGS || s->letters > UCHAR_MAX || s->positions * s->letters != s->r)
+        local =
+            dkm_fail(s->ctx, DKM_ERR_FORMAT, "%lld coordinates of %lld letters at %lld positions",
+                     (long long)s->r, (long long)s->letters, (long long)s->positions);
 out:
     return local;
 }

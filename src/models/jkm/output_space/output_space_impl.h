@@ -15,7 +15,7 @@ DKM_NODISCARD dkm_status dkm_output_space_embed(dkm_output_space *space, const c
                                                 const dkm_layout *layout);
 
 /** Coordinates of candidates that are strings by place and character: 1 where the string has the
- *  character at the place. Letters and places are those of the candidates, or those of the model.
+ *  character at the place. Letters and positions are those of the candidates, or those of the model.
  *  Collective.
  *  @return DKM_OK; DKM_ERR_ARG when a candidate is longer than those of the model */
 DKM_NODISCARD dkm_status dkm_output_space_onehot_chars(dkm_output_space *space);

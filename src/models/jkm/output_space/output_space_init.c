@@ -108,8 +108,7 @@ dkm_status dkm_output_space_embed(dkm_output_space *space, const char *ky, const
     all.cutoff = 1e-12;
     all.solver = DKM_EIGEN_FULL;
     DKM_AGREE(space->ctx, dkm_calloc(space->ctx, 1, &space->embedding));
-    DKM_TRY(
-        dkm_fitted_kernel_open(&space->embedding->fitted, space->ctx, space->objects, ky, layout));
+    DKM_TRY(dkm_fitted_kernel_parse(&space->embedding->fitted, NULL, space->objects, ky, layout));
     dkm_data_destroy(&space->objects); /* the embedding holds them */
     DKM_TRY(dkm_embedding_fit(space->embedding, &all, &info));
     DKM_TRY(dkm_output_space_training_rows(space));

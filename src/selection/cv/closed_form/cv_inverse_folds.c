@@ -24,7 +24,7 @@
 #define ROUNDING 1e-13
 #define FAINT    1e-9 /* of what a prediction is the difference of: below it has lost its digits */
 
-/* A split at work. Right-hand sides and solutions are kept transposed: one column per example. */
+/* A split at work. Right-hand sides and solutions are stored transposed: one column per example. */
 typedef struct split {
     dkm_idx n, t, p, q; /* examples to be predicted, training examples, columns of T and of E */
     double *H;          /* n x n: H, then its factor */
@@ -158,7 +158,7 @@ static void cv_inverse_folds_inner(const split *s, const dkm_cv_inverse *made, c
                   s->p);
 }
 
-/* x = predictions of T, but for their sign; @p good is whether all have kept their digits. */
+/* x = predictions of T, but for their sign; @p good is whether all are accurate. */
 static dkm_status predict_targets(split *s, const dkm_cv_inverse *made, const dkm_cv_cell *cell,
                                   const dkm_dmat *T, int *good)
 {
