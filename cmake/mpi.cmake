@@ -69,12 +69,19 @@ int main(void)
   set(${result} "${${known}}" PARENT_SCOPE)
 endfunction()
 
-# How tests start ranks: more ranks than cores, not bound to any.
+# How tests start ranks: more ranks than cores, not bound to any. DKMAP_LAUNCH_ENV says the same to one rank
+# that is started without a launcher, which otherwise probes every network for a third of a second;
+# and hwloc looks for cores alone, not for graphics and buses.
 set(DKMAP_LAUNCH ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS})
+set(DKMAP_LAUNCH_ENV HWLOC_COMPONENTS=-gl,-opencl,-pci,-x86,-cuda,-nvml,-linuxio)
 if(DKMAP_MPI_IS_OPENMPI_5)
   list(APPEND DKMAP_LAUNCH --map-by :OVERSUBSCRIBE --bind-to none --mca pml ob1 --mca btl self,sm,tcp
     --mca mpi_yield_when_idle 1)
+  list(APPEND DKMAP_LAUNCH_ENV OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp)
 elseif(DKMAP_MPI_IS_OPENMPI)
   list(APPEND DKMAP_LAUNCH --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp
     --mca mpi_yield_when_idle 1)
+  list(APPEND DKMAP_LAUNCH_ENV OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp)
+elseif(DKMAP_MPI_IS_MPICH)
+  list(APPEND DKMAP_LAUNCH_ENV MPIR_CVAR_POLLS_BEFORE_YIELD=1) # give way while waiting
 endif()

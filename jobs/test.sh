@@ -2,11 +2,13 @@
 # Installs what is missing (Debian), builds dkmap and runs its tests.
 #
 # usage: jobs/test.sh [--all] [options of ctest, such as -R krr or -L cli]
-#   --all   all rank counts, every allocation that can fail, every fault of files and MPI, a SLURM
-#           cluster where its packages are there, the address and undefined behaviour sanitizers, vector
-#           kernels without vector instructions, and the checks of jobs/lint.sh. Takes more than an hour;
-#           without it the tests take a few minutes on two cores, and every feature is met on 1, 2, 3
-#           and 4 ranks.
+#   --all   all rank counts, every allocation that can fail, a SLURM cluster where its packages are there,
+#           the address and undefined behaviour sanitizers, vector kernels without vector instructions, and
+#           the checks of jobs/lint.sh. Takes more than an hour; without it the tests take a few minutes on
+#           two cores, and every feature is met on 1, 2, 3 and 4 ranks.
+#
+# The campaigns of faults at every call, of fuzzing and of kills take hours and are started apart
+# (docs/reference/reliability.md).
 #
 # The labels of tests, for -L and -LE, are listed in mpi_tests/CMakeLists.txt.
 # Heeds: DKMAP_WERROR=ON (warnings of the compiler are errors), DKMAP_BUILD (another folder to build in),
@@ -33,7 +35,7 @@ install_packages $packages $python_packages liblinear-dev
 build_dkmap all -DDKMAP_WERROR="${DKMAP_WERROR:-OFF}" -DDKMAP_TESTS=ON
 if [ "$all" = 0 ]; then
     cd "$build"
-    exec "${tests[@]}" -LE '^(slow|cluster)$' "$@"
+    exec "${tests[@]}" -LE '^(slow|cluster|campaign)$' "$@"
 fi
 
 failed=()
@@ -53,7 +55,7 @@ sanitized() {
 
 export DKMAP_SWEEP=all DKMAP_CLUSTER=1
 part "formats, scripts and static analysis" bash "$root/jobs/lint.sh"
-part "all tests" env --chdir="$build" "${tests[@]}" "$@"
+part "all tests" env --chdir="$build" "${tests[@]}" -LE '^campaign$' "$@"
 unset DKMAP_SWEEP
 part "sanitizers" sanitized "$@"
 part "without vector instructions" env --chdir="$build" DKMAP_SIMD=baseline "${tests[@]}" -R '^test_.*_(1|3)$' "$@"

@@ -49,14 +49,15 @@ says() {
 # bad TEXTS ARGUMENTS...: a run that must fail on every rank, without results or files in made/.
 # TEXTS, separated by '|', must all be in the one message.
 bad() {
-    local texts=$1 ranks text
+    local texts=$1 ranks text messages
     shift
     for ranks in 0 3; do
         rm -rf made
         mkdir made
         on "$ranks" "$@"
         expect 1 "dkmap $* ($texts)"
-        [ "$(grep -c '^dkmap: ' err)" = 1 ] || fail "dkmap $*: $(grep -c '^dkmap: ' err) messages"
+        messages=$(grep '^dkmap: ' err | grep -cv '^dkmap: [a-z ]* [0-9]* %') # but for progress, where it is slow
+        [ "$messages" = 1 ] || fail "dkmap $*: $messages messages"
         while read -r -d '|' text; do
             says err "$text" "dkmap $*"
         done <<<"$texts|"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core/context_impl.h"
 
@@ -23,18 +24,31 @@ void check_failed(const char *file, int line, const char *format, ...)
     fputc('\n', stderr);
 }
 
+/* Processor time of this rank, which tells what a case costs on a busy machine too. */
+static double cpu_seconds(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 static int run_case(dkm_ctx *ctx, const check_case *c)
 {
     int before = failures, mine, all = 0;
+    double seconds = cpu_seconds(), total = 0;
 
     c->run(ctx);
+    seconds = cpu_seconds() - seconds;
     dkm_ctx_fail_after(ctx, -1);
     if (dkm_ctx_live_blocks(ctx) != 0)
         check_failed(c->name, 0, "%lld blocks still live", (long long)dkm_ctx_live_blocks(ctx));
     mine = failures - before;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce(&seconds, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (dkm_ctx_rank(ctx) == 0)
-        printf("%s %s\n", all ? "FAILED" : "ok    ", c->name);
+        printf("%s %s (%.2f s)\n", all ? "FAILED" : "ok    ", c->name, total);
     return all != 0;
 }
 
@@ -89,7 +103,7 @@ void check_every_allocation(dkm_ctx *ctx, int victim, dkm_status (*attempt)(dkm_
         return;
     }
     for (dkm_idx budget = 0; status == DKM_ERR_MEMORY && budget < 20000;
-         budget += every ? 1 : 1 + (budget + size) / 8)
+         budget += every ? 1 : 1 + (budget + size) / 4)
         status = attempt_within(ctx, victim, budget, attempt);
     CHECK(status == DKM_OK);
 }

@@ -45,7 +45,8 @@ void check_failed(const char *file, int line, const char *format, ...) DKM_PRINT
                          got_, want_, gap_, tol_);                                                 \
     } while (0)
 
-/** Run the cases under MPI; every case must leave the context with no live block.
+/** Run the cases under MPI, or the one that the first argument names; every case must leave the
+ *  context with no live block. Prints the outcome and the processor time of each, summed over ranks.
  *  @return the exit status of main */
 int check_run(int argc, char **argv, int count, const check_case *cases);
 
@@ -58,7 +59,7 @@ int check_run(int argc, char **argv, int count, const check_case *cases);
 /** Brutal: call @p attempt with 0, 1, 2, ... allocations allowed on rank @p victim until it
  *  succeeds. Each failure must be DKM_ERR_MEMORY on all ranks and leak nothing. On 2 and 3 ranks
  *  alone; on other counts the attempt is made once, without a limit. The counts of allocations are
- *  every eighth or so, growing with the count, unless DKMAP_SWEEP=all is in the environment.
+ *  ever further apart, by a quarter of the count, unless DKMAP_SWEEP=all is in the environment.
  *  Collective. */
 void check_every_allocation(dkm_ctx *ctx, int victim, dkm_status (*attempt)(dkm_ctx *ctx));
 

@@ -36,6 +36,7 @@ void dkm_mpi_record(dkm_ctx *ctx, int code)
             c->mpi_error = code;
             if (MPI_Error_string(code, c->mpi_text, &length) != MPI_SUCCESS)
                 c->mpi_text[0] = '\0';
+            c->mpi_text[strcspn(c->mpi_text, "\n")] = '\0'; /* MPICH's stack of calls follows */
         }
         if (!c->outer)
             break;

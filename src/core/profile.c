@@ -115,6 +115,7 @@ static void note_progress(phase *p, double done, double total, double now)
     }
     p->reported = 1;
     p->reported_at = now;
+    done = fmin(done, total); /* an iteration may do better than it was asked to */
     p->fraction = done / total;
     p->left = done > p->began ? (now - p->began_at) * (total - done) / (done - p->began) : -1.0;
 }

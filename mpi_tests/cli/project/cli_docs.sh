@@ -58,6 +58,13 @@ while read -r function file; do
         fail "${walk##*/}: $file does not define $function"
 done <<<"$rows"
 
+# Functions that pages of theory name: the library defines them.
+# shellcheck disable=SC2016
+for function in $(grep -ohE '`dkm_[a-z_0-9]+(\(\))?`' "$docs"/theory/*.md | tr -d '\140()' | sort -u); do
+    grep -rqE "\b$function\b" "$DKMAP_SOURCE/src" "$DKMAP_SOURCE/include" --include='*.[ch]' ||
+        fail "docs/theory names $function, which does not exist"
+done
+
 # Paths of files in the text of pages, such as `linalg/factor/potrf.c` or `jobs/docs.sh`.
 for page in "$readme" "$docs"/*.md "$docs"/*/*.md; do
     # shellcheck disable=SC2013,SC2016

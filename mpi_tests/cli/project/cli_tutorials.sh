@@ -17,6 +17,7 @@ printf '#!/bin/sh\nexec %s%s "$@"\n' "$launcher" "${DKMAP_MPIRUN#"${DKMAP_MPIRUN
 chmod +x bin/mpirun
 python=/usr/bin/python3 # Debian's packages are those of the system's own python
 "$python" -c 'import numpy, h5py, scipy, mpi4py' 2>/dev/null || python=
+[ -z "$python" ] || ln -s "$python" bin/python3 # pages that say python3 mean that one
 export PYTHONPATH=$DKMAP_SOURCE/src/python PYTHONDONTWRITEBYTECODE=1 # the library is that of the command
 export python PATH=$PWD/bin:$PATH DKMAP DKMAP_CALIBRATION=$PWD/calibration
 

@@ -208,6 +208,9 @@ static void an_outer_phase_speaks_for_those_inside(dkm_ctx *ctx)
     dkm_phase_begin(ctx, "inner");
     dkm_progress(ctx, 1, 10);
     CHECK(!speaks || (strcmp(last.phase, "inner") == 0 && last.fraction == 0.1));
+    wait_a_while();
+    dkm_progress(ctx, 11, 10); /* more than was asked for is all of it */
+    CHECK(!speaks || (last.fraction == 1 && last.left == 0));
     dkm_phase_end(ctx);
     dkm_ctx_set_listener(ctx, (dkm_listener){0});
     dkm_phase_clear(ctx);

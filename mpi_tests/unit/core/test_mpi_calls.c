@@ -2,6 +2,7 @@
  * not exist, which MPI finds out before it communicates. */
 #include "core/mpi_calls.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <dkmap/grid.h>
@@ -29,10 +30,18 @@ static dkm_ctx *with_handler(dkm_ctx *ctx, MPI_Errhandler handler)
     return own;
 }
 
+/* The message is one line, with what this MPI calls an invalid root. */
 static int is_mpi_failure(dkm_ctx *ctx)
 {
+    char text[MPI_MAX_ERROR_STRING], expected[MPI_MAX_ERROR_STRING + 16];
+    int length = 0;
+
+    MPI_Error_string(MPI_ERR_ROOT, text, &length);
+    text[strcspn(text, ":,\n")] = '\0';
+    snprintf(expected, sizeof expected, "MPI failed: %s", text);
     return dkm_agree(ctx, DKM_LOCAL_OK) == DKM_ERR_MPI &&
-           strstr(dkm_ctx_message(ctx), "MPI failed: MPI_ERR_ROOT") != NULL;
+           strstr(dkm_ctx_message(ctx), expected) != NULL &&
+           strchr(dkm_ctx_message(ctx), '\n') == NULL;
 }
 
 static void an_error_of_one_rank_is_reported_by_all(dkm_ctx *ctx)

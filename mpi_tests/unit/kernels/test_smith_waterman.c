@@ -119,10 +119,10 @@ static void scores_can_be_normalized(dkm_ctx *ctx)
     dkm_data_destroy(&X);
 }
 
-/* W scores 11 with itself: past 8 and 16 bits. */
+/* W scores 11 with itself: past the 127 and 32767 of 8 and 16 bits. */
 static dkm_idx many_w(dkm_idx i, char *out, dkm_idx room)
 {
-    dkm_idx length = i == 0 ? 3 : i == 1 ? 40 : i == 2 ? 2000 : 9000;
+    dkm_idx length = i == 0 ? 3 : i == 1 ? 40 : i == 2 ? 1000 : 3000;
 
     (void)room;
     memset(out, 'W', (size_t)length);
@@ -131,7 +131,7 @@ static dkm_idx many_w(dkm_idx i, char *out, dkm_idx room)
 
 static double many_w_score(dkm_idx i, dkm_idx j)
 {
-    const double length[] = {3, 40, 2000, 9000};
+    const double length[] = {3, 40, 1000, 3000};
 
     return 11 * fmin(length[i], length[j]);
 }

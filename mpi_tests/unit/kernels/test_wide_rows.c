@@ -1,11 +1,12 @@
-/* Rows of 100,000 columns: they come in windows, and no rank holds more than its share of them. */
+/* Rows of many columns: they come in windows, and no rank holds more than its share of them. */
 #include <math.h>
 
 #include <dkmap/kde.h>
 
 #include "support/check.h"
 
-enum { M = 130, D = 100000, NEW = 6, P = 5, NB = 8, FIRST = 18 };
+/* D columns tell a share from all of the data; COLS, several blocks of columns, are enough for values. */
+enum { M = 130, D = 100000, COLS = 20000, NEW = 6, P = 5, NB = 8, FIRST = 18 };
 
 #define BESIDE ((dkm_idx)44 << 20) /* windows of rows and columns, and what else has a bound */
 
@@ -104,7 +105,7 @@ static double dot(value at, dkm_idx i, dkm_idx j)
 {
     double sum = 0;
 
-    for (dkm_idx k = 0; k < D; k++)
+    for (dkm_idx k = 0; k < COLS; k++)
         sum += at(i, k) * at(j, k);
     return sum;
 }
@@ -156,7 +157,7 @@ static void check_kernel(dkm_grid *grid, const dkm_data *X, const dkm_data *Z, v
 
 static void check_kernels(dkm_ctx *ctx, value at, int count, const wide_kernel *wide)
 {
-    dkm_data *X = rows_of(ctx, M, D, at), *Z = rows_of(ctx, NEW, D, at);
+    dkm_data *X = rows_of(ctx, M, COLS, at), *Z = rows_of(ctx, NEW, COLS, at);
     dkm_grid *grid = NULL;
 
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
@@ -183,7 +184,7 @@ static void windows_of_whole_numbers_do_too(dkm_ctx *ctx)
  * that the library was built for. */
 static void the_first_allocations_may_fail(dkm_ctx *ctx)
 {
-    dkm_data *X = rows_of(ctx, M, D, fraction);
+    dkm_data *X = rows_of(ctx, M, COLS, fraction);
     dkm_kernel *k = NULL;
     dkm_prepared *prepared = NULL;
     dkm_grid *grid = NULL;
