@@ -34,6 +34,18 @@ done
 good 1 score --truth s1.csv --pred s3.csv --loss mse
 below "$(value rmse)" 1e-10 "scores on 1 and 3 ranks"
 good 3 fit svm --x x.csv --y y_x.txt --kx 'rbf(sigma=1)' --C 1 -o v.h5
+
+# LIBSVM on one rank, and all ranks together: decision values agree to the tolerance that both stop at.
+good 1 fit svm --x x.csv --y y_x.txt --kx 'rbf(sigma=1)' --C 1 --tolerance 1e-6 --solver libsvm -o one.h5
+for ranks in 2 3; do
+    good "$ranks" fit svm --x x.csv --y y_x.txt --kx 'rbf(sigma=1)' --C 1 --tolerance 1e-6 \
+        --solver decomposition -o all.h5
+    for model in one all; do
+        good 1 predict "$model.h5" --x new.csv --scores -o "$model.csv" -q
+    done
+    good 1 score --truth one.csv --pred all.csv --loss mse
+    below "$(value rmse)" 1e-5 "decision values of LIBSVM and of $ranks ranks"
+done
 good 3 predict v.h5 --x new.csv --scores -o s.npy
 
 # Label sets: the share of the greatest score with the best leave-one-out F1.

@@ -91,33 +91,75 @@ static void check_point(const dkm_svm_dual_settings *s, double t, double f, doub
     }
 }
 
+static void check_optimal(dkm_ctx *ctx, const dkm_svm_dual_settings *s)
+{
+    double B[M * COLS], b[COLS];
+
+    CHECK_OK(ctx, solve(ctx, s, B, b));
+    for (dkm_idx c = 0; c < COLS; c++) {
+        double sum = 0;
+        for (dkm_idx i = 0; i < M; i++) {
+            check_point(s, target(i, c, s->loss), decision(B, b, i, c), B[i * COLS + c]);
+            sum += B[i * COLS + c];
+        }
+        CHECK_CLOSE(sum, 0.0, 1e-6);
+    }
+}
+
+/* By LIBSVM, and by decomposition with working sets of a pair, of a few, and of all. */
 static void solutions_are_optimal(dkm_ctx *ctx)
 {
     for (int loss = DKM_LOSS_HINGE; loss <= DKM_LOSS_EPS_INSENSITIVE; loss++)
-        for (double C = 0.5; C < 10; C *= 4) {
-            dkm_svm_dual_settings s = {(dkm_svm_loss)loss, C, 0.2, 1e-6};
-            double B[M * COLS], b[COLS];
-            CHECK_OK(ctx, solve(ctx, &s, B, b));
-            for (dkm_idx c = 0; c < COLS; c++) {
-                double sum = 0;
-                for (dkm_idx i = 0; i < M; i++) {
-                    check_point(&s, target(i, c, s.loss), decision(B, b, i, c), B[i * COLS + c]);
-                    sum += B[i * COLS + c];
-                }
-                CHECK_CLOSE(sum, 0.0, 1e-6);
+        for (double C = 0.5; C < 10; C *= 4)
+            for (int way = 0; way < 4; way++) {
+                dkm_svm_dual_settings s = {
+                    .loss = (dkm_svm_loss)loss, .C = C, .tube = 0.2, .tolerance = 1e-6};
+                s.solver = way ? DKM_SVM_DECOMPOSITION : DKM_SVM_LIBSVM;
+                s.working_set = way == 1 ? 2 : way == 2 ? 7 : 0;
+                check_optimal(ctx, &s);
             }
+}
+
+/* LIBSVM is the peer: the same decision values to the tolerance that both stop at. */
+static void decomposition_agrees_with_libsvm(dkm_ctx *ctx)
+{
+    for (int loss = DKM_LOSS_HINGE; loss <= DKM_LOSS_EPS_INSENSITIVE; loss++)
+        for (double tolerance = 1e-3; tolerance > 1e-8; tolerance *= 1e-2) {
+            dkm_svm_dual_settings s = {
+                .loss = (dkm_svm_loss)loss, .C = 4, .tube = 0.1, .tolerance = tolerance};
+            double B[2][M * COLS], b[2][COLS];
+            for (int way = 0; way < 2; way++) {
+                s.solver = way ? DKM_SVM_DECOMPOSITION : DKM_SVM_LIBSVM;
+                s.working_set = 12;
+                CHECK_OK(ctx, solve(ctx, &s, B[way], b[way]));
+            }
+            for (dkm_idx k = 0; k < M * COLS; k++)
+                CHECK_CLOSE(decision(B[1], b[1], k / COLS, k % COLS),
+                            decision(B[0], b[0], k / COLS, k % COLS), 20 * tolerance);
         }
+}
+
+static void small_problems_go_to_libsvm(dkm_ctx *ctx)
+{
+    dkm_svm_dual_settings s = dkm_svm_dual_settings_default();
+
+    (void)ctx;
+    CHECK(dkm_svm_dual_solver(&s, 4000) == DKM_SVM_LIBSVM);
+    CHECK(dkm_svm_dual_solver(&s, 4001) == DKM_SVM_DECOMPOSITION);
+    s.solver = DKM_SVM_LIBSVM;
+    CHECK(dkm_svm_dual_solver(&s, 100000) == DKM_SVM_LIBSVM);
 }
 
 static void impossible_settings_are_refused(dkm_ctx *ctx)
 {
-    dkm_svm_dual_settings s = dkm_svm_dual_settings_default(), wrong[] = {s, s, s};
+    dkm_svm_dual_settings s = dkm_svm_dual_settings_default(), wrong[] = {s, s, s, s};
     double B[M * COLS], b[COLS];
 
     wrong[0].C = 0;
     wrong[1].tube = -1;
     wrong[2].tolerance = 0;
-    for (int k = 0; k < 3; k++)
+    wrong[3].working_set = 1;
+    for (int k = 0; k < 4; k++)
         CHECK(solve(ctx, &wrong[k], B, b) == DKM_ERR_ARG);
 }
 
@@ -129,14 +171,26 @@ static dkm_status solve_once(dkm_ctx *ctx)
     return solve(ctx, &s, B, b);
 }
 
+static dkm_status decompose_once(dkm_ctx *ctx)
+{
+    dkm_svm_dual_settings s = dkm_svm_dual_settings_default();
+    double B[M * COLS], b[COLS];
+
+    s.solver = DKM_SVM_DECOMPOSITION;
+    return solve(ctx, &s, B, b);
+}
+
 static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 {
     check_every_allocation(ctx, 0, solve_once);
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, solve_once);
+    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, decompose_once);
 }
 
 static const check_case cases[] = {
     CASE(solutions_are_optimal),
+    CASE(decomposition_agrees_with_libsvm),
+    CASE(small_problems_go_to_libsvm),
     CASE(impossible_settings_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };

@@ -1,44 +1,39 @@
-/* Support vector machines in the dual, one per column of targets, solved by LIBSVM (Chang and Lin
- * 2011, ACM TIST 2(3):27, doi:10.1145/1961189.1961199) on a precomputed kernel matrix.
+/* Support vector machines in the dual: checks, and which of two solvers is taken.
  *
- * The hinge loss is C-SVC, the epsilon-insensitive loss is epsilon-SVR. The squared hinge loss is a
- * hard margin, C = infinity (C_HARD_MARGIN), on the matrix K + I / C (Cortes and Vapnik 1995,
- * Machine Learning 20:273-297, doi:10.1007/BF00994018). LIBSVM is sequential: problems are dealt to
- * the ranks, and each rank that solves one holds all of K in the format of LIBSVM, 16 m^2 bytes.
- *
- * Cost per problem: between m^2 and m^3 flops; m^2 words are sent to every rank that solves. */
-#include <dkmap/svm_dual.h>
+ * LIBSVM needs all of K on a rank, 16 m^2 bytes in its format, and solves a problem on one core. Up to
+ * LIBSVM_MOST examples that is at most 256 MB, and problems are solved side by side. Above, all ranks
+ * share K and each problem. */
+#include "solvers/svm/svm_dual_impl.h"
 
-#include <limits.h>
 #include <math.h>
-#include <string.h>
-#include <svm.h>
 
 #include "core/alloc.h"
-#include "core/mpi_calls.h"
 
-#define CHUNK_NUMBERS 2097152
-#define CACHE_MAX_MB  100.0 /* MB, of LIBSVM */
-#define C_HARD_MARGIN 1e12  /* C of a hinge that cannot be bent */
-
-typedef struct svm_ws {
-    dkm_ctx *ctx;
-    const dkm_svm_dual_problem *p;
-    const dkm_svm_dual_settings *s;
-    dkm_idx m;
-    int solves;             /* whether this rank has problems at all */
-    struct svm_node *nodes; /* m rows of m + 1: the row's number, then kernel values */
-    struct svm_node **rows;
-    double *targets, *coefficients; /* of one problem */
-    int *counts, *starts;           /* of all slabs */
-} svm_ws;
+#define LIBSVM_MOST 4000 /* examples */
 
 dkm_svm_dual_settings dkm_svm_dual_settings_default(void)
 {
     return (dkm_svm_dual_settings){.C = 1.0, .tube = 0.1, .tolerance = 1e-3};
 }
 
-static dkm_local svm_check(dkm_ctx *ctx, const dkm_svm_dual_settings *s, dkm_idx m)
+double dkm_svm_shift(const dkm_svm_dual_settings *settings)
+{
+    return settings->loss == DKM_LOSS_SQUARED_HINGE ? 1.0 / settings->C : 0.0;
+}
+
+double dkm_svm_bound(const dkm_svm_dual_settings *settings)
+{
+    return settings->loss == DKM_LOSS_SQUARED_HINGE ? DKM_C_HARD_MARGIN : settings->C;
+}
+
+dkm_svm_solver dkm_svm_dual_solver(const dkm_svm_dual_settings *settings, dkm_idx m)
+{
+    if (settings->solver != DKM_SVM_AUTO)
+        return settings->solver;
+    return m <= LIBSVM_MOST ? DKM_SVM_LIBSVM : DKM_SVM_DECOMPOSITION;
+}
+
+static dkm_local svm_check(dkm_ctx *ctx, const dkm_svm_dual_settings *s)
 {
     if (!(s->C > 0) || !isfinite(s->C))
         return dkm_fail(ctx, DKM_ERR_ARG, "C = %g: it must be a number above 0", s->C);
@@ -47,219 +42,60 @@ static dkm_local svm_check(dkm_ctx *ctx, const dkm_svm_dual_settings *s, dkm_idx
                         "a tube of %g and a tolerance of %g: neither may be negative, and the "
                         "tolerance not 0",
                         s->tube, s->tolerance);
-    if (m > INT_MAX - 1)
-        return dkm_fail(ctx, DKM_ERR_SIZE, "LIBSVM takes at most %d examples, and here are %lld",
-                        INT_MAX - 1, (long long)m);
+    if (s->working_set < 0 || s->working_set == 1)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "a working set of %lld variables: there must be two or more",
+                        (long long)s->working_set);
     return DKM_LOCAL_OK;
 }
 
-static double cache_megabytes(dkm_idx m)
+static dkm_local svm_name_column(dkm_ctx *ctx, dkm_idx cols, const double *range)
 {
-    return fmin(CACHE_MAX_MB, 1.0 + 4e-6 * (double)m * (double)m);
-}
-
-/* The matrix on ranks that solve, and rows on their way there. */
-static double bytes_needed(const svm_ws *v)
-{
-    double square = (double)v->m * (double)v->m;
-    double mine = v->solves ? sizeof(struct svm_node) * square + 1e6 * cache_megabytes(v->m) : 0.0;
-
-    return mine + 2.0 * sizeof(double) * square / dkm_ctx_size(v->ctx) +
-           sizeof(double) * CHUNK_NUMBERS;
-}
-
-static dkm_local svm_alloc(svm_ws *v)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    int size = dkm_ctx_size(v->ctx);
-
-    DKM_STEP(dkm_alloc(v->ctx, v->m, &v->targets));
-    DKM_STEP(dkm_alloc(v->ctx, v->m, &v->coefficients));
-    DKM_STEP(dkm_alloc(v->ctx, size, &v->counts));
-    DKM_STEP(dkm_alloc(v->ctx, size, &v->starts));
-    for (int r = 0; r < size; r++) {
-        v->counts[r] = (int)dkm_slab_count(v->m, r, size);
-        v->starts[r] = (int)dkm_slab_first(v->m, r, size);
-    }
-    if (v->solves) {
-        DKM_STEP(dkm_alloc(v->ctx, v->m * (v->m + 1), &v->nodes));
-        DKM_STEP(dkm_alloc(v->ctx, v->m, &v->rows));
-    }
-out:
-    return local;
-}
-
-/* Row i as LIBSVM wants it. */
-static void svm_put_row(svm_ws *v, dkm_idx i, const double *row)
-{
-    struct svm_node *to = v->nodes + i * (v->m + 1);
-    double shift = v->s->loss == DKM_LOSS_SQUARED_HINGE ? 1.0 / v->s->C : 0.0;
-
-    to[0] = (struct svm_node){0, (double)(i + 1)};
-    for (dkm_idx j = 0; j < v->m; j++)
-        to[j + 1] = (struct svm_node){(int)(j + 1), row[j] + (i == j ? shift : 0.0)};
-    v->rows[i] = to;
-}
-
-/* Rows of the kernel matrix go from each rank to all that solve, a bounded number at a time. */
-static void svm_bcast_rows(svm_ws *v, const dkm_data *K, double *chunk)
-{
-    dkm_idx step = CHUNK_NUMBERS / v->m > 0 ? CHUNK_NUMBERS / v->m : 1;
-
-    for (int r = 0; r < dkm_ctx_size(v->ctx); r++)
-        for (dkm_idx first = 0; first < v->counts[r]; first += step) {
-            dkm_idx n = v->counts[r] - first < step ? v->counts[r] - first : step;
-            if (r == dkm_ctx_rank(v->ctx))
-                memcpy(chunk, dkm_data_values_const(K) + first * v->m,
-                       (size_t)(n * v->m) * sizeof *chunk);
-            dkm_mpi_bcast(chunk, n * v->m, MPI_DOUBLE, r, dkm_ctx_comm(v->ctx));
-            for (dkm_idx i = 0; v->solves && i < n; i++)
-                svm_put_row(v, v->starts[r] + first + i, chunk + i * v->m);
-        }
-}
-
-static dkm_status svm_gather_matrix(svm_ws *v)
-{
-    dkm_status status = DKM_OK;
-    dkm_data *K = NULL;
-    double *chunk = NULL;
-
-    DKM_AGREE(v->ctx, dkm_alloc(v->ctx, v->m > CHUNK_NUMBERS ? v->m : CHUNK_NUMBERS, &chunk));
-    DKM_TRY(dkm_gram_rows(v->p->grid, v->p->kernel, v->p->X, v->p->nb, 0, &K));
-    svm_bcast_rows(v, K, chunk);
-out:
-    DKM_FREE(chunk);
-    dkm_data_destroy(&K);
-    return status;
-}
-
-static struct svm_parameter svm_parameters_of(const svm_ws *v)
-{
-    const dkm_svm_dual_settings *s = v->s;
-
-    return (struct svm_parameter){.svm_type =
-                                      s->loss == DKM_LOSS_EPS_INSENSITIVE ? EPSILON_SVR : C_SVC,
-                                  .kernel_type = PRECOMPUTED,
-                                  .cache_size = cache_megabytes(v->m),
-                                  .eps = s->tolerance,
-                                  .C = s->loss == DKM_LOSS_SQUARED_HINGE ? C_HARD_MARGIN : s->C,
-                                  .p = s->tube,
-                                  .shrinking = 1};
-}
-
-static int svm_all_targets_equal(const double *values, dkm_idx n)
-{
-    for (dkm_idx i = 1; i < n; i++)
-        if (values[i] != values[0])
-            return 0;
-    return 1;
-}
-
-static void svm_silent_print(const char *text)
-{
-    (void)text;
-}
-
-/* One problem. LIBSVM counts the class of its first example as positive. */
-static dkm_local svm_solve_column(svm_ws *v, dkm_idx col, double *b)
-{
-    struct svm_problem problem = {.l = (int)v->m, .y = v->targets, .x = v->rows};
-    struct svm_parameter how = svm_parameters_of(v);
-    const char *wrong = svm_check_parameter(&problem, &how);
-    struct svm_model *found;
-    double sign;
-
-    if (v->s->loss != DKM_LOSS_EPS_INSENSITIVE && svm_all_targets_equal(v->targets, v->m))
-        return dkm_fail(v->ctx, DKM_ERR_ARG, "problem %lld has one class alone: there must be two",
-                        (long long)col);
-    if (wrong)
-        return dkm_fail(v->ctx, DKM_ERR_ARG, "LIBSVM: %s", wrong);
-    svm_set_print_string_function(svm_silent_print);
-    found = svm_train(&problem, &how);
-    sign = how.svm_type == C_SVC && found->label[0] < 0 ? -1.0 : 1.0;
-    memset(v->coefficients, 0, (size_t)v->m * sizeof *v->coefficients);
-    for (int k = 0; k < found->l; k++)
-        v->coefficients[found->sv_indices[k] - 1] = sign * found->sv_coef[0][k];
-    *b = -sign * found->rho[0];
-    svm_free_and_destroy_model(&found);
+    for (dkm_idx c = 0; c < cols; c++)
+        if (range[c] == -range[cols + c])
+            return dkm_fail(ctx, DKM_ERR_ARG, "problem %lld has one class alone: there must be two",
+                            (long long)c);
     return DKM_LOCAL_OK;
 }
 
-/* A column of this rank's slab, and back. */
-static void svm_copy_targets(const svm_ws *v, const double *from, dkm_idx from_step, double *to,
-                             dkm_idx to_step)
-{
-    for (dkm_idx i = 0; i < v->counts[dkm_ctx_rank(v->ctx)]; i++)
-        to[i * to_step] = from[i * from_step];
-}
-
-/* Problems [first, first + one per rank). */
-static dkm_status svm_solve_round(svm_ws *v, dkm_idx first, double *slab, double *B, double *b)
+/* Targets of a class problem are not all alike. */
+static dkm_status svm_check_targets(dkm_ctx *ctx, const dkm_svm_dual_problem *p)
 {
     dkm_status status = DKM_OK;
-    MPI_Comm comm = dkm_ctx_comm(v->ctx);
-    int rank = dkm_ctx_rank(v->ctx), mine = v->counts[rank];
-    dkm_idx cols = v->p->cols, left = cols - first, own = first + rank;
-    int busy = (int)(left < dkm_ctx_size(v->ctx) ? left : dkm_ctx_size(v->ctx));
+    dkm_idx m = dkm_prepared_rows(p->X), cols = p->cols;
+    dkm_idx rows = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    double *range = NULL; /* the largest target of each column, and minus the least */
 
-    for (int r = 0; r < busy; r++) {
-        svm_copy_targets(v, v->p->T + first + r, cols, slab, 1);
-        MPI_Gatherv(slab, mine, MPI_DOUBLE, v->targets, v->counts, v->starts, MPI_DOUBLE, r, comm);
+    DKM_AGREE(ctx, dkm_alloc(ctx, 2 * cols, &range));
+    for (dkm_idx c = 0; c < 2 * cols; c++)
+        range[c] = -INFINITY;
+    for (dkm_idx k = 0; k < rows * cols; k++) {
+        range[k % cols] = fmax(range[k % cols], p->T[k]);
+        range[cols + k % cols] = fmax(range[cols + k % cols], -p->T[k]);
     }
-    DKM_AGREE(v->ctx, rank < busy ? svm_solve_column(v, own, &b[own]) : DKM_LOCAL_OK);
-    for (int r = 0; r < busy; r++) {
-        MPI_Scatterv(v->coefficients, v->counts, v->starts, MPI_DOUBLE, slab, mine, MPI_DOUBLE, r,
-                     comm);
-        svm_copy_targets(v, slab, 1, B + first + r, cols);
-        MPI_Bcast(&b[first + r], 1, MPI_DOUBLE, r, comm);
-    }
+    MPI_Allreduce(MPI_IN_PLACE, range, (int)(2 * cols), MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, svm_name_column(ctx, cols, range));
 out:
+    DKM_FREE(range);
     return status;
-}
-
-static dkm_status svm_solve_all(svm_ws *v, double *B, double *b)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx rounds = dkm_ctx_size(v->ctx);
-    double *slab = NULL;
-
-    DKM_AGREE(v->ctx, dkm_alloc(v->ctx, v->counts[dkm_ctx_rank(v->ctx)], &slab));
-    for (dkm_idx first = 0; first < v->p->cols; first += rounds) {
-        DKM_TRY(svm_solve_round(v, first, slab, B, b));
-        dkm_progress(v->ctx, (double)first, (double)v->p->cols);
-    }
-out:
-    DKM_FREE(slab);
-    return status;
-}
-
-static void svm_ws_close(svm_ws *v)
-{
-    DKM_FREE(v->nodes);
-    DKM_FREE(v->rows);
-    DKM_FREE(v->targets);
-    DKM_FREE(v->coefficients);
-    DKM_FREE(v->counts);
-    DKM_FREE(v->starts);
 }
 
 dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
                               const dkm_svm_dual_settings *settings, double *B, double *b)
 {
     dkm_status status = DKM_OK;
-    svm_ws v = {.ctx = dkm_grid_ctx(problem->grid), .p = problem, .s = settings};
+    dkm_ctx *ctx = dkm_grid_ctx(problem->grid);
+    dkm_svm_solver solver = dkm_svm_dual_solver(settings, dkm_prepared_rows(problem->X));
 
-    v.m = dkm_prepared_rows(problem->X);
-    v.solves = dkm_ctx_rank(v.ctx) < problem->cols;
-    dkm_phase_begin(v.ctx, "svm");
-    DKM_AGREE(v.ctx, svm_check(v.ctx, settings, v.m));
-    DKM_TRY(dkm_memory_check(v.ctx, bytes_needed(&v),
-                             "the kernel matrix as each rank needs it for its machines"));
-    DKM_AGREE(v.ctx, svm_alloc(&v));
-    DKM_TRY(svm_gather_matrix(&v));
-    DKM_TRY(svm_solve_all(&v, B, b));
+    dkm_phase_begin(ctx, "svm");
+    DKM_AGREE(ctx, svm_check(ctx, settings));
+    if (settings->loss != DKM_LOSS_EPS_INSENSITIVE)
+        DKM_TRY(svm_check_targets(ctx, problem));
+    if (solver == DKM_SVM_LIBSVM)
+        DKM_TRY(dkm_svm_libsvm_solve(problem, settings, B, b));
+    else
+        DKM_TRY(dkm_svm_decomposition_solve(problem, settings, B, b));
 out:
-    dkm_phase_end(v.ctx);
-    svm_ws_close(&v);
+    dkm_phase_end(ctx);
     return status;
 }
