@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <dkmap/grid.h>
-
 #include "core/alloc.h"
 #include "io/hdf5_guard.h"
 
@@ -127,35 +125,29 @@ static dkm_local archive_read_read_extent(dkm_h5 *h5, hid_t group, const dkm_rea
     return got < 0 ? archive_read_damaged(h5, r, e->name) : DKM_LOCAL_OK;
 }
 
-static dkm_local read_values(dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_type type, dkm_idx d)
+static dkm_local read_values(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_idx first,
+                             dkm_idx count, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
-    int rank = dkm_ctx_rank(h5->ctx), size = dkm_ctx_size(h5->ctx);
-    extent e = {.name = "values", .class = H5T_FLOAT, .rank = 2, .dims = {r->m, d}};
+    extent e = {"values", H5T_FLOAT, 2, {r->m, r->d}, first, count};
 
-    e.first = dkm_slab_first(r->m, rank, size);
-    e.count = dkm_slab_count(r->m, rank, size);
-    DKM_STEP(need_extent(h5, group, r, &e));
-    DKM_STEP(dkm_objs_init(&r->objs, h5->ctx, type, e.count, d, 0));
-    DKM_STEP(archive_read_read_extent(h5, group, r, &e, H5T_NATIVE_DOUBLE, r->objs.values));
+    DKM_STEP(dkm_objs_init(objs, h5->ctx, r->type, count, r->d, 0));
+    DKM_STEP(archive_read_read_extent(h5, group, r, &e, H5T_NATIVE_DOUBLE, objs->values));
 out:
     return local;
 }
 
-/* start[] of this rank's rows, as the file counts, n + 1 of them. */
-static dkm_local read_start(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_idx n,
+/* start[] of rows [first, first + n), as the file counts, n + 1 of them. */
+static dkm_local read_start(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_idx first, dkm_idx n,
                             dkm_idx **start)
 {
     dkm_local local = DKM_LOCAL_OK;
-    extent e = {.name = "start", .class = H5T_INTEGER, .rank = 1, .dims = {r->m + 1}};
+    extent e = {"start", H5T_INTEGER, 1, {r->m + 1, 0}, first, n + 1};
 
-    e.first = dkm_slab_first(r->m, dkm_ctx_rank(h5->ctx), dkm_ctx_size(h5->ctx));
-    e.count = n + 1;
-    DKM_STEP(need_extent(h5, group, r, &e));
     DKM_STEP(dkm_calloc(h5->ctx, n + 1, start));
     DKM_STEP(archive_read_read_extent(h5, group, r, &e, H5T_NATIVE_INT64, *start));
     for (dkm_idx i = 0; i <= n; i++)
-        if ((*start)[i] < (i > 0 ? (*start)[i - 1] : 0))
+        if ((*start)[i] < (i > 0 ? (*start)[i - 1] : 0) || (*start)[i] > r->items)
             DKM_STEP(archive_read_damaged(h5, r, "start"));
 out:
     return local;
@@ -172,75 +164,94 @@ static dkm_idx items_in(hid_t group, const char *name)
     return items;
 }
 
-static dkm_local check_columns(dkm_h5 *h5, const dkm_reading *r)
+static dkm_local check_columns(dkm_h5 *h5, const dkm_reading *r, const dkm_objs *o)
 {
-    const dkm_objs *o = &r->objs;
-
     for (dkm_idx k = 0; k < o->start[o->n]; k++)
         if (o->col[k] < 0 || o->col[k] >= o->d)
             return archive_read_damaged(h5, r, "col");
     return DKM_LOCAL_OK;
 }
 
-static dkm_local read_items(dkm_h5 *h5, hid_t group, dkm_reading *r, extent *e)
+static dkm_local read_items(dkm_h5 *h5, hid_t group, const dkm_reading *r, extent *e,
+                            dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    if (r->objs.bytes) {
+    e->class = H5T_INTEGER;
+    if (objs->bytes) {
         e->name = "bytes";
-        e->class = H5T_INTEGER;
-        DKM_STEP(archive_read_read_extent(h5, group, r, e, H5T_NATIVE_UCHAR, r->objs.bytes));
+        DKM_STEP(archive_read_read_extent(h5, group, r, e, H5T_NATIVE_UCHAR, objs->bytes));
         goto out;
     }
     e->name = "col";
-    e->class = H5T_INTEGER;
-    DKM_STEP(archive_read_read_extent(h5, group, r, e, H5T_NATIVE_INT64, r->objs.col));
-    DKM_STEP(check_columns(h5, r));
-    if (r->objs.val) {
+    DKM_STEP(archive_read_read_extent(h5, group, r, e, H5T_NATIVE_INT64, objs->col));
+    DKM_STEP(check_columns(h5, r, objs));
+    if (objs->val) {
         e->name = "val";
         e->class = H5T_FLOAT;
-        DKM_STEP(archive_read_read_extent(h5, group, r, e, H5T_NATIVE_DOUBLE, r->objs.val));
+        DKM_STEP(archive_read_read_extent(h5, group, r, e, H5T_NATIVE_DOUBLE, objs->val));
     }
 out:
     return local;
 }
 
-/* The arrays of lists or bytes, before they are allocated. */
-static dkm_local need_items(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_type type, extent e)
+static dkm_local read_lists(dkm_h5 *h5, hid_t group, const dkm_reading *r, dkm_idx first,
+                            dkm_idx count, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
+    dkm_idx *start = NULL;
+    extent e = {.rank = 1, .dims = {r->items, 0}};
 
-    e.name = dkm_type_storage_form(type) == DKM_STORED_BYTES ? "bytes" : "col";
-    e.class = H5T_INTEGER;
-    DKM_STEP(need_extent(h5, group, r, &e));
-    if (dkm_type_storage_form(type) != DKM_STORED_LISTS || type == DKM_LABEL_SETS)
-        goto out;
-    e.name = "val";
-    e.class = H5T_FLOAT;
-    DKM_STEP(need_extent(h5, group, r, &e));
+    DKM_STEP(read_start(h5, group, r, first, count, &start));
+    e.first = start[0];
+    e.count = start[count] - start[0];
+    DKM_STEP(dkm_objs_init(objs, h5->ctx, r->type, count, r->d, e.count));
+    for (dkm_idx i = 0; i <= count; i++)
+        objs->start[i] = start[i] - start[0];
+    DKM_STEP(read_items(h5, group, r, &e, objs));
 out:
+    DKM_FREE(start);
     return local;
 }
 
-static dkm_local read_lists(dkm_h5 *h5, hid_t group, dkm_reading *r, dkm_type type, dkm_idx d)
+dkm_local dkm_reading_objects(dkm_h5 *h5, const dkm_reading *r, dkm_idx first, dkm_idx count,
+                              dkm_objs *objs)
+{
+    hid_t group = H5Oopen(h5->file, r->name, H5P_DEFAULT);
+    dkm_local local;
+
+    if (group < 0)
+        return dkm_h5_damaged(h5, r->name);
+    if (dkm_type_storage_form(r->type) == DKM_STORED_VALUES)
+        local = read_values(h5, group, r, first, count, objs);
+    else
+        local = read_lists(h5, group, r, first, count, objs);
+    H5Oclose(group);
+    return local;
+}
+
+/* The arrays of data are there, of the right shape, and all of them in the file: nothing is allocated
+ * for what a damaged file promises. */
+static dkm_local need_arrays(dkm_h5 *h5, hid_t group, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const char *name = dkm_type_storage_form(type) == DKM_STORED_BYTES ? "bytes" : "col";
-    dkm_idx n = dkm_slab_count(r->m, dkm_ctx_rank(h5->ctx), dkm_ctx_size(h5->ctx)), *start = NULL;
-    extent e = {.rank = 1, .dims = {items_in(group, name), 0}};
+    dkm_storage_form form = dkm_type_storage_form(r->type);
+    extent values = {.name = "values", .class = H5T_FLOAT, .rank = 2, .dims = {r->m, r->d}};
+    extent start = {.name = "start", .class = H5T_INTEGER, .rank = 1, .dims = {r->m + 1, 0}};
+    extent items = {.class = H5T_INTEGER, .rank = 1};
 
-    DKM_STEP(read_start(h5, group, r, n, &start));
-    if (start[n] > e.dims[0])
-        DKM_STEP(archive_read_damaged(h5, r, name));
-    e.first = start[0];
-    e.count = start[n] - start[0];
-    DKM_STEP(need_items(h5, group, r, type, e));
-    DKM_STEP(dkm_objs_init(&r->objs, h5->ctx, type, n, d, e.count));
-    for (dkm_idx i = 0; i <= n; i++)
-        r->objs.start[i] = start[i] - start[0];
-    DKM_STEP(read_items(h5, group, r, &e));
+    if (form == DKM_STORED_VALUES)
+        return need_extent(h5, group, r, &values);
+    items.name = form == DKM_STORED_BYTES ? "bytes" : "col";
+    items.dims[0] = r->items = items_in(group, items.name);
+    DKM_STEP(need_extent(h5, group, r, &start));
+    DKM_STEP(need_extent(h5, group, r, &items));
+    if (form != DKM_STORED_LISTS || r->type == DKM_LABEL_SETS)
+        goto out;
+    items.name = "val";
+    items.class = H5T_FLOAT;
+    DKM_STEP(need_extent(h5, group, r, &items));
 out:
-    DKM_FREE(start);
     return local;
 }
 
@@ -249,21 +260,18 @@ static dkm_local read_data(dkm_h5 *h5, hid_t group, dkm_reading *r)
     dkm_local local = DKM_LOCAL_OK;
     int64_t rows = 0, cols = 0;
     char *name = NULL;
-    dkm_type type;
 
     r->kind = DKM_ENTRY_DATA;
     DKM_STEP(dkm_h5_get_text(h5, group, "type", &name));
     DKM_STEP(dkm_h5_get_int(h5, group, "rows", &rows));
     DKM_STEP(dkm_h5_get_int(h5, group, "cols", &cols));
-    type = dkm_type_from_name(name);
-    if (type == DKM_TYPE_COUNT || rows < 0 || rows == INT64_MAX || cols < 0 ||
-        (type == DKM_LABELS && cols != 1))
+    r->type = dkm_type_from_name(name);
+    if (r->type == DKM_TYPE_COUNT || rows < 0 || rows == INT64_MAX || cols < 0 ||
+        (r->type == DKM_LABELS && cols != 1))
         DKM_STEP(dkm_h5_damaged(h5, r->name));
     r->m = rows;
-    if (dkm_type_storage_form(type) == DKM_STORED_VALUES)
-        DKM_STEP(read_values(h5, group, r, type, cols));
-    else
-        DKM_STEP(read_lists(h5, group, r, type, cols));
+    r->d = cols;
+    DKM_STEP(need_arrays(h5, group, r));
 out:
     DKM_FREE(name);
     return local;
@@ -370,5 +378,4 @@ void dkm_reading_clear(dkm_reading *r)
 {
     DKM_FREE(r->text);
     DKM_FREE(r->reals);
-    dkm_objs_clear(&r->objs);
 }

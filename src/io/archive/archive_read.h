@@ -1,4 +1,4 @@
-/** @file archive_read.h  What one rank reads of one part of an archive file. */
+/** @file archive_read.h  What a rank reads of one part of an archive file. */
 #ifndef DKMAP_IO_ARCHIVE_ARCHIVE_READ_H
 #define DKMAP_IO_ARCHIVE_ARCHIVE_READ_H
 
@@ -11,8 +11,8 @@ typedef struct dkm_reading {
     char *text;
     dkm_idx count;
     double *reals;
-    dkm_idx m;             /**< objects of all ranks */
-    dkm_objs objs;         /**< this rank's slab of them */
+    dkm_type type;       /**< of data */
+    dkm_idx m, d, items; /**< objects, columns, and entries of all lists or bytes of all objects */
     dkm_matrix_entry rows; /**< where they lie; the path is borrowed */
 } dkm_reading;
 
@@ -22,13 +22,19 @@ typedef struct dkm_reading {
 DKM_NODISCARD dkm_local dkm_readings_list(dkm_h5 *h5, char **names, dkm_idx *count,
                                           dkm_reading **readings);
 
-/** Read the part r->name: all of text and numbers, of data this rank's slab. Local.
+/** Read the part r->name: all of text and numbers, of data what they are. Local.
  *
  *  dkm_reading_clear() frees what @p r holds, also after a failure.
  *
  *  @return ok; DKM_ERR_MEMORY; DKM_ERR_FORMAT for a part that is missing or does not hold together
  */
 DKM_NODISCARD dkm_local dkm_reading_read(dkm_h5 *h5, dkm_reading *r);
+
+/** Objects [first, first + count) of a part that was read. Local.
+ *  @param[out] objs  zeroed or fresh; to be cleared by the caller, also after a failure
+ *  @return ok; DKM_ERR_MEMORY; DKM_ERR_FORMAT */
+DKM_NODISCARD dkm_local dkm_reading_objects(dkm_h5 *h5, const dkm_reading *r, dkm_idx first,
+                                            dkm_idx count, dkm_objs *objs);
 
 void dkm_reading_clear(dkm_reading *r);
 

@@ -7,6 +7,7 @@
 #include <dkmap/describe.h>
 
 #include "io/archive/checksum.h"
+#include "io/readers.h"
 
 #define LINE_LENGTH 2048
 
@@ -74,6 +75,21 @@ static dkm_local describe_on_rank_0(const dkm_describe_writer *writer, file_kind
                              : dkm_describe_records(writer, path);
 }
 
+/* One rank per node verifies the checksum. */
+static dkm_status describe_check_seal(dkm_ctx *ctx, const char *path, int *sealed)
+{
+    dkm_status status = DKM_OK;
+    dkm_readers readers;
+
+    DKM_TRY(dkm_readers_open(&readers, ctx, 1));
+    if (readers.readers)
+        status = dkm_seal_check_any(readers.readers, path, sealed);
+    DKM_TRY(dkm_readers_agree(&readers, status));
+out:
+    dkm_readers_close(&readers);
+    return status;
+}
+
 dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
                         void (*line)(void *user, const char *text), void *user)
 {
@@ -85,7 +101,7 @@ dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
     if (!type)
         DKM_TRY(describe_find_kind(ctx, path, &kind));
     if (kind == HDF5_FILE)
-        DKM_TRY(dkm_seal_check_any(ctx, path, &sealed));
+        DKM_TRY(describe_check_seal(ctx, path, &sealed));
     if (kind == DATA_FILE)
         DKM_TRY(dkm_describe_data(&writer, path, type));
     else
