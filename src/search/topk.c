@@ -4,9 +4,11 @@
  * number of ranks.
  *
  * Every rank holds all points of a batch and scans its own candidates; lists of the best are
- * merged rank by rank. Cost per rank: 2 n c p / ranks flops in single precision for n points, c
- * candidates and p coordinates, and 2 p for each pair that is scored again in double. Sent: n p
- * words to all ranks, and 2 n top words per rank. Replicated: the points. */
+ * merged by a reduction that scatters them to the owners of the points. Cost per rank: 2 n c p / ranks
+ * flops in single precision for n points, c candidates and p coordinates, and 2 p for each pair that
+ * is scored again in double. Sent: n p words to all ranks, and 2 n top words per rank in log2(ranks)
+ * messages. Replicated: the points of a batch and their lists, at most BATCH numbers where candidates
+ * stay in memory; those of streamed candidates see all points in one batch. */
 #include "search/topk.h"
 
 #include <math.h>
@@ -21,9 +23,10 @@
 #include "search/prefilter.h"
 
 #define LANES    8
-#define FEW      16    /* more than one in so many is too many to be worked out one by one */
-#define ROUNDING 1e-12 /* of the largest norm: what rounding may make of equal ones */
-#define DISTRUST 8     /* blocks that are filtered in double after one where single did not help */
+#define FEW      16      /* more than one in so many is too many to be worked out one by one */
+#define ROUNDING 1e-12   /* of the largest norm: what rounding may make of equal ones */
+#define BATCH    8388608 /* numbers of points and lists that a rank holds at a time: 64 MiB */
+#define DISTRUST 8 /* blocks that are filtered in double after one where single did not help */
 
 struct dkm_topk_search {
     dkm_ctx *ctx;
@@ -37,8 +40,17 @@ struct dkm_topk_search {
     int *found;       /* of one block */
     dkm_idx distrust; /* blocks for which single precision is not tried */
     dkm_idx one_by_one, by_product;
+    dkm_idx *rows; /* points of each rank */
     int *counts, *starts;
 };
+
+/* A candidate of a list on its way; the index as a double, so that both are one type: exact up to
+ * NONE, which is that of no candidate. */
+#define NONE ((dkm_idx)1 << 53)
+
+typedef struct entry {
+    double distance, index;
+} entry;
 
 void dkm_candidates_clear(dkm_candidates *candidates)
 {
@@ -95,28 +107,26 @@ void dkm_topk_search_close(dkm_topk_search **search)
     DKM_FREE(s->index);
     DKM_FREE(s->found);
     DKM_FREE(s->norms);
+    DKM_FREE(s->rows);
     DKM_FREE(s->counts);
     DKM_FREE(s->starts);
     DKM_FREE(*search);
 }
 
-/* Counts and starts of every rank's slab of n rows, each of @p width items. */
-static void plan_slabs(dkm_topk_search *s, dkm_idx width)
+/* Counts and starts of every rank's points, each of @p width items. */
+static void plan_ranks(dkm_topk_search *s, dkm_idx width)
 {
-    int size = dkm_ctx_size(s->ctx);
-
-    for (int r = 0; r < size; r++) {
-        s->counts[r] = (int)(dkm_slab_count(s->points.n, r, size) * width);
-        s->starts[r] = (int)(dkm_slab_first(s->points.n, r, size) * width);
+    for (int r = 0; r < dkm_ctx_size(s->ctx); r++) {
+        s->counts[r] = (int)(s->rows[r] * width);
+        s->starts[r] = r ? s->starts[r - 1] + s->counts[r - 1] : 0;
     }
 }
 
-static void gather_points(dkm_topk_search *s, const dkm_data *Q)
+static void gather_points(dkm_topk_search *s, const double *own)
 {
-    plan_slabs(s, s->points.p);
-    MPI_Allgatherv(dkm_data_values_const(Q), (int)(dkm_data_local_rows(Q) * s->points.p),
-                   MPI_DOUBLE, s->points.values, s->counts, s->starts, MPI_DOUBLE,
-                   dkm_ctx_comm(s->ctx));
+    plan_ranks(s, s->points.p);
+    MPI_Allgatherv(own, s->counts[dkm_ctx_rank(s->ctx)], MPI_DOUBLE, s->points.values, s->counts,
+                   s->starts, MPI_DOUBLE, dkm_ctx_comm(s->ctx));
 }
 
 dkm_norm_range dkm_norm_range_empty(void)
@@ -132,6 +142,13 @@ void dkm_norm_range_add(dkm_norm_range *range, dkm_idx n, const double *norms)
     }
 }
 
+double dkm_norm_range_level(const dkm_norm_range *range, double norm)
+{
+    double above = norm - range->least;
+
+    return above <= ROUNDING * range->largest ? 0.0 : above;
+}
+
 void dkm_norm_range_combine(dkm_ctx *ctx, dkm_norm_range *range)
 {
     double ends[2] = {range->least, -range->largest};
@@ -140,11 +157,13 @@ void dkm_norm_range_combine(dkm_ctx *ctx, dkm_norm_range *range)
     *range = (dkm_norm_range){.least = ends[0], .largest = -ends[1]};
 }
 
-dkm_status dkm_topk_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range range,
-                                dkm_topk_search **search)
+/* Points [first, first + most) of every rank's slab of Q, as far as there are any. */
+static dkm_status topk_open_batch(const dkm_data *Q, dkm_idx first, dkm_idx most, dkm_idx top,
+                                  dkm_norm_range range, dkm_topk_search **search)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Q);
+    int size = dkm_ctx_size(ctx);
     dkm_topk_search *s = NULL;
 
     *search = NULL;
@@ -152,17 +171,30 @@ dkm_status dkm_topk_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range r
     s->ctx = ctx;
     s->top = top;
     s->range = range;
-    s->points = (dkm_query_points){.n = dkm_data_rows(Q), .p = dkm_data_cols(Q)};
+    s->points = (dkm_query_points){.n = 0, .p = dkm_data_cols(Q)};
+    DKM_AGREE(ctx, dkm_alloc(ctx, size, &s->rows));
+    for (int r = 0; r < size; r++) {
+        dkm_idx left = dkm_slab_count(dkm_data_rows(Q), r, size) - first;
+        s->rows[r] = dkm_idx_max(0, dkm_idx_min(left, most));
+        s->points.n += s->rows[r];
+    }
     DKM_AGREE(ctx, dkm_checked_int(ctx, s->points.n * (s->points.p > top ? s->points.p : top),
                                    "the numbers of the points to look for", &(int){0}));
     DKM_AGREE(ctx, topk_reserve(s));
-    gather_points(s, Q);
+    gather_points(s, dkm_data_values_const(Q) +
+                         dkm_idx_min(first, dkm_data_local_rows(Q)) * s->points.p);
     DKM_AGREE(ctx, dkm_query_points_open(&s->points, ctx));
     *search = s;
     s = NULL;
 out:
     dkm_topk_search_close(&s);
     return status;
+}
+
+dkm_status dkm_topk_search_open(const dkm_data *Q, dkm_idx top, dkm_norm_range range,
+                                dkm_topk_search **search)
+{
+    return topk_open_batch(Q, 0, dkm_data_rows(Q), top, range, search);
 }
 
 void dkm_topk_search_stats(const dkm_topk_search *s, dkm_idx *one_by_one, dkm_idx *by_product)
@@ -265,10 +297,8 @@ static void search_block(dkm_topk_search *s, const block *b)
 
 static void level_norms(dkm_topk_search *s, dkm_idx n, const double *norms)
 {
-    for (dkm_idx c = 0; c < n; c++) {
-        double above = norms[c] - s->range.least;
-        s->norms[c] = above <= ROUNDING * s->range.largest ? 0.0 : above;
-    }
+    for (dkm_idx c = 0; c < n; c++)
+        s->norms[c] = dkm_norm_range_level(&s->range, norms[c]);
 }
 
 void dkm_topk_search_scan(dkm_topk_search *s, dkm_idx first, dkm_idx n, const double *Z,
@@ -285,56 +315,92 @@ void dkm_topk_search_scan(dkm_topk_search *s, dkm_idx first, dkm_idx n, const do
     dkm_phase_flops(s->ctx, 2.0 * (double)s->points.n * (double)n * (double)s->points.p);
 }
 
-/* Merge the lists that other ranks hold for this rank's points, one rank after the other. */
-static void topk_merge(dkm_topk_search *s, dkm_idx *index, double *distance, dkm_idx *their_index,
-                       double *their_distance)
+static int comes_before(const entry *a, const entry *b)
 {
-    int rank = dkm_ctx_rank(s->ctx), size = dkm_ctx_size(s->ctx);
-    dkm_idx total = s->counts[rank], top = s->top;
-    MPI_Comm comm = dkm_ctx_comm(s->ctx);
+    return a->distance < b->distance || (a->distance == b->distance && a->index < b->index);
+}
 
-    memcpy(index, s->index + s->starts[rank], (size_t)total * sizeof *index);
-    memcpy(distance, s->distance + s->starts[rank], (size_t)total * sizeof *distance);
-    for (int step = 1; step < size; step++) {
-        int to = (rank + step) % size, from = (rank + size - step) % size;
-        MPI_Sendrecv(s->index + s->starts[to], s->counts[to], MPI_INT64_T, to, 0, their_index,
-                     (int)total, MPI_INT64_T, from, 0, comm, MPI_STATUS_IGNORE);
-        MPI_Sendrecv(s->distance + s->starts[to], s->counts[to], MPI_DOUBLE, to, 1, their_distance,
-                     (int)total, MPI_DOUBLE, from, 1, comm, MPI_STATUS_IGNORE);
-        for (dkm_idx k = 0; k < total; k++)
-            topk_insert(distance + k / top * top, index + k / top * top, top, their_distance[k],
-                        their_index[k]);
-    }
+/* The n nearest of two lists of n, in the place of the second. */
+static void merge_lists(const entry *in, entry *inout, dkm_idx n)
+{
+    dkm_idx i = 0, j = 0;
+
+    while (i + j < n)
+        if (comes_before(&in[i], &inout[j]))
+            i++;
+        else
+            j++;
+    for (dkm_idx k = n; i > 0; k--)
+        if (j > 0 && comes_before(&in[i - 1], &inout[j - 1]))
+            inout[k - 1] = inout[--j];
+        else
+            inout[k - 1] = in[--i];
+}
+
+static void merge_op(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int bytes;
+    dkm_idx n;
+
+    MPI_Type_size(*type, &bytes);
+    n = bytes / (dkm_idx)sizeof(entry);
+    for (int k = 0; k < *count; k++)
+        merge_lists((const entry *)in + k * n, (entry *)inout + k * n, n);
+}
+
+/* The lists of this rank's points, merged from those of all ranks. */
+static void topk_merge(dkm_topk_search *s, const entry *lists, entry *own)
+{
+    MPI_Datatype list;
+    MPI_Op op;
+
+    MPI_Type_contiguous((int)(2 * s->top), MPI_DOUBLE, &list);
+    MPI_Type_commit(&list);
+    MPI_Op_create(merge_op, 1, &op);
+    plan_ranks(s, 1);
+    MPI_Reduce_scatter(lists, own, s->counts, list, op, dkm_ctx_comm(s->ctx));
+    MPI_Op_free(&op);
+    MPI_Type_free(&list);
 }
 
 dkm_status dkm_topk_search_finish(dkm_topk_search *s, dkm_idx *index, double *distance)
 {
     dkm_status status = DKM_OK;
-    dkm_idx p = s->points.p, total, first, *their_index = NULL;
-    double *their_distance = NULL;
+    int rank = dkm_ctx_rank(s->ctx);
+    dkm_idx p = s->points.p, total = s->rows[rank] * s->top;
+    entry *lists = NULL, *own = NULL;
 
-    plan_slabs(s, s->top);
-    total = s->counts[dkm_ctx_rank(s->ctx)];
-    first = s->starts[dkm_ctx_rank(s->ctx)] / s->top;
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &their_index));
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &their_distance));
-    topk_merge(s, index, distance, their_index, their_distance);
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, s->points.n * s->top, &lists));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, total, &own));
+    for (dkm_idx k = 0; k < s->points.n * s->top; k++)
+        lists[k] = (entry){s->distance[k], (double)dkm_idx_min(s->index[k], NONE)};
+    topk_merge(s, lists, own);
     for (dkm_idx k = 0; k < total; k++) {
-        const double *q = s->points.values + (first + k / s->top) * p;
-        distance[k] = fmax(0.0, distance[k] + s->range.least + product(p, q, q));
+        const double *q = s->points.values + (s->starts[rank] + k / s->top) * p;
+        index[k] = (dkm_idx)own[k].index;
+        distance[k] = fmax(0.0, own[k].distance + s->range.least + product(p, q, q));
     }
 out:
-    DKM_FREE(their_index);
-    DKM_FREE(their_distance);
+    DKM_FREE(lists);
+    DKM_FREE(own);
     return status;
 }
 
-dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
-                    dkm_idx *index, double *distance)
+/* Points of a rank that a batch takes. */
+static dkm_idx topk_batch_rows(const dkm_data *Q, dkm_idx top)
+{
+    dkm_idx each = BATCH / (dkm_data_cols(Q) + 4 * top) / dkm_ctx_size(dkm_data_ctx(Q));
+
+    return each > 0 ? each : 1;
+}
+
+dkm_status dkm_topk_in_batches(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
+                               dkm_idx each, dkm_idx *index, double *distance)
 {
     const dkm_data *Z = candidates->Z;
     dkm_ctx *ctx = dkm_data_ctx(Q);
-    dkm_idx n = dkm_data_local_rows(Z);
+    dkm_idx n = dkm_data_local_rows(Z),
+            longest = dkm_slab_count(dkm_data_rows(Q), 0, dkm_ctx_size(ctx));
     dkm_status status = DKM_OK;
     dkm_norm_range range = dkm_norm_range_empty();
     dkm_topk_search *s = NULL;
@@ -342,14 +408,24 @@ dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx
     dkm_phase_begin(ctx, "nearest");
     dkm_norm_range_add(&range, n, candidates->norms);
     dkm_norm_range_combine(ctx, &range);
-    DKM_TRY(dkm_topk_search_open(Q, top, range, &s));
-    dkm_topk_search_scan(s, dkm_data_local_first(Z), n, dkm_data_values_const(Z),
-                         candidates->norms);
-    DKM_TRY(dkm_topk_search_finish(s, index, distance));
+    for (dkm_idx first = 0; first < longest; first += each) {
+        dkm_idx at = dkm_idx_min(first, dkm_data_local_rows(Q)) * top;
+        DKM_TRY(topk_open_batch(Q, first, each, top, range, &s));
+        dkm_topk_search_scan(s, dkm_data_local_first(Z), n, dkm_data_values_const(Z),
+                             candidates->norms);
+        DKM_TRY(dkm_topk_search_finish(s, index + at, distance + at));
+        dkm_topk_search_close(&s);
+    }
 out:
     dkm_topk_search_close(&s);
     dkm_phase_end(ctx);
     return status;
+}
+
+dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
+                    dkm_idx *index, double *distance)
+{
+    return dkm_topk_in_batches(Q, candidates, top, topk_batch_rows(Q, top), index, distance);
 }
 
 dkm_status dkm_topk_objects(const dkm_data *Q, const dkm_candidates *candidates,

@@ -38,6 +38,11 @@ DKM_NODISCARD dkm_local dkm_candidates_match(dkm_ctx *ctx, dkm_type type, dkm_id
 DKM_NODISCARD dkm_status dkm_topk(const dkm_data *Q, const dkm_candidates *candidates, dkm_idx top,
                                   dkm_idx *index, double *distance);
 
+/** The same with @p each points of every rank at a time; dkm_topk() takes as many as 64 MiB hold. */
+DKM_NODISCARD dkm_status dkm_topk_in_batches(const dkm_data *Q, const dkm_candidates *candidates,
+                                             dkm_idx top, dkm_idx each, dkm_idx *index,
+                                             double *distance);
+
 /** The object of the nearest candidate of each point. Collective.
  *
  *  @param[in]  objects  what the candidates stand for
@@ -59,6 +64,8 @@ typedef struct dkm_norm_range {
 /** No norms yet, and @p n more of this rank's candidates. Local. */
 dkm_norm_range dkm_norm_range_empty(void);
 void dkm_norm_range_add(dkm_norm_range *range, dkm_idx n, const double *norms);
+/** A norm as it is compared: less the least of the range, and 0 where rounding alone is left. Local. */
+double dkm_norm_range_level(const dkm_norm_range *range, double norm);
 /** Combine the ranges of all ranks. Collective. */
 void dkm_norm_range_combine(dkm_ctx *ctx, dkm_norm_range *range);
 

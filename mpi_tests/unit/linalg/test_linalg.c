@@ -419,6 +419,31 @@ static void a_tall_matrix_is_decomposed(dkm_ctx *ctx)
         CHECK_CLOSE(s[j], sqrt(values[j]), 1e-12 * s[0]);
 }
 
+/* More columns than are folded in at a time: L L' = A'A. */
+static void a_triangle_of_many_columns_is_that_of_all_rows(dkm_ctx *ctx)
+{
+    enum { COLS = 530, ROWS = 560, EVERY = 7 };
+    dkm_idx first = dkm_slab_first(ROWS, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_idx count = dkm_slab_count(ROWS, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    double *rows = calloc(ROWS * COLS, sizeof *rows), *L = calloc(COLS * COLS, sizeof *L);
+
+    for (dkm_idx k = 0; k < ROWS * COLS; k++)
+        rows[k] = dkm_random_uniform(13, 4, (uint64_t)(k / COLS), (uint64_t)(k % COLS));
+    CHECK_OK(ctx, dkm_tsqr(ctx, count, COLS, rows + first * COLS, L));
+    for (int i = 0; i < COLS; i += EVERY)
+        for (int j = 0; j < COLS; j++) {
+            double product = 0, gram = 0;
+            for (int k = 0; k < COLS; k++)
+                product += L[i + k * COLS] * L[j + k * COLS];
+            for (int k = 0; k < ROWS; k++)
+                gram += rows[k * COLS + i] * rows[k * COLS + j];
+            CHECK_CLOSE(product, gram, 1e-12 * ROWS * COLS);
+            CHECK(j <= i || L[i + j * COLS] == 0);
+        }
+    free(rows);
+    free(L);
+}
+
 static const check_case cases[] = {
     CASE(products_match_the_oracle),
     CASE(columns_are_copied_exactly),
@@ -429,6 +454,7 @@ static const check_case cases[] = {
     CASE(a_matrix_of_several_strips_is_factored),
     CASE(the_bad_minor_is_named_on_all_ranks),
     CASE(a_tall_matrix_is_decomposed),
+    CASE(a_triangle_of_many_columns_is_that_of_all_rows),
     CASE(a_factorisation_goes_on_where_it_stopped),
     CASE(failing_allocations_are_agreed_on),
 };

@@ -343,6 +343,32 @@ out:
     return status;
 }
 
+/* A few points of each rank at a time, some ranks with none in the last batch. */
+static void batches_of_points_give_the_same(dkm_ctx *ctx)
+{
+    enum { POINTS = 23, TOP = 3 };
+    problem t = {whole_point, whole, 0, POINTS, 40, P};
+    dkm_candidates made = {0};
+    dkm_idx index[2][POINTS * TOP];
+    double distance[2][POINTS * TOP];
+    dkm_data *Q = NULL;
+
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, POINTS, P, &Q));
+    for (dkm_idx k = 0; k < P * dkm_data_local_rows(Q); k++)
+        dkm_data_values(Q)[k] = whole_point(dkm_data_local_first(Q) + k / P, k % P);
+    CHECK_OK(ctx, make_candidates(ctx, &t, &made));
+    CHECK_OK(ctx, dkm_topk(Q, &made, TOP, index[0], distance[0]));
+    for (dkm_idx each = 1; each < POINTS + 1; each += 3) {
+        CHECK_OK(ctx, dkm_topk_in_batches(Q, &made, TOP, each, index[1], distance[1]));
+        for (dkm_idx k = 0; k < TOP * dkm_data_local_rows(Q); k++) {
+            CHECK(index[0][k] == index[1][k]);
+            CHECK(distance[0][k] == distance[1][k]);
+        }
+    }
+    dkm_candidates_clear(&made);
+    dkm_data_destroy(&Q);
+}
+
 static void every_allocation_may_fail(dkm_ctx *ctx)
 {
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, attempt);
@@ -350,6 +376,7 @@ static void every_allocation_may_fail(dkm_ctx *ctx)
 
 static const check_case cases[] = {CASE(exact_products_give_the_exact_answer),
                                    CASE(blocks_of_any_size_give_the_same),
+                                   CASE(batches_of_points_give_the_same),
                                    CASE(single_precision_leaves_few),
                                    CASE(differences_below_single_precision_are_seen),
                                    CASE(of_those_alike_the_first_are_taken),

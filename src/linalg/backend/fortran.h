@@ -68,8 +68,8 @@ void dsyevr_(const char *job, const char *range, const char *uplo, const int *n,
              const double *tolerance, int *found, double *values, double *z, const int *ldz,
              int *support, double *work, const int *lwork, int *integers, const int *liwork,
              int *info);
-void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
-             const int *lwork, int *info);
+void dtplqt_(const int *m, const int *n, const int *l, const int *mb, double *a, const int *lda,
+             double *b, const int *ldb, double *t, const int *ldt, double *work, int *info);
 void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
              const int *lwork, int *info);
 void dlarft_(const char *direct, const char *store, const int *n, const int *k, const double *v,

@@ -18,6 +18,8 @@ typedef struct dkm_band {
 
 /** Bytes a rank needs beside A. Local. */
 double dkm_band_bytes(const dkm_dmat *A);
+/** Those of them that do not shrink with the ranks. Local. */
+double dkm_band_replicated_bytes(const dkm_dmat *A);
 
 /** Reduce a double matrix in square blocks.
  *

@@ -36,7 +36,13 @@ double dkm_band_bytes(const dkm_dmat *A)
     double n = (double)A->n, b = (double)A->nb;
     double rows = (double)dkm_band_local_rows(dkm_grid_ctx(A->grid), A->n, A->nb);
 
-    return 8.0 * (rows * n + b * (8.0 * n + 3.0 * (double)(A->m_loc + A->n_loc)));
+    return 8.0 * (rows * n + 3.0 * b * (double)(A->m_loc + A->n_loc)) +
+           dkm_band_replicated_bytes(A);
+}
+
+double dkm_band_replicated_bytes(const dkm_dmat *A)
+{
+    return 8.0 * 8.0 * (double)A->nb * (double)A->n;
 }
 
 static dkm_local band_reduction_open(dkm_band_reduction *d, dkm_dmat *A, dkm_band *band)

@@ -1,13 +1,15 @@
 /* Tall-skinny QR: A = V R for m x n, rows in slabs, R = L' on every rank; V is not formed.
  *
  * Demmel, Grigori, Hoemmen and Langou 2012, SIAM J. Sci. Comput. 34(1):A206-A239,
- * doi:10.1137/080731992: a rank folds its rows into an n x n triangle chunk by chunk (a flat tree),
- * and the triangles of the ranks are combined pairwise (a binary tree). Rows in memory are columns
- * of A', so R is computed as the L of A' = L V' (dgelqf). Singular values and null spaces are those
- * of the small triangle (dgesdd on rank 0, then a broadcast, so that all ranks have the same bits).
+ * doi:10.1137/080731992: a rank folds its rows into an n x n triangle, CHUNK rows at a time (a flat
+ * tree), and the triangles of the ranks are combined pairwise (a binary tree), as many columns at a
+ * time. Rows in memory are columns of A', so R is computed as the L of A' = L V' (dtplqt, which knows
+ * that the triangle is one). Singular values and null spaces are those of the small triangle (dgesdd
+ * on rank 0, then a broadcast, so that all ranks have the same bits).
  *
- * Cost per rank: 2 m_loc n^2 + O(n^3 log ranks) flops; log2(ranks) messages of n^2 words and one
- * broadcast. Replicated: R, n^2 numbers; workspace about 6 n^2 (n <= 10000). */
+ * Cost per rank: 2 m_loc n^2 + (2/3) n^3 log2 ranks flops; n / CHUNK messages of n CHUNK words per
+ * step of the tree, log2(ranks) steps, and one broadcast of n^2 words. Replicated: R, n^2 numbers, and
+ * (CHUNK + 2 BLOCK) n of workspace; rank 0 has 5 n^2 more during the decomposition (n <= 10000). */
 #include "linalg/factor/tsqr.h"
 
 #include <float.h>
@@ -15,63 +17,64 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "core/mpi_calls.h"
 #include "linalg/backend/fortran.h"
 
-#define CHUNK     4  /* rows taken at a time, in multiples of n */
-#define BLOCK     64 /* columns LAPACK works on at a time: its workspace is n times as much */
+#define CHUNK     512 /* rows, or columns of another triangle, that are folded in at a time */
+#define BLOCK     64  /* reflections that LAPACK applies at once */
 #define MAX_ORDER 10000
 
 typedef struct tsqr_ws {
     dkm_ctx *ctx;
-    dkm_idx n, width; /* columns that `a` has room for */
-    double *a;        /* n x width: the triangle so far, and what is to be folded into it */
-    double *tau, *work;
+    dkm_idx n;
+    double *L;        /* n x n: the triangle so far; the caller's */
+    double *b;        /* n x CHUNK: what is folded into it, destroyed */
+    double *t, *work; /* BLOCK x n each, of LAPACK */
 } tsqr_ws;
 
-static dkm_local tsqr_open(tsqr_ws *t, dkm_ctx *ctx, dkm_idx n)
+static dkm_local tsqr_open(tsqr_ws *t, dkm_ctx *ctx, dkm_idx n, double *L)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    *t = (tsqr_ws){.ctx = ctx, .n = n, .width = (CHUNK + 1) * n};
+    *t = (tsqr_ws){.ctx = ctx, .n = n, .L = L};
     if (n > MAX_ORDER)
         return dkm_fail(ctx, DKM_ERR_SIZE,
                         "%lld features are more than the %d whose small matrices a rank can hold",
                         (long long)n, MAX_ORDER);
-    DKM_STEP(dkm_calloc(ctx, n * t->width, &t->a));
-    DKM_STEP(dkm_alloc(ctx, n, &t->tau));
+    DKM_STEP(dkm_alloc(ctx, n * CHUNK, &t->b));
+    DKM_STEP(dkm_alloc(ctx, n * BLOCK, &t->t));
     DKM_STEP(dkm_alloc(ctx, n * BLOCK, &t->work));
+    memset(L, 0, (size_t)(n * n) * sizeof *L);
 out:
     return local;
 }
 
 static void tsqr_close(tsqr_ws *t)
 {
-    DKM_FREE(t->a);
-    DKM_FREE(t->tau);
+    DKM_FREE(t->b);
+    DKM_FREE(t->t);
     DKM_FREE(t->work);
 }
 
-/* Fold the first @p cols columns of `a` into a triangle in the first n of them. */
-static void tsqr_fold(tsqr_ws *t, dkm_idx cols)
+/* Fold @p cols columns, which have zeros in their first @p zeros rows, into the triangle. */
+static void tsqr_fold(tsqr_ws *t, dkm_idx zeros, dkm_idx cols)
 {
-    const int n = (int)t->n, cols_ = (int)cols, lwork = n * BLOCK;
+    const int ld = (int)t->n, order = (int)(t->n - zeros), cols_ = (int)cols, rectangular = 0,
+              block = order < BLOCK ? order : BLOCK;
     int info = 0;
 
-    dgelqf_(&n, &cols_, t->a, &n, t->tau, t->work, &lwork, &info);
-    for (dkm_idx j = 1; j < t->n; j++)
-        memset(t->a + j * t->n, 0, (size_t)j * sizeof *t->a);
-    dkm_phase_flops(t->ctx, 2.0 * (double)cols * (double)t->n * (double)t->n);
+    dtplqt_(&order, &cols_, &rectangular, &block, t->L + zeros + zeros * t->n, &ld, t->b + zeros,
+            &ld, t->t, &block, t->work, &info);
+    dkm_phase_flops(t->ctx, 2.0 * (double)cols * (double)order * (double)order);
 }
 
 static void tsqr_fold_rows(tsqr_ws *t, dkm_idx m_loc, const double *rows)
 {
-    dkm_idx chunk = t->width - t->n;
-
-    for (dkm_idx first = 0; first < m_loc; first += chunk) {
-        dkm_idx count = m_loc - first < chunk ? m_loc - first : chunk;
-        memcpy(t->a + t->n * t->n, rows + first * t->n, (size_t)(count * t->n) * sizeof *t->a);
-        tsqr_fold(t, t->n + count);
+    for (dkm_idx first = 0; first < m_loc; first += CHUNK) {
+        dkm_idx count = dkm_idx_min(CHUNK, m_loc - first);
+        memcpy(t->b, rows + first * t->n, (size_t)(count * t->n) * sizeof *t->b);
+        tsqr_fold(t, 0, count);
     }
 }
 
@@ -79,20 +82,25 @@ static void tsqr_fold_rows(tsqr_ws *t, dkm_idx m_loc, const double *rows)
 static void tsqr_reduce_ranks(tsqr_ws *t)
 {
     int rank = dkm_ctx_rank(t->ctx), size = dkm_ctx_size(t->ctx);
-    const int count = (int)(t->n * t->n);
     MPI_Comm comm = dkm_ctx_comm(t->ctx);
 
     for (int step = 1; step < size; step *= 2) {
-        if (rank % (2 * step) != 0) {
-            MPI_Send(t->a, count, MPI_DOUBLE, rank - step, 0, comm);
+        int gives = rank % (2 * step) != 0;
+        if (!gives && rank + step >= size)
+            continue;
+        for (dkm_idx j = 0; j < t->n; j += CHUNK) {
+            dkm_idx cols = dkm_idx_min(CHUNK, t->n - j);
+            if (gives) {
+                dkm_mpi_send(t->L + j * t->n, cols * t->n, MPI_DOUBLE, rank - step, 0, comm);
+            } else {
+                dkm_mpi_recv(t->b, cols * t->n, MPI_DOUBLE, rank + step, 0, comm);
+                tsqr_fold(t, j, cols);
+            }
+        }
+        if (gives)
             break;
-        }
-        if (rank + step < size) {
-            MPI_Recv(t->a + count, count, MPI_DOUBLE, rank + step, 0, comm, MPI_STATUS_IGNORE);
-            tsqr_fold(t, 2 * t->n);
-        }
     }
-    MPI_Bcast(t->a, count, MPI_DOUBLE, 0, comm);
+    dkm_mpi_bcast(t->L, t->n * t->n, MPI_DOUBLE, 0, comm);
 }
 
 dkm_status dkm_tsqr(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, double *L)
@@ -101,11 +109,10 @@ dkm_status dkm_tsqr(dkm_ctx *ctx, dkm_idx m_loc, dkm_idx n, const double *rows, 
     tsqr_ws t = {0};
 
     dkm_phase_begin(ctx, "qr");
-    DKM_AGREE(ctx, tsqr_open(&t, ctx, n));
+    DKM_AGREE(ctx, tsqr_open(&t, ctx, n, L));
     if (n > 0) {
         tsqr_fold_rows(&t, m_loc, rows);
         tsqr_reduce_ranks(&t);
-        memcpy(L, t.a, (size_t)(n * n) * sizeof *L);
     }
 out:
     tsqr_close(&t);

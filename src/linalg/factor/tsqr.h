@@ -10,7 +10,7 @@
 
 /** The transposed triangle of A = V R: L = R', lower, column-major, the same on every rank.
  *
- *  Collective. Memory beside L: about 7 n x n numbers per rank.
+ *  Collective. Memory beside L: 640 n numbers per rank.
  *
  *  @param[in]  rows  this rank's rows of A, row-major, ld = n
  *  @param[out] L     n x n numbers; the strict upper triangle is zero

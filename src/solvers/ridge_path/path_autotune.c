@@ -142,13 +142,16 @@ static double cost_eigen(const dkm_path_run *run, const rates *r)
     return r->eigen * k * k * k + (run->X && run->errors ? 2.0 * rows : 0.0);
 }
 
-/* 2 b k^2 operations a gamma for the errors, in products with few columns, at half the rate. */
+/* 2 b k^2 operations a gamma for the errors, in products with few columns, at half the rate. On so many
+ * ranks that its replicated panels outgrow a rank's share of the matrix, it is no choice. */
 static double cost_band(const dkm_path_run *run, const rates *r)
 {
     double k = (double)run->k, count = (double)run->settings->count, b = (double)run->nb;
-    double copies = 8.0 * 4.0 * k * (double)run->T.cols;
+    double copies = 8.0 * 4.0 * k * (double)run->T.cols,
+           share = 8.0 * k * k / dkm_ctx_size(run->ctx);
 
     if (!dkm_path_suits_band(run) || copies > run->settings->work_bytes ||
+        dkm_band_replicated_bytes(run->A) > share ||
         !dkm_memory_fits(run->ctx, SPARE * dkm_band_bytes(run->A)))
         return INFINITY;
     return r->band * k * k * k + (run->errors ? 12.0 * count * b * k * k * r->cholesky : 0.0);
