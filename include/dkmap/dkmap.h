@@ -5,7 +5,8 @@
  *      data      from files, from memory, and back               data.h, arrays.h
  *      kernels   expressions, and functions of the program       kernel.h, kernel_callback.h
  *      fit       any method by name, with settings and a report  method.h, settings.h, report.h
- *      models    predict, decode, read parts, save and load      model.h, model_parts.h, store.h
+ *      models    predict, decode, read parts, save and load      model.h, model_parts.h, store.h,
+ *                                                              export.h
  *
  *  What these headers declare stays as it is within a minor version. Settings and results are
  *  named by strings, so that new ones change no structure. extended.h has the parts below it, such
@@ -17,6 +18,7 @@
 #include <dkmap/arrays.h>
 #include <dkmap/context.h>
 #include <dkmap/data.h>
+#include <dkmap/export.h>
 #include <dkmap/kernel.h>
 #include <dkmap/kernel_callback.h>
 #include <dkmap/method.h>

@@ -1,5 +1,9 @@
 """Kernel ridge regression and classification from Python."""
+import os
 import pickle
+import shutil
+import subprocess
+import tempfile
 
 import numpy as np
 import scipy.sparse
@@ -134,6 +138,67 @@ def test_classes_of_any_type():
         predicted = model.predict(X[own])
         assert predicted.dtype == classes.dtype and set(model.classes_) == set(classes)
         assert (joined(predicted) == classes).all() and model.score(X[own], classes[own]) == 1.0
+
+
+def softmax(scores):
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def test_decision_values_are_those_of_one_hot_regression():
+    X, y = regression()
+    own, classes = mine(len(X)), np.digitize(y, [-0.5, 0.5])
+    model = KernelRidgeClassifier(kernel=f"rbf(sigma={SIGMA})", alpha=ALPHA, comm=comm).fit(X[own], classes[own])
+    scores = joined(model.decision_function(X[own]))
+    close(scores, closed_form(X, np.eye(3)[classes])[0], 1e-10)
+    assert (joined(model.predict(X[own])) == scores.argmax(axis=1)).all()
+    two = KernelRidgeClassifier(kernel=f"rbf(sigma={SIGMA})", alpha=ALPHA, comm=comm).fit(X[own], y[own] > 0)
+    margin = joined(two.decision_function(X[own]))
+    assert margin.shape == (60,) and ((margin > 0) == joined(two.predict(X[own]))).all()
+
+
+def test_probabilities_have_the_least_leave_one_out_log_loss():
+    X, y = regression()
+    own, classes = mine(len(X)), np.digitize(y + np.sin(40 * X[:, 0]), [-0.5, 0.5])
+    model = KernelRidgeClassifier(kernel=f"rbf(sigma={SIGMA})", alpha=[ALPHA], loo=True, comm=comm)
+    assert hasattr(model, "predict_proba")
+    model.fit(X[own], classes[own])
+    P, scores = joined(model.predict_proba(X[own])), joined(model.decision_function(X[own]))
+    close(P.sum(axis=1), 1, 1e-12)
+    close(np.exp(joined(model.predict_log_proba(X[own]))), P, 1e-12)
+    # leave-one-out predictions by the closed form, and the slopes that are tried: 1 to 4096
+    inverse = np.linalg.inv(rbf(X, X, SIGMA) + ALPHA * np.eye(60))
+    left_out = np.eye(3)[classes] - inverse @ np.eye(3)[classes] / np.diag(inverse)[:, None]
+    loss = lambda t: -np.log(softmax(t * left_out)[np.arange(60), classes]).mean()
+    slope = np.log(P[0, 0] / P[0, 1]) / (scores[0, 0] - scores[0, 1])
+    close(softmax(slope * scores), P, 1e-9)
+    assert loss(slope) <= min(loss(t) for t in np.geomspace(1, 4096, 49)) + 1e-9
+    plain = KernelRidgeClassifier(alpha=ALPHA, comm=comm).fit(X[own], classes[own])
+    assert not hasattr(plain, "predict_proba")
+
+
+def test_models_are_exported():
+    X, y = regression()
+    own = mine(len(X))
+    model = ridge().fit(X[own], y[own])
+    folder = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None)
+    source, graph = os.path.join(folder, "house.c"), os.path.join(folder, "house.onnx")
+    model.export(source).export(graph)
+    try:
+        model.export(os.path.join(folder, "house.txt"))
+        raise AssertionError("a format that there is not")
+    except ValueError as problem:
+        assert "onnx" in str(problem)
+    predicted, cc = joined(model.predict(X[own])), shutil.which("cc")
+    if comm.rank == 0:
+        assert os.path.getsize(graph) > 8 * X.size
+        if cc:
+            program = os.path.join(folder, "house")
+            subprocess.run([cc, "-std=c99", "-DDKMAP_MAIN", source, "-o", program, "-lm"], check=True)
+            rows = "\n".join(",".join(repr(float(v)) for v in row) for row in X)
+            out = subprocess.run([program], input=rows, capture_output=True, text=True, check=True).stdout
+            close(np.array(out.split(), float), predicted, 1e-12)
+        shutil.rmtree(folder)
 
 
 def test_pickled_models_predict_the_same():

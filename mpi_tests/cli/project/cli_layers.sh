@@ -33,6 +33,7 @@ models/krr
 models/svm
 preimage
 models
+export
 selection/metrics selection/cluster selection/alignment
 selection
 cli'
@@ -45,6 +46,7 @@ matrix dmat
 linalg bench
 linalg/backend blas_memory
 data arrays categories data
+export export
 io runlog
 io/checkpoint checkpoint
 io/describe describe

@@ -15,5 +15,6 @@ const command *const commands[] = {&command_fit,
                                    &command_embed,
                                    &command_bench,
                                    &command_plan,
+                                   &command_export,
                                    &command_info,
                                    0};

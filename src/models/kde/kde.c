@@ -60,6 +60,11 @@ out:
     return local;
 }
 
+static const dkm_preimage *kde_preimage(const void *state)
+{
+    return &((const dkm_kde *)state)->pre;
+}
+
 static dkm_status kde_configure(void *state, dkm_preimage_settings *settings, dkm_type *type,
                                 dkm_idx *cols)
 {
@@ -314,6 +319,7 @@ const dkm_model_class dkm_class_kde = {.name = "kde",
                                        .batch_rows = kde_batch_rows,
                                        .configure = kde_configure,
                                        .decode = kde_decode,
+                                       .preimage = kde_preimage,
                                        .to_archive = kde_to_archive,
                                        .from_archive = kde_from_archive,
                                        .destroy = kde_destroy};

@@ -126,6 +126,11 @@ static dkm_status kpca_decode(void *state, const dkm_data *Z, dkm_data **X)
     return dkm_preimage_solve(&s->pre, NULL, Z, X);
 }
 
+static const dkm_preimage *kpca_preimage(const void *state)
+{
+    return &((const kpca *)state)->pre;
+}
+
 static dkm_idx kpca_batch_rows(const void *state)
 {
     const kpca *s = state;
@@ -162,6 +167,7 @@ const dkm_model_class dkm_class_kpca = {.name = "kpca",
                                         .batch_rows = kpca_batch_rows,
                                         .configure = kpca_configure,
                                         .decode = kpca_decode,
+                                        .preimage = kpca_preimage,
                                         .predicts_coordinates = 1,
                                         .to_archive = kpca_to_archive,
                                         .from_archive = kpca_from_archive,

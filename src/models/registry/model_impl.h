@@ -24,6 +24,8 @@ typedef struct dkm_model_class {
                             dkm_idx *cols);
     /** Objects from coordinates, as configured; NULL for methods without them. Collective. */
     dkm_status (*decode)(void *state, const dkm_data *Z, dkm_data **Y);
+    /** What the model is configured with to do so; NULL for methods without coordinates. Local. */
+    const struct dkm_preimage *(*preimage)(const void *state);
     int predicts_coordinates; /**< predict gives coordinates, and decode the objects; else predict
                                    decodes by itself */
     /** Name every part of the model. Collective. */

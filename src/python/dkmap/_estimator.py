@@ -1,4 +1,5 @@
 """What estimators share: parameters from the settings of the methods, objects of a rank, outputs, files."""
+import os
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ from ._base import BaseEstimator, DataConversionWarning, NotFittedError
 from ._context import FitWarning, _defaults, context
 from ._data import as_objects, count, is_rows, numbers, to_data
 from ._kernels import expression
-from ._library import Handle, Layout, encode, lib
+from ._library import EXPORTS, Handle, Layout, encode, lib
 from ._model import Model, first_of, restore
 
 # What every estimator takes beside the settings of its method.
@@ -304,6 +305,26 @@ class Estimator(BaseEstimator):
         self._fitted().save(path)
         return self
 
+    def export(self, path, format=None):
+        """Write the model for programs without dkmap: C source (.c) or an ONNX graph (.onnx). Collective.
+
+        format : "c" or "onnx"; None: what the ending of the path says
+        Models of ridge regression, SVC, kernel PCA and kernel dependency estimation on dense rows.
+        """
+        ctx = self._context()
+        with ctx.agree():
+            self._check_fitted()
+            form = format or os.path.splitext(os.fspath(path))[1][1:]
+            if form not in EXPORTS:
+                raise ValueError(f"cannot tell what to write to {os.fspath(path)!r}: give format='c' or 'onnx', or "
+                                 "a path that ends in .c or .onnx")
+        self._configure()
+        self._fitted().export(path, form)
+        return self
+
+    def _configure(self):
+        """Choose the pre-images of predictions, where the method has any."""
+
     def __getstate__(self):
         """What is pickled: the model as the content of its file. Collective where it is fitted."""
         state = dict(super().__getstate__())
@@ -423,6 +444,22 @@ class ClassesOutputs:
         labels = self._apply(X)
         return self.classes_[np.searchsorted(self.classes_, labels) if self._named() else labels.astype(int)]
 
+    def _chosen(self, prediction, X):
+        """Numbers of the model for this rank's inputs, a column per class. Collective."""
+        self._check_fitted()
+        model = self._fitted()
+        model.choose(prediction)
+        try:
+            return self._apply(X)
+        finally:
+            model.choose("outputs")
+
+    def decision_function(self, X):
+        """Decision values of this rank's inputs, a column for each of classes_; of two classes the value of the
+        second less that of the first, as in scikit-learn. Collective."""
+        scores = self._chosen("scores", X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
     def score(self, X, y, sample_weight=None):
         """Accuracy over the rows of all ranks. Collective."""
         right = self.predict(X) == np.asarray(y)
@@ -462,9 +499,6 @@ class ObjectsOutputs:
         if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1 and self._flat:
             return values[:, 0]
         return values
-
-    def _configure(self):
-        """Choose the pre-images of predictions, where the method has any."""
 
     def score(self, X, y):
         """The share of right predictions; of outputs that are numbers R^2. Over the rows of all ranks.

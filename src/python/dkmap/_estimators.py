@@ -18,9 +18,10 @@ class _Ridge(Estimator):
     _order = ("alpha", "kernel", "gamma", "degree", "coef0", "kernel_params")
 
     def _attributes(self, ctx, X):
-        parts = self._model.parts(("coefficients", "weights", "intercept", "gamma"))
+        parts = self._model.parts(("coefficients", "weights", "intercept", "gamma", "calibration"))
         self.alpha_ = float(self.report_.get("gamma", np.ravel(parts.get("gamma", np.nan))[0]))
         self.alphas_ = np.atleast_1d(self.report_.get("path.gamma", self.alpha_))
+        self._calibrated = "calibration" in parts
         self.residual_ = self.report_.get("residual")
         self.loo_ = self.report_.get("loo")
         self.n_iter_ = max(1, int(self.report_.get("iterations", 1)))
@@ -48,10 +49,37 @@ class KernelRidge(NumbersOutputs, RegressorMixin, _Ridge):
 class KernelRidgeClassifier(ClassesOutputs, ClassifierMixin, _Ridge):
     """Classification by kernel ridge regression on one-hot encoded classes.
 
-    Attributes: those of KernelRidge, and classes_.
+    Attributes: those of KernelRidge, and classes_. predict_proba() and predict_log_proba() need leave-one-out
+    errors: loo=True, or alpha a list.
     """
 
     _method = "krr"
+
+    def _needs_calibration(self):
+        """Raise where probabilities are not to be had, so that hasattr() tells."""
+        known = getattr(self, "_calibrated", None)
+        if known is None:
+            known = bool(self.loo) or self.alpha is None or np.ndim(self.alpha) > 0
+        if not known:
+            raise AttributeError("probabilities are calibrated on leave-one-out predictions: fit with loo=True, or "
+                                 "alpha a list")
+
+    @property
+    def predict_proba(self):
+        """Probabilities of the classes of this rank's inputs, a column for each of classes_: softmax of the
+        decision values, with the slope that has the least leave-one-out log loss. predict_proba(X) is
+        collective."""
+        self._needs_calibration()
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self):
+        """Their logarithms. predict_log_proba(X) is collective."""
+        self._needs_calibration()
+        return lambda X: np.log(self._probabilities(X))
+
+    def _probabilities(self, X):
+        return self._chosen("probabilities", X)
 
 
 class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):

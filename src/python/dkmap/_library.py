@@ -19,6 +19,8 @@ text = ct.c_char_p
 TYPES = ("dense", "sparse", "labels", "label-sets", "strings", "sets", "gram", "distance", "graph")
 PREIMAGES = ("auto", "candidates", "linear", "exact", "fixed-point", "gradient", "mds", "learned",
              "strings", "coordinates")
+PREDICTIONS = ("outputs", "scores", "probabilities")
+EXPORTS = ("c", "onnx")
 LANDMARKS = ("uniform", "leverage", "pivoted", "first", "farthest", "cholesky")
 FISHER = ("multinomial", "gaussian", "markov")
 KINDS = ("text", "real", "int", "choice", "grid", "bytes", "time", "flag", "kernel", "joint", "data")
@@ -194,6 +196,8 @@ FUNCTIONS = {
     "dkm_model_configure": (ct.c_int, [pointer, ct.POINTER(PreimageSettings)]),
     "dkm_model_predict": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_model_decode": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_model_choose_prediction": (ct.c_int, [pointer, ct.c_int, ct.c_double]),
+    "dkm_model_export": (ct.c_int, [pointer, ct.c_int, text, ct.POINTER(ct.c_int)]),
     "dkm_model_save": (ct.c_int, [pointer, text, text]),
     "dkm_model_load": (ct.c_int, [pointer, text, ct.POINTER(Layout), to_pointer]),
     "dkm_model_destroy": (None, [to_pointer]),

@@ -7,7 +7,8 @@ import tempfile
 import numpy as np
 
 from ._data import count, from_data, to_data
-from ._library import Layout, PREIMAGES, PreimageSettings, TYPES, encode, idx, lib
+from ._library import (EXPORTS, Handle, Layout, PREDICTIONS, PREIMAGES, PreimageSettings, TYPES, encode, idx,
+                       lib)
 
 
 class Model:
@@ -89,6 +90,16 @@ class Model:
             if values:
                 classes = np.array(values[:n.value])
         return texts, inputs, classes
+
+    def choose(self, prediction):
+        """Choose what is predicted: outputs, scores or probabilities. Collective."""
+        self.ctx.call("dkm_model_choose_prediction", self.handle.pointer, PREDICTIONS.index(prediction), 0.5)
+
+    def export(self, path, form):
+        """Write the model as C or ONNX. Collective. Whether coordinates become objects there."""
+        decodes = ct.c_int()
+        self.ctx.call("dkm_model_export", self.handle.pointer, EXPORTS.index(form), encode(path), ct.byref(decodes))
+        return bool(decodes.value)
 
     def save(self, path):
         self.ctx.call("dkm_model_save", self.handle.pointer, encode(path), encode(" ".join(sys.argv)))
