@@ -10,6 +10,7 @@
 #include <dkmap/categories.h>
 #include <dkmap/checkpoint.h>
 #include <dkmap/complete.h>
+#include <dkmap/conformal.h>
 #include <dkmap/cv.h>
 #include <dkmap/describe.h>
 #include <dkmap/dmat.h>

@@ -28,7 +28,9 @@ typedef struct dkm_krr_settings {
     dkm_path_solver solver;
     dkm_penalty penalty;
     int primal; /**< solve for the weights of a linear kernel where they are fewer than examples */
-    int center; /**< take the mean of the outputs as intercept b, else b = 0 */
+    int keep_factor; /**< solve by a factor in double precision and keep it in the model, with the
+                          outputs: the exact fit in dual form */
+    int center;      /**< take the mean of the outputs as intercept b, else b = 0 */
     dkm_layout layout;
     dkm_idx reduce; /**< so many of the inputs, chosen as nystroem.choice says, stand for all: the
                          exact fit under their Nystroem kernel; 0: all of them */

@@ -70,6 +70,31 @@ typedef enum dkm_prediction {
 DKM_NODISCARD dkm_status dkm_model_choose_prediction(dkm_model *model, dkm_prediction prediction,
                                                      double threshold);
 
+/** The noise that standard deviations of predictions count, as the variance of what outputs have
+ *  beside f(x). */
+typedef enum dkm_noise {
+    DKM_NOISE_NONE,     /**< deviations of f alone, under noise of variance gamma */
+    DKM_NOISE_RIDGE,    /**< gamma */
+    DKM_NOISE_GIVEN,    /**< a variance, in the squared unit of the outputs */
+    DKM_NOISE_ESTIMATED /**< under which the training outputs are most likely, per column */
+} dkm_noise;
+
+typedef struct dkm_std_info {
+    int recomputed; /**< the model has no factor: it was computed anew */
+    double scale;   /**< prior variance of f is scale k(x, x); the mean over the columns */
+    double noise;   /**< variance of the noise, scale gamma; the mean over the columns */
+} dkm_std_info;
+
+/** Predict, from now on, dense rows of all means and then all posterior standard deviations, the
+ *  model being seen as a Gaussian process whose covariance is scale k and whose noise has the
+ *  variance scale gamma. The intercept of a centered model counts as known. Collective.
+ *  @param[in]  variance  of DKM_NOISE_GIVEN, > 0; else not read
+ *  @param[out] info      may be NULL
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other models than exact ones of krr in dual form, and
+ *          other outputs than numbers; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
+DKM_NODISCARD dkm_status dkm_model_choose_std(dkm_model *model, dkm_noise noise, double variance,
+                                              dkm_std_info *info);
+
 /** How many rows to predict at a time, so that working memory stays bounded whatever their number.
  *  Local; the same on every rank. */
 dkm_idx dkm_model_batch_rows(const dkm_model *model);

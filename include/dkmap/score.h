@@ -34,6 +34,13 @@
  *              order), or one column for the greater of two classes. The mean over the columns
  *    top-1, top-3, top-5, top-10  of scores: 1 where the true class is among the k greatest
  *    nll       of scores that are probabilities: -log of that of the true class
+ *    gaussian-nll  of numbers and predicted normal distributions, rows of all means and then all
+ *              standard deviations: -log of the density of the truth, the mean over the columns
+ *    calibration  of the same: the mean of |q - share of the truth in the central interval of
+ *              probability q| over q = 0.05, ..., 0.95
+ *    coverage  of prediction sets: the share of the truth in them. Numbers have rows of all lower
+ *              and then all upper ends, each column counted by itself; labels have label sets.
+ *              Beside the mean: the mean width of intervals, or number of elements
  *    bleu, chrf  of strings: common n-grams of words, of all rows together; F score of common
  *              n-grams of characters
  */
@@ -77,7 +84,10 @@ DKM_API_BEGIN
     X(DKM_LOSS_TOP_10, "top-10")                                                                   \
     X(DKM_LOSS_NLL, "nll")                                                                         \
     X(DKM_LOSS_BLEU, "bleu")                                                                       \
-    X(DKM_LOSS_CHRF, "chrf")
+    X(DKM_LOSS_CHRF, "chrf")                                                                       \
+    X(DKM_LOSS_GAUSSIAN_NLL, "gaussian-nll")                                                       \
+    X(DKM_LOSS_CALIBRATION, "calibration")                                                         \
+    X(DKM_LOSS_COVERAGE, "coverage")
 
 #define DKM_LOSS_ENUM(code, name) code,
 typedef enum dkm_loss { DKM_LOSS_LIST(DKM_LOSS_ENUM) DKM_LOSS_COUNT } dkm_loss;
@@ -91,7 +101,10 @@ typedef enum dkm_loss_input {
     DKM_LOSS_OF_OBJECTS, /**< both of one type and width */
     DKM_LOSS_OF_LABELS,  /**< classes, label sets, or dense rows that are a class or 0 and 1 */
     DKM_LOSS_OF_SCORES,  /**< such a truth, and dense rows with a number per class or label */
-    DKM_LOSS_OF_LISTS    /**< labels, and lists of candidates */
+    DKM_LOSS_OF_LISTS,   /**< labels, and lists of candidates */
+    DKM_LOSS_OF_NORMALS, /**< numbers, and as many means and then standard deviations */
+    DKM_LOSS_OF_PREDICTION_SETS /**< numbers, and as many lower and then upper ends; or labels, and
+                                     sets of them */
 } dkm_loss_input;
 
 dkm_loss_input dkm_loss_takes(dkm_loss loss);

@@ -74,6 +74,7 @@ static dkm_status cmd_fit(run *r)
     if (table)
         report_text(r, "inputs", dkm_table_describe(table));
     dkm_model_take_table(model, &table);
+    DKM_TRY(holdout_keep(&held, model));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
     if (*target)
         report_text(r, "target", target);

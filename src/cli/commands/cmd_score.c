@@ -24,14 +24,20 @@ typedef struct results {
     result *list;
 } results;
 
+/* One name for the likelihood of classes and of numbers. */
+static const char *name_of(dkm_loss loss)
+{
+    return dkm_loss_name(loss == DKM_LOSS_GAUSSIAN_NLL ? DKM_LOSS_NLL : loss);
+}
+
 /* In the record the first loss is `loss`; every loss is there under its own name as well. */
 static void cmd_score_report(run *r, const char *prefix, dkm_loss loss, const dkm_score *s)
 {
     char name[64];
 
-    snprintf(name, sizeof name, "%s%s", prefix, dkm_loss_name(loss));
+    snprintf(name, sizeof name, "%s%s", prefix, name_of(loss));
     report_real(r, name, s->mean);
-    snprintf(name, sizeof name, "%s%s_stderr", prefix, dkm_loss_name(loss));
+    snprintf(name, sizeof name, "%s%s_stderr", prefix, name_of(loss));
     if (!isnan(s->stderror))
         report_real(r, name, s->stderror);
     for (int k = 0; k < s->extras; k++) {
@@ -44,7 +50,7 @@ static void record_loss(run *r, dkm_loss loss, const dkm_score *s)
 {
     if (!r->record)
         return;
-    dkm_runlog_text(r->record, "loss.name", dkm_loss_name(loss));
+    dkm_runlog_text(r->record, "loss.name", name_of(loss));
     dkm_runlog_real(r->record, "loss.mean", s->mean);
     if (!isnan(s->stderror))
         dkm_runlog_real(r->record, "loss.stderr", s->stderror);
@@ -89,11 +95,51 @@ static dkm_status score_one(run *r, results *all, const char *prefix, dkm_loss l
     return dkm_score_by(truth, pred, &settings, &next->score);
 }
 
-static dkm_loss nth_loss(const run *r, const dkm_data *truth, int k)
+/* Two columns that are no probabilities of two classes, which nll would take them for, are a mean
+ * and a standard deviation each. */
+static int looks_normal(const dkm_data *truth, const dkm_data *pred)
+{
+    const double *row = dkm_data_values_const(pred);
+    dkm_idx d = dkm_data_cols(pred);
+    int normal = 0, any = 0;
+
+    if (dkm_data_type(truth) != DKM_DENSE || dkm_data_type(pred) != DKM_DENSE ||
+        d != 2 * dkm_data_cols(truth))
+        return 0;
+    for (dkm_idx i = 0; i < dkm_data_local_rows(pred) && !normal; i++)
+        normal = d > 2 || !(fabs(row[i * d] + row[i * d + 1] - 1.0) < 1e-6);
+    MPI_Allreduce(&normal, &any, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(dkm_data_ctx(pred)));
+    return any;
+}
+
+/* nll is that of normal distributions where the predictions are such. Collective. */
+static dkm_loss nth_loss(const run *r, const dkm_data *truth, const dkm_data *pred, int k)
 {
     const value *given = args_value(r->args, "loss", k);
+    dkm_loss loss = given ? (dkm_loss)given->whole : dkm_loss_default(dkm_data_type(truth));
 
-    return given ? (dkm_loss)given->whole : dkm_loss_default(dkm_data_type(truth));
+    if (loss == DKM_LOSS_NLL && (args_flag(r->args, "std") || looks_normal(truth, pred)))
+        return DKM_LOSS_GAUSSIAN_NLL;
+    return loss;
+}
+
+/* The means of rows of means and standard deviations. */
+static dkm_status take_means(run *r, const dkm_data *truth, const dkm_data *pred, dkm_data **means)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = dkm_data_cols(truth), d = dkm_data_cols(pred);
+
+    DKM_REQUIRE(r->ctx,
+                dkm_data_type(truth) == DKM_DENSE && dkm_data_type(pred) == DKM_DENSE && d == 2 * p,
+                DKM_ERR_ARG,
+                "--std takes %lld columns of predictions for %lld of numbers, all means and then "
+                "all standard deviations; these have %lld",
+                (long long)(2 * p), (long long)p, (long long)d);
+    DKM_TRY(dkm_data_create_dense(r->ctx, dkm_data_rows(pred), p, means));
+    for (dkm_idx k = 0; k < dkm_data_local_rows(pred) * p; k++)
+        dkm_data_values(*means)[k] = dkm_data_values_const(pred)[k / p * d + k % p];
+out:
+    return status;
 }
 
 /* Every loss that was asked for. */
@@ -101,16 +147,23 @@ static dkm_status score_all(run *r, results *all, const char *prefix, const dkm_
                             const dkm_data *pred, const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
+    dkm_data *means = NULL;
 
-    for (int k = 0; k < losses_count(r); k++)
-        DKM_TRY(score_one(r, all, prefix, nth_loss(r, truth, k), truth, pred, ky));
+    if (args_flag(r->args, "std") && *prefix == '\0')
+        DKM_TRY(take_means(r, truth, pred, &means));
+    for (int k = 0; k < losses_count(r); k++) {
+        dkm_loss loss = nth_loss(r, truth, pred, k);
+        int whole = !means || dkm_loss_takes(loss) == DKM_LOSS_OF_NORMALS;
+        DKM_TRY(score_one(r, all, prefix, loss, truth, whole ? pred : means, ky));
+    }
 out:
+    dkm_data_destroy(&means);
     return status;
 }
 
 /* What is best without inputs depends on the loss. Without --baseline, losses that have none are
  * passed over. */
-static dkm_status score_mean(run *r, results *all, const dkm_data *truth, dkm_idx columns,
+static dkm_status score_mean(run *r, results *all, const dkm_data *truth, const dkm_data *given,
                              const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
@@ -118,11 +171,11 @@ static dkm_status score_mean(run *r, results *all, const dkm_data *truth, dkm_id
     int asked = args_count(r->args, "baseline") > 0;
 
     for (int k = 0; k < losses_count(r); k++) {
-        dkm_loss loss = nth_loss(r, truth, k);
+        dkm_loss loss = nth_loss(r, truth, given, k);
         dkm_data_destroy(&pred);
         if (!asked && !dkm_score_has_baseline(dkm_data_type(truth), loss))
             continue;
-        DKM_TRY(dkm_score_baseline_by(truth, loss, columns, &pred));
+        DKM_TRY(dkm_score_baseline_by(truth, loss, dkm_data_cols(given), &pred));
         DKM_TRY(score_one(r, all, "baseline_", loss, truth, pred, ky));
     }
 out:
@@ -165,17 +218,17 @@ out:
     return status;
 }
 
-static dkm_status score_baselines(run *r, results *all, const dkm_data *truth, dkm_idx columns,
+static dkm_status score_baselines(run *r, results *all, const dkm_data *truth, const dkm_data *pred,
                                   const dkm_kernel *ky)
 {
     dkm_status status = DKM_OK;
 
     if (args_count(r->args, "baseline") == 0)
-        return score_mean(r, all, truth, columns, ky);
+        return score_mean(r, all, truth, pred, ky);
     for (int k = 0; k < args_count(r->args, "baseline"); k++) {
         int64_t which = args_value(r->args, "baseline", k)->whole;
         if (which == BASELINE_MEAN)
-            DKM_TRY(score_mean(r, all, truth, columns, ky));
+            DKM_TRY(score_mean(r, all, truth, pred, ky));
         else if (which == BASELINE_COPY)
             DKM_TRY(score_copy(r, all, truth, ky));
     }
@@ -192,7 +245,7 @@ static dkm_status report_columns(run *r, const dkm_data *truth, const dkm_data *
     char name[64];
 
     for (int k = 0; k < losses_count(r); k++) {
-        const dkm_score_settings settings = {.loss = nth_loss(r, truth, k)};
+        const dkm_score_settings settings = {.loss = nth_loss(r, truth, pred, k)};
         dkm_score_values_free(&values);
         DKM_TRY(dkm_score_columns(truth, pred, &settings, &count, &values));
         for (dkm_idx j = 0; j < count && count > 1; j++) {
@@ -262,7 +315,7 @@ static dkm_status name_classes(run *r, dkm_data **truth, dkm_data **pred, dkm_ca
     int wanted = args_flag(r->args, "confusion"), named = dkm_data_type(*pred) == DKM_STRINGS;
 
     for (int k = 0; k < losses_count(r); k++) {
-        dkm_loss_input input = dkm_loss_takes(nth_loss(r, *truth, k));
+        dkm_loss_input input = dkm_loss_takes(nth_loss(r, *truth, *pred, k));
         wanted |= input == DKM_LOSS_OF_LABELS || input == DKM_LOSS_OF_SCORES;
     }
     if (!wanted || dkm_data_type(*truth) != DKM_STRINGS)
@@ -285,14 +338,35 @@ static int wants_numbers(const run *r)
     const value *first = args_value(r->args, "loss", 0);
     dkm_loss_input input = first ? dkm_loss_takes((dkm_loss)first->whole) : DKM_LOSS_OF_OBJECTS;
 
-    return input == DKM_LOSS_OF_LISTS || input == DKM_LOSS_OF_SCORES;
+    return input == DKM_LOSS_OF_LISTS || input == DKM_LOSS_OF_SCORES ||
+           input == DKM_LOSS_OF_NORMALS || args_flag(r->args, "std");
 }
 
-static dkm_status score(run *r)
+/* Truth and predictions; prediction sets of labels are label sets. */
+static dkm_status read_both(run *r, dkm_data **truth, dkm_data **pred)
 {
     static const file_options truths = {"truth", "y-type", DKM_OUTPUTS};
     static const file_options predictions = {"pred", "y-type", DKM_OUTPUTS};
     static const file_options numbers = {"pred", NULL, DKM_OUTPUTS};
+    const value *first = args_value(r->args, "loss", 0);
+    const char *type = NULL;
+    dkm_status status = DKM_OK;
+
+    if (!first || first->whole != DKM_LOSS_COVERAGE)
+        return xy_read(r, truths, wants_numbers(r) ? numbers : predictions, truth, pred);
+    DKM_TRY(dkm_data_read(r->ctx, args_text(r->args, "truth"), DKM_OUTPUTS,
+                          args_text(r->args, "y-type"), truth));
+    if (dkm_data_type(*truth) == DKM_LABELS)
+        type = dkm_type_name(DKM_LABEL_SETS);
+    else if (dkm_data_type(*truth) == DKM_STRINGS)
+        type = dkm_type_name(DKM_SETS);
+    DKM_TRY(dkm_data_read(r->ctx, args_text(r->args, "pred"), DKM_OUTPUTS, type, pred));
+out:
+    return status;
+}
+
+static dkm_status score(run *r)
+{
     dkm_status status = DKM_OK;
     dkm_data *truth = NULL, *pred = NULL;
     dkm_categories *names = NULL;
@@ -301,16 +375,17 @@ static dkm_status score(run *r)
 
     if (args_text(r->args, "ky"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
-    DKM_TRY(xy_read(r, truths, wants_numbers(r) ? numbers : predictions, &truth, &pred));
+    DKM_TRY(read_both(r, &truth, &pred));
     DKM_TRY(cmd_score_check_labels(r, truth, pred));
     if (ky)
         DKM_TRY(dkm_kernel_resolve(ky, truth));
     DKM_AGREE(r->ctx, cmd_score_allocate(r, &all));
     DKM_TRY(name_classes(r, &truth, &pred, &names));
     DKM_TRY(score_all(r, &all, "", truth, pred, ky));
-    DKM_TRY(score_baselines(r, &all, truth, dkm_data_cols(pred), ky));
+    DKM_TRY(score_baselines(r, &all, truth, pred, ky));
     tell_all(r, &all);
-    DKM_TRY(report_columns(r, truth, pred));
+    if (!args_flag(r->args, "std"))
+        DKM_TRY(report_columns(r, truth, pred));
     if (args_flag(r->args, "confusion"))
         DKM_TRY(report_confusion(r, truth, pred, names));
 out:
@@ -342,6 +417,10 @@ static const option options[] = {
      .choices = DKM_LOSS_LIST(WORD_OF_LOSS),
      .help = "loss or measure, or several separated by commas; when not given mse for dense rows, "
              "accuracy for labels, f1-examples for label sets, edit for strings, else zero-one"},
+    {.name = "std",
+     .kind = OPT_FLAG,
+     .help = "predictions are all means and then all standard deviations, as predict --std writes "
+             "them: nll and calibration are of both, other losses of the means"},
     {.name = "confusion",
      .kind = OPT_FLAG,
      .help = "print how often each class was taken for each other: a line per true class"},
@@ -384,6 +463,11 @@ const command command_score = {
         "-macro the mean over the labels, with -examples the mean over the rows.\n"
         "auc, average-precision, top-1, top-3, top-5, top-10, nll: of scores, one column per class "
         "or label.\n"
+        "nll, calibration: of numbers whose predictions are means and standard deviations, the "
+        "negative log density of the truth, and how far the shares of the truth in central "
+        "intervals are from what they should be.\n"
+        "coverage: of prediction sets, as predict --coverage writes them: the share of the truth "
+        "that is in its interval or set, with the mean width or size.\n"
         "hamming: share of the columns, bytes (of strings of one length) or labels that differ; of "
         "label sets, out of --labels, or of all labels that occur in truth and predictions.\n"
         "edit: fewest characters to insert, delete or change; reported as well relative to the "

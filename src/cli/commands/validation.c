@@ -76,6 +76,13 @@ static dkm_status read_loss(validation *v)
                 "--loss %s is for scores of classes, as predict --scores writes them: cv predicts "
                 "one output an example",
                 dkm_loss_name(loss));
+    DKM_REQUIRE(v->r->ctx,
+                dkm_loss_takes(loss) != DKM_LOSS_OF_NORMALS &&
+                    dkm_loss_takes(loss) != DKM_LOSS_OF_PREDICTION_SETS,
+                DKM_ERR_UNSUPPORTED,
+                "--loss %s is for what predict --std or --coverage writes: cv predicts one output "
+                "an example",
+                dkm_loss_name(loss));
     v->problem.loss = loss;
     if (loss != DKM_LOSS_KERNEL)
         return DKM_OK;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <dkmap/conformal.h>
 #include <dkmap/landmarks.h>
 #include <dkmap/score.h>
 
@@ -148,6 +149,16 @@ dkm_status holdout_report(run *r, const holdout *h, dkm_model *model)
     report_real(r, name, sum / (double)m);
 out:
     return status;
+}
+
+dkm_status holdout_keep(const holdout *h, dkm_model *model)
+{
+    dkm_status status;
+
+    if (!h->X || !dkm_model_has_sets(model))
+        return DKM_OK;
+    status = dkm_model_hold_out(model, h->X, h->Y);
+    return status == DKM_ERR_UNSUPPORTED || status == DKM_ERR_ARG ? DKM_OK : status;
 }
 
 void holdout_free(holdout *h)

@@ -11,8 +11,8 @@
     {.name = "holdout",                                                                            \
      .kind = OPT_REAL,                                                                             \
      .metavar = "F",                                                                               \
-     .help = "keep this share of the examples, drawn at random, from the fit and tell the error "  \
-             "on them"},                                                                           \
+     .help = "keep this share of the examples, drawn at random, from the fit, tell the error on "  \
+             "them, and calibrate predict --coverage by them"},                                    \
         {.name = "holdout-x",                                                                      \
          .kind = OPT_TEXT,                                                                         \
          .metavar = "FILE",                                                                        \
@@ -36,6 +36,10 @@ DKM_NODISCARD dkm_status holdout_read(run *r, holdout *h);
 
 /** Take the share that --holdout asks for off the examples. Collective. */
 DKM_NODISCARD dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y);
+
+/** Keep their residuals in a model whose method has prediction sets, for predict --coverage; models
+ *  of outputs that have none stay as they are. Collective. */
+DKM_NODISCARD dkm_status holdout_keep(const holdout *h, dkm_model *model);
 
 /** Tell the mean loss of a model: the squared error of numbers, the share of wrong ones of other
  *  objects. Collective. */

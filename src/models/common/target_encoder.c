@@ -190,7 +190,7 @@ static void make_probabilities(const dkm_target_encoder *encoder, dkm_idx n, dou
 }
 
 dkm_local dkm_target_encoder_choose(dkm_target_encoder *encoder, dkm_prediction prediction,
-                                    double threshold)
+                                    double threshold, dkm_type *type, dkm_idx *cols)
 {
     int probabilities = prediction == DKM_PREDICT_PROBABILITIES;
 
@@ -210,6 +210,8 @@ dkm_local dkm_target_encoder_choose(dkm_target_encoder *encoder, dkm_prediction 
     encoder->by_share = isnan(threshold);
     if (!encoder->by_share)
         encoder->threshold = threshold;
+    *type = dkm_target_encoder_type(encoder);
+    *cols = dkm_target_encoder_output_cols(encoder);
     return DKM_LOCAL_OK;
 }
 

@@ -32,10 +32,12 @@ DKM_NODISCARD dkm_status dkm_target_encoder_learn(dkm_target_encoder *encoder, c
 void dkm_target_encoder_encode(const dkm_target_encoder *encoder, const dkm_data *Y, double *rows);
 
 /** Choose what numbers become: outputs, the numbers themselves, or probabilities. Local.
- *  @param[in] threshold  of label sets; NaN: the share of leave-one-out predictions
+ *  @param[in]  threshold   of label sets; NaN: the share of leave-one-out predictions
+ *  @param[out] type, cols  of what they become
  *  @return ok; DKM_ERR_UNSUPPORTED; DKM_ERR_ARG where nothing was calibrated */
 DKM_NODISCARD dkm_local dkm_target_encoder_choose(dkm_target_encoder *encoder,
-                                                  dkm_prediction prediction, double threshold);
+                                                  dkm_prediction prediction, double threshold,
+                                                  dkm_type *type, dkm_idx *cols);
 
 /** What numbers become: type and columns. Local. */
 dkm_type dkm_target_encoder_type(const dkm_target_encoder *encoder);

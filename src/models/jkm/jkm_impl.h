@@ -23,6 +23,16 @@ DKM_NODISCARD dkm_local dkm_jkm_store_texts(dkm_jkm *s, const char *joint, const
 /** What the outputs of a model are. Local. */
 void dkm_jkm_describe(const dkm_jkm *s, dkm_type *type, dkm_idx *cols);
 
+/** Outputs of new inputs, or lists of them; @p state is a dkm_jkm. Collective. */
+DKM_NODISCARD dkm_status dkm_jkm_predict(void *state, const dkm_data *X, dkm_data **Y);
+
+/** Residuals and prediction sets; see dkmap/conformal.h. @p state is a dkm_jkm. Collective. */
+DKM_NODISCARD dkm_status dkm_jkm_residuals(void *state, const dkm_data *X, const dkm_data *Y,
+                                           dkm_data **R);
+DKM_NODISCARD dkm_status dkm_jkm_open_sets(void *state, dkm_type *type, dkm_idx *cols);
+DKM_NODISCARD dkm_status dkm_jkm_prediction_sets(void *state, const dkm_data *X,
+                                                 const double *radius, dkm_data **S);
+
 /** Free the map and all it has. Local.
  *  @param[in] state  a dkm_jkm */
 void dkm_jkm_destroy(void *state);

@@ -39,7 +39,7 @@ void dkm_jkm_describe(const dkm_jkm *s, dkm_type *type, dkm_idx *cols)
     *cols = s->top > 0 ? 2 * s->top : s->space.cols;
 }
 
-static dkm_status jkm_model_predict(void *state, const dkm_data *X, dkm_data **Y)
+dkm_status dkm_jkm_predict(void *state, const dkm_data *X, dkm_data **Y)
 {
     dkm_jkm *s = state;
     dkm_status status = DKM_OK;
@@ -197,9 +197,12 @@ out:
 }
 
 const dkm_model_class dkm_class_jkm = {.name = "jkm",
-                                       .predict = jkm_model_predict,
+                                       .predict = dkm_jkm_predict,
                                        .batch_rows = jkm_model_batch_rows,
                                        .configure = jkm_model_configure,
+                                       .residuals = dkm_jkm_residuals,
+                                       .open_sets = dkm_jkm_open_sets,
+                                       .prediction_sets = dkm_jkm_prediction_sets,
                                        .to_archive = jkm_model_to_archive,
                                        .from_archive = jkm_model_from_archive,
                                        .destroy = dkm_jkm_destroy};

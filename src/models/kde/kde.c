@@ -26,6 +26,7 @@ static void kde_destroy(void *state)
 {
     dkm_kde *s = state;
 
+    dkm_kde_sets_close(&s->sets);
     dkm_preimage_close(&s->pre);
     DKM_FREE(s->b);
     dkm_dmat_destroy(&s->B);
@@ -215,8 +216,7 @@ out:
     return status;
 }
 
-/* Coordinates k(X, training) B, in slabs. */
-static dkm_status kde_coordinates(dkm_kde *s, const dkm_data *X, dkm_data **Z)
+dkm_status dkm_kde_coordinates(dkm_kde *s, const dkm_data *X, dkm_data **Z)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *K = NULL, *F = NULL;
@@ -242,7 +242,7 @@ static dkm_status kde_predict(void *state, const dkm_data *X, dkm_data **Y)
 
     *Y = NULL;
     dkm_phase_begin(s->fitted.ctx, "predict");
-    DKM_TRY(kde_coordinates(s, X, &Z));
+    DKM_TRY(dkm_kde_coordinates(s, X, &Z));
     DKM_TRY(dkm_preimage_solve(&s->pre, X, Z, Y));
 out:
     dkm_phase_end(s->fitted.ctx);
@@ -261,7 +261,8 @@ static dkm_idx kde_batch_rows(const void *state)
 {
     const dkm_kde *s = state;
 
-    return dkm_fitted_kernel_batch_rows(&s->fitted, s->out.p + dkm_preimage_width(&s->pre));
+    return dkm_fitted_kernel_batch_rows(&s->fitted,
+                                        s->out.p + dkm_preimage_width(&s->pre) + 2 * s->sets.count);
 }
 
 static dkm_status kde_to_archive(void *state, dkm_archive *archive)
@@ -314,12 +315,30 @@ out:
     return status;
 }
 
+static dkm_status kde_residuals(void *state, const dkm_data *X, const dkm_data *Y, dkm_data **R)
+{
+    return dkm_kde_residuals(state, X, Y, R);
+}
+
+static dkm_status kde_open_sets(void *state, dkm_type *type, dkm_idx *cols)
+{
+    return dkm_kde_open_sets(state, type, cols);
+}
+
+static dkm_status kde_sets(void *state, const dkm_data *X, const double *radius, dkm_data **S)
+{
+    return dkm_kde_prediction_sets(state, X, radius, S);
+}
+
 const dkm_model_class dkm_class_kde = {.name = "kde",
                                        .predict = kde_predict,
                                        .batch_rows = kde_batch_rows,
                                        .configure = kde_configure,
                                        .decode = kde_decode,
                                        .preimage = kde_preimage,
+                                       .residuals = kde_residuals,
+                                       .open_sets = kde_open_sets,
+                                       .prediction_sets = kde_sets,
                                        .to_archive = kde_to_archive,
                                        .from_archive = kde_from_archive,
                                        .destroy = kde_destroy};

@@ -9,6 +9,7 @@ static void knn_destroy(void *state)
 {
     dkm_knn *s = state;
 
+    dkm_target_encoder_clear(&s->votes);
     dkm_neighbors_close(&s->out);
     dkm_neighbors_close(&s->in);
     dkm_data_destroy(&s->Y);
@@ -178,6 +179,9 @@ const dkm_model_class dkm_class_knn = {.name = "knn",
                                        .predict = dkm_knn_predict,
                                        .batch_rows = knn_batch_rows,
                                        .configure = knn_configure,
+                                       .residuals = dkm_knn_residuals,
+                                       .open_sets = dkm_knn_open_sets,
+                                       .prediction_sets = dkm_knn_prediction_sets,
                                        .to_archive = knn_to_archive,
                                        .from_archive = knn_from_archive,
                                        .destroy = knn_destroy};

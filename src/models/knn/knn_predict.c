@@ -4,7 +4,7 @@
 #include "search/topk.h"
 
 /* Indices of the neighbors of this rank's new inputs, k each. */
-static dkm_status find_neighbours(dkm_knn *s, const dkm_data *X, dkm_idx *nearest)
+dkm_status dkm_knn_neighbors(dkm_knn *s, const dkm_data *X, dkm_idx *nearest)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->in.fitted.ctx;
@@ -81,7 +81,7 @@ out:
 
 /* rows(i, c) = (1/k) sum_j l(y_j, c) over the neighbors j of input i: one place of the lists of
  * neighbors at a time. */
-static dkm_status average(dkm_knn *s, const dkm_data *X, const dkm_idx *nearest, double *rows)
+dkm_status dkm_knn_average(dkm_knn *s, const dkm_data *X, const dkm_idx *nearest, double *rows)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->in.fitted.ctx;
@@ -136,7 +136,7 @@ static dkm_status predict_mean(dkm_knn *s, const dkm_data *X, const dkm_idx *nea
     DKM_AGREE(ctx, dkm_calloc(ctx, n * m, &rows));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * top, &distance));
-    DKM_TRY(average(s, X, nearest, rows));
+    DKM_TRY(dkm_knn_average(s, X, nearest, rows));
     dkm_neighbors_pick(&s->out, n, rows, top, index, distance);
     if (s->top > 0) {
         knn_predict_add_squares(s, n, nearest, rows, top, distance);
@@ -163,7 +163,7 @@ dkm_status dkm_knn_predict(void *state, const dkm_data *X, dkm_data **Y)
     *Y = NULL;
     dkm_phase_begin(ctx, "predict");
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X) * s->k, &nearest));
-    DKM_TRY(find_neighbours(s, X, nearest));
+    DKM_TRY(dkm_knn_neighbors(s, X, nearest));
     DKM_TRY(s->Y || (s->k == 1 && s->top == 0) ? predict_plain(s, X, nearest, Y)
                                                : predict_mean(s, X, nearest, Y));
 out:

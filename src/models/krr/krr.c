@@ -54,7 +54,19 @@ static dkm_local krr_check_landmarks(dkm_ctx *ctx, const dkm_krr_settings *s)
     return DKM_LOCAL_OK;
 }
 
-/* Rows of matrices know their objects by their places: a few of them stand for nothing. */
+/* What is kept is the factor of the exact fit. */
+static dkm_local krr_check_factor(dkm_ctx *ctx, const dkm_krr_settings *s)
+{
+    if (s->solver == DKM_PATH_PCG || s->reduce > 0 || krr_rough(s) ||
+        s->penalty == DKM_PENALTY_COEFFICIENTS)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "the factor that is kept is that of the exact fit in double precision, "
+                        "with the penalty on the weights: leave out landmarks, --solver pcg, other "
+                        "precisions and --regularizer coefficients");
+    return DKM_LOCAL_OK;
+}
+
+/* Rows of matrices know their objects by their indices: a few of them stand for nothing. */
 static dkm_local check_reduction(dkm_ctx *ctx, dkm_type type, const dkm_krr_settings *s)
 {
     if (type == DKM_GRAM || type == DKM_DISTANCE || type == DKM_GRAPH)
@@ -78,6 +90,8 @@ static dkm_local krr_check_fit(dkm_ctx *ctx, dkm_idx m, const dkm_data *Y,
     if (s->solver == DKM_PATH_PCG)
         DKM_STEP(krr_check_landmarks(ctx, s));
     DKM_STEP(krr_check_settings(ctx, s));
+    if (s->keep_factor)
+        DKM_STEP(krr_check_factor(ctx, s));
 out:
     return local;
 }
@@ -87,7 +101,7 @@ static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_k
 {
     dkm_type type = dkm_data_type(X);
 
-    return s->primal && s->penalty == DKM_PENALTY_WEIGHTS && !krr_rough(s) &&
+    return s->primal && !s->keep_factor && s->penalty == DKM_PENALTY_WEIGHTS && !krr_rough(s) &&
            (type == DKM_DENSE || type == DKM_SPARSE) && dkm_kernel_is_linear(kernel) &&
            dkm_data_cols(X) > 0 && dkm_data_cols(X) < dkm_data_rows(X);
 }
@@ -119,7 +133,7 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
     DKM_AGREE(ctx, krr_check_fit(ctx, dkm_data_rows(X), Y, settings));
     DKM_AGREE(ctx, settings->reduce > 0 ? check_reduction(ctx, dkm_data_type(X), settings)
                                         : DKM_LOCAL_OK);
-    if (dkm_krr_autotune_needed(settings) && settings->reduce == 0 &&
+    if (dkm_krr_autotune_needed(settings) && settings->reduce == 0 && !settings->keep_factor &&
         !takes_primal(X, kernel, settings))
         DKM_TRY(dkm_krr_autotune(X, dkm_data_cols(Y), kernel, &taken, reason));
     DKM_TRY(fit_by(ctx, X, Y, kernel, &taken, model, info));

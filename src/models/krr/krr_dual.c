@@ -8,7 +8,10 @@
 
 #include "core/alloc.h"
 #include "linalg/linalg.h"
+#include "models/krr/krr_sets.h"
 #include "models/registry/model_impl.h"
+
+#define PENALTY "coefficient_penalty"
 
 typedef dkm_krr_dual krr;
 
@@ -16,6 +19,8 @@ static void krr_dual_destroy(void *state)
 {
     krr *s = state;
 
+    dkm_krr_std_clear(&s->std);
+    dkm_krr_factor_clear(&s->factor);
     dkm_dmat_destroy(&s->B);
     dkm_krr_outputs_clear(&s->outputs);
     dkm_fitted_kernel_close(&s->fitted);
@@ -35,12 +40,34 @@ dkm_status dkm_krr_dual_wrap(dkm_krr_dual *s, const dkm_model_class *method, dkm
                           dkm_krr_outputs_cols(&s->outputs), model);
 }
 
+/* The gamma is chosen as without a factor that is kept; the solution comes from it. */
+static dkm_status krr_dual_keep_factor(krr *s, const dkm_path_settings *path, int choose,
+                                       const dkm_dmat *T, const dkm_data *Y, dkm_path_info *info)
+{
+    dkm_status status = DKM_OK;
+
+    if (choose)
+        DKM_TRY(dkm_ridge_path(s->fitted.kernel, s->fitted.prepared, s->fitted.nb, path, T, &s->B,
+                               info));
+    else
+        *info = (dkm_path_info){.count = 1, .solver = "cholesky"};
+    dkm_dmat_destroy(&s->B);
+    DKM_TRY(dkm_krr_factor_solve(&s->factor, &s->fitted, path->gammas[info->best], T, Y, &s->B,
+                                 &info->ridge));
+out:
+    return status;
+}
+
 static dkm_status krr_dual_solve(krr *s, const dkm_krr_settings *settings, const dkm_dmat *T,
-                                 dkm_path_info *info)
+                                 const dkm_data *Y, dkm_path_info *info)
 {
     dkm_path_settings path = dkm_krr_outputs_path(&s->outputs, settings);
     dkm_ridge_settings ridge = settings->ridge;
 
+    s->penalizes_coefficients = settings->penalty == DKM_PENALTY_COEFFICIENTS;
+    s->factor.center = settings->center;
+    if (settings->keep_factor)
+        return krr_dual_keep_factor(s, &path, dkm_krr_needs_path(settings), T, Y, info);
     ridge.gamma = path.gammas[0];
     if (dkm_krr_needs_path(settings))
         return dkm_ridge_path(s->fitted.kernel, s->fitted.prepared, s->fitted.nb, &path, T, &s->B,
@@ -63,7 +90,7 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, kernel, &settings->layout));
     DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings->center, &T));
-    DKM_TRY(krr_dual_solve(s, settings, T, &path));
+    DKM_TRY(krr_dual_solve(s, settings, T, Y, &path));
     dkm_krr_outputs_take(&s->outputs, settings, &path);
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(Y), &path, info);
     if (info)
@@ -75,6 +102,24 @@ out:
     dkm_dmat_destroy(&T);
     if (s)
         krr_dual_destroy(s);
+    return status;
+}
+
+/* Deviations beside the means; K is overwritten. */
+static dkm_status krr_dual_add_std(krr *s, const dkm_data *X, dkm_dmat *K, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->fitted.ctx;
+    dkm_data *means = *Y;
+    double *var = NULL;
+
+    *Y = NULL;
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &var));
+    DKM_TRY(dkm_krr_std_variances(&s->fitted, s->factor.L, X, K, var));
+    DKM_TRY(dkm_krr_std_join(&s->std, means, var, Y));
+out:
+    DKM_FREE(var);
+    dkm_data_destroy(&means);
     return status;
 }
 
@@ -90,6 +135,8 @@ static dkm_status krr_dual_predict(void *state, const dkm_data *X, dkm_data **Y)
     DKM_TRY(dkm_dmat_create_like(K, s->outputs.encoder.cols, s->fitted.nb, DKM_F64, &F));
     dkm_la_gemm('N', 'N', 1.0, K, s->B, 0.0, F);
     DKM_TRY(dkm_krr_outputs_decode(&s->outputs, F, Y));
+    if (s->std.scale)
+        DKM_TRY(krr_dual_add_std(s, X, K, Y));
 out:
     dkm_phase_end(s->fitted.ctx);
     dkm_dmat_destroy(&F);
@@ -97,15 +144,74 @@ out:
     return status;
 }
 
+static dkm_local krr_dual_check_std(const krr *s)
+{
+    dkm_ctx *ctx = s->fitted.ctx;
+
+    if (s->outputs.encoder.type != DKM_DENSE)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "standard deviations are of numbers, and this model predicts %s",
+                        dkm_type_name(s->outputs.encoder.type));
+    if (s->fitted.indices || s->penalizes_coefficients)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "standard deviations are those of the exact fit with the penalty on the "
+                        "weights: fit without landmarks, and by --regularizer weights");
+    if (dkm_data_type(s->fitted.X) == DKM_GRAM)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "rows of a Gram matrix do not tell k(x, x) of new inputs, which standard "
+                        "deviations need");
+    return DKM_LOCAL_OK;
+}
+
+/* s_j for the noise that is asked for. */
+static dkm_status krr_dual_scale(krr *s, dkm_noise noise, double variance)
+{
+    dkm_status status = DKM_OK;
+    double gamma = s->outputs.gamma;
+
+    DKM_AGREE(s->fitted.ctx, dkm_calloc(s->fitted.ctx, s->outputs.encoder.cols, &s->std.scale));
+    s->std.noise = noise == DKM_NOISE_NONE ? 0.0 : gamma;
+    if (noise == DKM_NOISE_ESTIMATED) {
+        DKM_TRY(dkm_krr_std_estimate(&s->fitted, gamma, s->B, s->std.scale));
+    } else {
+        for (dkm_idx j = 0; j < s->outputs.encoder.cols; j++)
+            s->std.scale[j] = noise == DKM_NOISE_GIVEN ? variance / gamma : 1.0;
+    }
+out:
+    return status;
+}
+
+static dkm_status krr_dual_choose_std(void *state, dkm_noise noise, double variance,
+                                      dkm_std_info *info, dkm_idx *cols)
+{
+    krr *s = state;
+    dkm_status status = DKM_OK;
+    dkm_idx p = s->outputs.encoder.cols;
+    double sum = 0;
+
+    DKM_AGREE(s->fitted.ctx, krr_dual_check_std(s));
+    DKM_TRY(dkm_krr_factor_open(&s->factor, &s->fitted, s->outputs.gamma));
+    dkm_krr_std_clear(&s->std);
+    DKM_TRY(krr_dual_scale(s, noise, variance));
+    for (dkm_idx j = 0; j < p; j++)
+        sum += s->std.scale[j];
+    *info = (dkm_std_info){.recomputed = s->factor.recomputed,
+                           .scale = sum / (double)p,
+                           .noise = s->outputs.gamma * sum / (double)p};
+    *cols = 2 * p;
+out:
+    if (status != DKM_OK)
+        dkm_krr_std_clear(&s->std);
+    return status;
+}
+
 static dkm_local krr_dual_choose(void *state, dkm_prediction prediction, double threshold,
                                  dkm_type *type, dkm_idx *cols)
 {
-    dkm_target_encoder *encoder = &((krr *)state)->outputs.encoder;
-    dkm_local local = dkm_target_encoder_choose(encoder, prediction, threshold);
+    krr *s = state;
 
-    *type = dkm_target_encoder_type(encoder);
-    *cols = dkm_target_encoder_output_cols(encoder);
-    return local;
+    dkm_krr_std_clear(&s->std);
+    return dkm_target_encoder_choose(&s->outputs.encoder, prediction, threshold, type, cols);
 }
 
 static dkm_idx krr_dual_batch_rows(const void *state)
@@ -123,6 +229,9 @@ static dkm_status krr_dual_to_archive(void *state, dkm_archive *archive)
     DKM_AGREE(s->fitted.ctx, dkm_fitted_kernel_to_archive(&s->fitted, dkm_input_names, archive));
     DKM_AGREE(s->fitted.ctx, dkm_krr_outputs_to_archive(&s->outputs, archive));
     DKM_TRY(dkm_fitted_kernel_put_matrix(&s->fitted, archive, "coefficients", s->B));
+    if (s->penalizes_coefficients)
+        DKM_AGREE(s->fitted.ctx, dkm_archive_put_real(archive, PENALTY, 1.0));
+    DKM_TRY(dkm_krr_factor_to_archive(&s->factor, &s->fitted, s->outputs.gamma, archive));
 out:
     return status;
 }
@@ -140,6 +249,8 @@ static dkm_status krr_dual_from_archive(dkm_ctx *ctx, dkm_archive *archive,
     DKM_TRY(dkm_fitted_kernel_take_matrix(&s->fitted, archive, "coefficients",
                                           dkm_data_rows(s->fitted.X), s->outputs.encoder.cols,
                                           &s->B));
+    s->penalizes_coefficients = dkm_archive_find(archive, PENALTY) != NULL;
+    DKM_AGREE(ctx, dkm_krr_factor_from_archive(&s->factor, dkm_data_rows(s->fitted.X), archive));
     *state = s;
     s = NULL;
 out:
@@ -148,11 +259,32 @@ out:
     return status;
 }
 
-#define DUAL(word)                                                                                 \
-    {                                                                                              \
-        .name = word, .predict = krr_dual_predict, .choose = krr_dual_choose,                      \
-        .batch_rows = krr_dual_batch_rows, .to_archive = krr_dual_to_archive,                      \
-        .from_archive = krr_dual_from_archive, .destroy = krr_dual_destroy                         \
-    }
 
-const dkm_model_class dkm_class_krr = DUAL("krr"), dkm_class_svm = DUAL("svm");
+static dkm_status krr_dual_residuals(void *state, const dkm_data *X, const dkm_data *Y,
+                                     dkm_data **R)
+{
+    return dkm_krr_residuals(state, X, Y, R);
+}
+
+static dkm_status krr_dual_open_sets(void *state, dkm_type *type, dkm_idx *cols)
+{
+    return dkm_krr_open_sets(state, type, cols);
+}
+
+static dkm_status krr_dual_sets(void *state, const dkm_data *X, const double *radius, dkm_data **S)
+{
+    return dkm_krr_prediction_sets(state, X, radius, S);
+}
+
+#define DUAL                                                                                       \
+    .predict = krr_dual_predict, .choose = krr_dual_choose, .batch_rows = krr_dual_batch_rows,     \
+    .to_archive = krr_dual_to_archive, .from_archive = krr_dual_from_archive,                      \
+    .destroy = krr_dual_destroy
+
+const dkm_model_class dkm_class_krr = {.name = "krr",
+                                       DUAL,
+                                       .choose_std = krr_dual_choose_std,
+                                       .residuals = krr_dual_residuals,
+                                       .open_sets = krr_dual_open_sets,
+                                       .prediction_sets = krr_dual_sets};
+const dkm_model_class dkm_class_svm = {.name = "svm", DUAL};

@@ -2,13 +2,17 @@
 #ifndef DKMAP_MODELS_KRR_KRR_DUAL_H
 #define DKMAP_MODELS_KRR_KRR_DUAL_H
 
-#include "models/krr/krr_outputs.h"
+#include "models/krr/krr_factor.h"
+#include "models/krr/krr_std.h"
 #include "models/registry/model_impl.h"
 
 typedef struct dkm_krr_dual {
     dkm_fitted_kernel fitted; /**< the centers: training inputs, all or some of them */
     dkm_krr_outputs outputs;
-    dkm_dmat *B; /**< a row of coefficients for each center */
+    dkm_dmat *B;                /**< a row of coefficients for each center */
+    int penalizes_coefficients; /**< B is not (K + gamma I)^-1 T */
+    dkm_krr_factor factor;
+    dkm_krr_std std;
 } dkm_krr_dual;
 
 /** Free a state that no model has taken. Local; takes NULL and nulls. */

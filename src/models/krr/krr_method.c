@@ -123,6 +123,7 @@ static void krr_read(const dkm_settings *s, double gammas[DKM_PATH_MOST], dkm_kr
 
     *krr = dkm_krr_settings_default();
     krr->center = dkm_settings_flag(s, "center");
+    krr->keep_factor = dkm_settings_flag(s, "keep-factor");
     krr->layout = dkm_settings_layout(s);
     krr->ridge.precision = dkm_read_precision(s);
     krr->loo = dkm_settings_flag(s, "loo");
@@ -261,7 +262,8 @@ static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
 
     terms.outputs = dkm_estimate_outputs(work, cost);
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
-                  dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo");
+                  dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo") &&
+                  !dkm_settings_flag(s, "keep-factor");
     dkm_read_nystroem(s, &nystroem);
     terms.landmarks = dkm_nystroem_count(&nystroem, work->m);
     if (dkm_settings_choice(s, "solver") == PCG) {
@@ -320,6 +322,11 @@ static const dkm_setting settings[] = {
      .help = "solve for the weights of the linear kernel where inputs have fewer columns than "
              "rows: the same predictions, and a model without training inputs"},
     DKM_ROW_PRECISION(NULL),
+    {.name = "keep-factor",
+     .kind = DKM_SETTING_FLAG,
+     .not_in_cv = "is for fit: cv keeps no models",
+     .help = "solve in double precision and keep the factor and the outputs in the model, m^2 / 2 "
+             "numbers: for predict --std and --coverage without computing it anew"},
     {.name = "nystroem",
      .kind = DKM_SETTING_INT,
      .min = 1,

@@ -138,12 +138,8 @@ out:
 static dkm_local krr_primal_choose(void *state, dkm_prediction prediction, double threshold,
                                    dkm_type *type, dkm_idx *cols)
 {
-    dkm_target_encoder *encoder = &((primal *)state)->outputs.encoder;
-    dkm_local local = dkm_target_encoder_choose(encoder, prediction, threshold);
-
-    *type = dkm_target_encoder_type(encoder);
-    *cols = dkm_target_encoder_output_cols(encoder);
-    return local;
+    return dkm_target_encoder_choose(&((primal *)state)->outputs.encoder, prediction, threshold,
+                                     type, cols);
 }
 
 static dkm_idx krr_primal_batch_rows(const void *state)

@@ -1,3 +1,6 @@
+#include <math.h>
+#include <string.h>
+
 #include "core/alloc.h"
 #include "data/objects.h"
 #include "io/source_impl.h"
@@ -6,6 +9,7 @@
 #define SVM_BASE    "svm_base"
 #define CLASS_NAMES "class_names"
 #define TABLE       "input_table"
+#define RESIDUALS   "held_out_residuals"
 
 dkm_status dkm_model_wrap(dkm_ctx *ctx, const dkm_model_class *class, void *state,
                           dkm_type output_type, dkm_idx output_cols, dkm_model **model)
@@ -163,6 +167,26 @@ dkm_status dkm_model_choose_prediction(dkm_model *model, dkm_prediction predicti
     return dkm_agree(model->ctx, choose(model, prediction, threshold));
 }
 
+dkm_status dkm_model_choose_std(dkm_model *model, dkm_noise noise, double variance,
+                                dkm_std_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_std_info own = {0};
+
+    DKM_REQUIRE(
+        model->ctx, model->class->choose_std != NULL, DKM_ERR_UNSUPPORTED,
+        "standard deviations are of models of krr in dual form, not of %s%s", model->class->name,
+        strcmp(model->class->name, "krr-primal") == 0 ? ": fit it by --keep-factor or --primal no"
+                                                      : "");
+    DKM_REQUIRE(model->ctx, noise != DKM_NOISE_GIVEN || (variance > 0 && isfinite(variance)),
+                DKM_ERR_ARG, "a noise of variance %g: it must be a number above 0", variance);
+    DKM_TRY(model->class->choose_std(model->state, noise, variance, &own, &model->output_cols));
+    if (info)
+        *info = own;
+out:
+    return status;
+}
+
 /* Whether the method can do what is asked of it. */
 static dkm_local check_able(const dkm_model *model, int able)
 {
@@ -258,6 +282,8 @@ dkm_status dkm_model_to_archive(dkm_model *model, dkm_archive *archive)
     if (model->svm_base != DKM_SVM_BASE_AUTO)
         DKM_AGREE(model->ctx, dkm_archive_put_real(archive, SVM_BASE, model->svm_base));
     DKM_TRY(model->class->to_archive(model->state, archive));
+    if (model->residuals)
+        DKM_AGREE(model->ctx, dkm_archive_borrow_data(archive, RESIDUALS, model->residuals));
 out:
     return status;
 }
@@ -355,7 +381,11 @@ dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method, dkm_archive 
     (*model)->class_names = names;
     names = NULL;
     dkm_model_take_table(*model, &table);
+    if (dkm_archive_find(archive, RESIDUALS))
+        DKM_AGREE(ctx, dkm_archive_take_rows(archive, RESIDUALS, &(*model)->residuals));
 out:
+    if (status != DKM_OK)
+        dkm_model_destroy(model);
     dkm_table_destroy(&table);
     dkm_categories_destroy(&names);
     return status;
@@ -369,6 +399,8 @@ void dkm_model_destroy(dkm_model **model)
         return;
     if (M->state)
         M->class->destroy(M->state);
+    DKM_FREE(M->radius);
+    dkm_data_destroy(&M->residuals);
     dkm_categories_destroy(&M->class_names);
     dkm_table_destroy(&M->table);
     dkm_free_block(M);

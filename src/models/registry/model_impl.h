@@ -16,6 +16,18 @@ typedef struct dkm_model_class {
      *  predict outputs alone. Local. */
     dkm_local (*choose)(void *state, dkm_prediction prediction, double threshold, dkm_type *type,
                         dkm_idx *cols);
+    /** Predict means and standard deviations from now on, and say how many columns those are; NULL
+     *  for methods that have none. Collective. */
+    dkm_status (*choose_std)(void *state, dkm_noise noise, double variance, dkm_std_info *info,
+                             dkm_idx *cols);
+    /** How far outputs are from what is predicted for their inputs: dense rows, a number for each
+     *  radius of the prediction sets. NULL for methods without prediction sets. Collective. */
+    dkm_status (*residuals)(void *state, const dkm_data *X, const dkm_data *Y, dkm_data **R);
+    /** Get ready for prediction sets, and say of what type and width they are. Collective. */
+    dkm_status (*open_sets)(void *state, dkm_type *type, dkm_idx *cols);
+    /** All outputs whose residuals are within the radii. Collective. */
+    dkm_status (*prediction_sets)(void *state, const dkm_data *X, const double *radius,
+                                  dkm_data **S);
     /** Rows to predict at a time. Local. */
     dkm_idx (*batch_rows)(const void *state);
     /** Choose how coordinates become objects, and say what those are; takes over what the settings
@@ -44,8 +56,12 @@ struct dkm_model {
     dkm_idx output_cols;
     dkm_type decoded_type;
     dkm_idx decoded_cols;
-    int unconfigured; /**< after dkm_model_configure() failed: nothing can be predicted */
-    dkm_table *table; /**< that inputs go through when they are read; else NULL */
+    int unconfigured;    /**< after dkm_model_configure() failed: nothing can be predicted */
+    dkm_data *residuals; /**< of examples that were held out, for prediction sets; or NULL */
+    double *radius;      /**< of prediction sets, once calibrated */
+    dkm_type set_type;   /**< of those */
+    dkm_idx set_cols;
+    dkm_table *table;            /**< that inputs go through when they are read; else NULL */
     dkm_categories *class_names; /**< of labels that were strings; else NULL */
     int svm_base; /**< of inputs from svmlight files; DKM_SVM_BASE_AUTO: none were, or not known */
 };

@@ -11,6 +11,7 @@ from ._kernels import expression
 from ._library import (ExtrapolateInfo, ExtrapolateSettings, FISHER, Handle, LANDMARKS, LleInfo, LleSettings,
                        TYPES, lib)
 from ._model import Model, first_of
+from ._uncertainty import PredictionSets, StandardDeviations
 
 
 class _Ridge(Estimator):
@@ -35,7 +36,7 @@ class _Ridge(Estimator):
             setattr(self, name, self._own_rows(ctx, values, X) if part == "coefficients" else values)
 
 
-class KernelRidge(NumbersOutputs, RegressorMixin, _Ridge):
+class KernelRidge(StandardDeviations, PredictionSets, NumbersOutputs, RegressorMixin, _Ridge):
     """Kernel ridge regression.
 
     Attributes: dual_coef_ (a row for each of this rank's training inputs) or, for linear kernels in
@@ -46,7 +47,7 @@ class KernelRidge(NumbersOutputs, RegressorMixin, _Ridge):
     _method = "krr"
 
 
-class KernelRidgeClassifier(ClassesOutputs, ClassifierMixin, _Ridge):
+class KernelRidgeClassifier(PredictionSets, ClassesOutputs, ClassifierMixin, _Ridge):
     """Classification by kernel ridge regression on one-hot encoded classes.
 
     Attributes: those of KernelRidge, and classes_. predict_proba() and predict_log_proba() need leave-one-out
@@ -54,6 +55,10 @@ class KernelRidgeClassifier(ClassesOutputs, ClassifierMixin, _Ridge):
     """
 
     _method = "krr"
+
+    def _named_sets(self, values):
+        places = [np.searchsorted(self.classes_, sorted(one)) if self._named() else sorted(one) for one in values]
+        return [set(self.classes_[np.asarray(one, int)].tolist()) for one in places]
 
     def _needs_calibration(self):
         """Raise where probabilities are not to be had, so that hasattr() tells."""
@@ -118,7 +123,7 @@ class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Es
         return self._fitted().apply("dkm_model_decode", Z, "dense", "Z", self._same)
 
 
-class KernelDependencyEstimation(ObjectsOutputs, Preimages, Estimator):
+class KernelDependencyEstimation(PredictionSets, ObjectsOutputs, Preimages, Estimator):
     """Kernel dependency estimation: from objects of any type to objects of any type.
 
     Outputs are integers (classes), rows of numbers, strings, sets or label sets. Attributes: eigenvalues_
@@ -144,7 +149,7 @@ class KernelDependencyEstimation(ObjectsOutputs, Preimages, Estimator):
         return found
 
 
-class JointKernelMap(ObjectsOutputs, Estimator):
+class JointKernelMap(PredictionSets, ObjectsOutputs, Estimator):
     """Joint kernel maps: scores of pairs of inputs and outputs, by a margin.
 
     C is the price of slack; None allows none. Attributes: n_iter_, the iterations of the cutting-plane
@@ -168,7 +173,7 @@ class JointKernelMap(ObjectsOutputs, Estimator):
         self.n_iter_ = max(1, int(self.report_.get("iterations", self.report_.get("rounds", 1))))
 
 
-class KNeighbors(ObjectsOutputs, Estimator):
+class KNeighbors(PredictionSets, ObjectsOutputs, Estimator):
     """Nearest neighbors in the feature space of a kernel: regression where outputs are numbers, a vote
     where they are classes, the neighbor's output where they are other objects."""
 

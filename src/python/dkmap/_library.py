@@ -57,6 +57,14 @@ class PreimageSettings(ct.Structure):
                 ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double)]
 
 
+class StdInfo(ct.Structure):
+    _fields_ = [("recomputed", ct.c_int), ("scale", ct.c_double), ("noise", ct.c_double)]
+
+
+class ConformalInfo(ct.Structure):
+    _fields_ = [("rows", idx), ("radius", ct.c_double)]
+
+
 class LleSettings(ct.Structure):
     _fields_ = [("neighbours", idx), ("components", idx), ("ridge", ct.c_double), ("gram", ct.c_int),
                 ("layout", Layout)]
@@ -198,6 +206,10 @@ FUNCTIONS = {
     "dkm_model_decode": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_model_choose_prediction": (ct.c_int, [pointer, ct.c_int, ct.c_double]),
     "dkm_model_export": (ct.c_int, [pointer, ct.c_int, text, ct.POINTER(ct.c_int)]),
+    "dkm_model_choose_std": (ct.c_int, [pointer, ct.c_int, ct.c_double, ct.POINTER(StdInfo)]),
+    "dkm_model_hold_out": (ct.c_int, [pointer, pointer, pointer]),
+    "dkm_model_calibrate": (ct.c_int, [pointer, ct.c_double, ct.POINTER(ConformalInfo)]),
+    "dkm_model_prediction_sets": (ct.c_int, [pointer, pointer, to_pointer]),
     "dkm_model_save": (ct.c_int, [pointer, text, text]),
     "dkm_model_load": (ct.c_int, [pointer, text, ct.POINTER(Layout), to_pointer]),
     "dkm_model_destroy": (None, [to_pointer]),

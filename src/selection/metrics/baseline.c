@@ -312,7 +312,10 @@ out:
 
 int dkm_score_has_baseline(dkm_type truth, dkm_loss loss)
 {
-    return dkm_loss_takes(loss) != DKM_LOSS_OF_LISTS && dkm_loss_fits(loss, truth) &&
+    dkm_loss_input input = dkm_loss_takes(loss);
+
+    return input != DKM_LOSS_OF_LISTS && input != DKM_LOSS_OF_NORMALS &&
+           input != DKM_LOSS_OF_PREDICTION_SETS && dkm_loss_fits(loss, truth) &&
            (truth == DKM_DENSE || truth == DKM_LABELS || truth == DKM_LABEL_SETS ||
             truth == DKM_SETS ||
             /* hamming compares strings of one length, which one string has not with all */

@@ -303,6 +303,39 @@ static void add_missed(const dkm_data *truth, const dkm_data *pred, const double
     score_add_extra(score, "missed", score_sum_over_ranks(truth->ctx, missed) / (double)truth->m);
 }
 
+static double count_words(const dkm_objs *p)
+{
+    double words = 0.0;
+
+    for (dkm_idx i = 0; i < p->n; i++) {
+        words += p->start[i + 1] > p->start[i];
+        for (dkm_idx k = p->start[i]; k < p->start[i + 1]; k++)
+            words += p->bytes[k] == ' ';
+    }
+    return words;
+}
+
+/* How large prediction sets are: the mean width of intervals, or number of elements. */
+static void add_size(const dkm_data *truth, const dkm_data *pred, dkm_score *score)
+{
+    const dkm_objs *p = &pred->mine;
+    dkm_idx d = truth->mine.d;
+    double sum = 0.0;
+
+    if (p->type != DKM_DENSE) {
+        sum = p->n > 0 ? (double)(p->start[p->n] - p->start[0]) : 0.0;
+        if (p->type == DKM_SETS)
+            sum = count_words(p);
+        sum = score_sum_over_ranks(truth->ctx, sum) / (double)truth->m;
+        score_add_extra(score, "set_size", sum);
+        return;
+    }
+    for (dkm_idx k = 0; k < p->n * d; k++)
+        sum += p->values[k / d * p->d + d + k % d] - p->values[k / d * p->d + k % d];
+    sum = score_sum_over_ranks(truth->ctx, sum) / ((double)truth->m * (double)d);
+    score_add_extra(score, "width", sum);
+}
+
 /* Predictions of a regression are hardly ever equal to the truth, to the last bit. */
 static void warn_of_fractions(const dkm_data *truth, const dkm_data *pred, double mean)
 {
@@ -342,6 +375,8 @@ dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
         add_roots(truth, losses, score);
     } else if (loss == DKM_LOSS_RANK) {
         add_missed(truth, pred, losses, score);
+    } else if (loss == DKM_LOSS_COVERAGE) {
+        add_size(truth, pred, score);
     }
 out:
     DKM_FREE(losses);

@@ -25,6 +25,35 @@ static dkm_local score_check_scores(const dkm_data *truth, const dkm_data *pred,
                     dkm_type_name(pred->mine.type), (long long)pred->mine.d);
 }
 
+static dkm_local score_check_normals(const dkm_data *truth, const dkm_data *pred, dkm_loss loss)
+{
+    if (truth->mine.type == DKM_DENSE && pred->mine.type == DKM_DENSE && truth->mine.d > 0 &&
+        pred->mine.d == 2 * truth->mine.d)
+        return DKM_LOCAL_OK;
+    return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
+                    "the loss %s takes numbers and, for each column of them, a mean and a standard "
+                    "deviation, as predict --std writes them; these are %s of %lld columns and %s "
+                    "of %lld",
+                    dkm_loss_name(loss), dkm_type_name(truth->mine.type), (long long)truth->mine.d,
+                    dkm_type_name(pred->mine.type), (long long)pred->mine.d);
+}
+
+static dkm_local score_check_sets(const dkm_data *truth, const dkm_data *pred, dkm_loss loss)
+{
+    if ((truth->mine.type == DKM_LABELS && pred->mine.type == DKM_LABEL_SETS) ||
+        (truth->mine.type == DKM_STRINGS && pred->mine.type == DKM_SETS))
+        return DKM_LOCAL_OK;
+    if (truth->mine.type == DKM_DENSE && pred->mine.type == DKM_DENSE && truth->mine.d > 0 &&
+        pred->mine.d == 2 * truth->mine.d)
+        return DKM_LOCAL_OK;
+    return dkm_fail(truth->ctx, DKM_ERR_UNSUPPORTED,
+                    "the loss %s takes numbers and two ends of an interval for each column, or "
+                    "labels (classes, or numbers of candidates) and label sets, as predict "
+                    "--coverage writes them; these are %s of %lld columns and %s of %lld",
+                    dkm_loss_name(loss), dkm_type_name(truth->mine.type), (long long)truth->mine.d,
+                    dkm_type_name(pred->mine.type), (long long)pred->mine.d);
+}
+
 static dkm_local score_check_pair(const dkm_data *truth, const dkm_data *pred, dkm_loss loss,
                                   const dkm_kernel *ky)
 {
@@ -46,6 +75,10 @@ static dkm_local score_check_pair(const dkm_data *truth, const dkm_data *pred, d
         return score_check_lists(truth, pred, loss);
     if (input == DKM_LOSS_OF_SCORES)
         return score_check_scores(truth, pred, loss);
+    if (input == DKM_LOSS_OF_NORMALS)
+        return score_check_normals(truth, pred, loss);
+    if (input == DKM_LOSS_OF_PREDICTION_SETS)
+        return score_check_sets(truth, pred, loss);
     if (input == DKM_LOSS_OF_LABELS &&
         (type == DKM_LABEL_SETS) == (pred->mine.type == DKM_LABEL_SETS))
         type = pred->mine.type; /* a dense column of classes is as good as labels */

@@ -1,0 +1,96 @@
+#include "models/krr/krr_sets.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "linalg/linalg.h"
+#include "models/common/candidate_sets.h"
+
+/* f(x) with its intercept, as numbers. */
+static dkm_status sets_numbers(dkm_krr_dual *s, const dkm_data *X, dkm_data **F)
+{
+    dkm_status status = DKM_OK;
+    dkm_krr_outputs numbers = s->outputs;
+    dkm_dmat *K = NULL, *G = NULL;
+
+    numbers.encoder.prediction = DKM_PREDICT_SCORES;
+    DKM_TRY(dkm_fitted_kernel_cross(&s->fitted, X, &K));
+    DKM_TRY(dkm_dmat_create_like(K, s->outputs.encoder.cols, s->fitted.nb, DKM_F64, &G));
+    dkm_la_gemm('N', 'N', 1.0, K, s->B, 0.0, G);
+    DKM_TRY(dkm_krr_outputs_decode(&numbers, G, F));
+out:
+    dkm_dmat_destroy(&G);
+    dkm_dmat_destroy(&K);
+    return status;
+}
+
+static dkm_local sets_check(const dkm_krr_dual *s, const dkm_data *Y)
+{
+    dkm_type type = s->outputs.encoder.type;
+
+    if (type != DKM_DENSE && type != DKM_LABELS)
+        return dkm_fail(s->fitted.ctx, DKM_ERR_UNSUPPORTED,
+                        "prediction sets of krr are of numbers and classes, not of %s: kde has "
+                        "them, with candidates",
+                        dkm_type_name(type));
+    if (type == DKM_LABELS && s->outputs.encoder.cols > 0 && s->outputs.encoder.classes[0] < 0)
+        return dkm_fail(s->fitted.ctx, DKM_ERR_UNSUPPORTED,
+                        "sets of classes are of numbers from 0, and there is a class %g",
+                        s->outputs.encoder.classes[0]);
+    if (Y && (dkm_data_type(Y) != type ||
+              (type == DKM_DENSE && dkm_data_cols(Y) != s->outputs.encoder.cols)))
+        return dkm_fail(s->fitted.ctx, DKM_ERR_ARG,
+                        "the model predicts %s of %lld columns, and the calibration outputs are "
+                        "%s of %lld",
+                        dkm_type_name(type),
+                        (long long)(type == DKM_DENSE ? s->outputs.encoder.cols : 1),
+                        dkm_type_name(dkm_data_type(Y)), (long long)dkm_data_cols(Y));
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_krr_residuals(dkm_krr_dual *s, const dkm_data *X, const dkm_data *Y, dkm_data **R)
+{
+    dkm_status status = DKM_OK;
+    const dkm_target_encoder *encoder = &s->outputs.encoder;
+    dkm_idx p = encoder->cols, d = encoder->type == DKM_DENSE ? p : 1;
+    dkm_data *F = NULL;
+    const double *y, *f;
+
+    *R = NULL;
+    DKM_AGREE(s->fitted.ctx, sets_check(s, Y));
+    DKM_TRY(sets_numbers(s, X, &F));
+    DKM_TRY(dkm_data_create_dense(s->fitted.ctx, dkm_data_rows(X), d, R));
+    y = dkm_data_values_const(Y);
+    f = dkm_data_values_const(F);
+    for (dkm_idx k = 0; k < dkm_data_local_rows(X) * d; k++)
+        dkm_data_values(*R)[k] = encoder->type == DKM_DENSE
+                                     ? fabs(y[k] - f[k])
+                                     : dkm_class_distance(f + k * p, p, encoder->classes, y[k]);
+out:
+    dkm_data_destroy(&F);
+    return status;
+}
+
+dkm_status dkm_krr_open_sets(dkm_krr_dual *s, dkm_type *type, dkm_idx *cols)
+{
+    *type = s->outputs.encoder.type == DKM_DENSE ? DKM_DENSE : DKM_LABEL_SETS;
+    *cols = s->outputs.encoder.type == DKM_DENSE ? 2 * s->outputs.encoder.cols : 0;
+    return dkm_agree(s->fitted.ctx, sets_check(s, NULL));
+}
+
+dkm_status dkm_krr_prediction_sets(dkm_krr_dual *s, const dkm_data *X, const double *radius,
+                                   dkm_data **S)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *F = NULL;
+
+    *S = NULL;
+    DKM_AGREE(s->fitted.ctx, sets_check(s, NULL));
+    DKM_TRY(sets_numbers(s, X, &F));
+    DKM_TRY(s->outputs.encoder.type == DKM_DENSE
+                ? dkm_intervals(F, radius, S)
+                : dkm_class_sets(F, s->outputs.encoder.classes, radius[0], S));
+out:
+    dkm_data_destroy(&F);
+    return status;
+}

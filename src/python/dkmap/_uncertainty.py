@@ -1,0 +1,88 @@
+"""Standard deviations and prediction sets of fitted models."""
+import ctypes as ct
+
+import numpy as np
+
+from ._data import to_data
+from ._library import ConformalInfo, StdInfo
+
+NOISES = {None: 0, "gamma": 1, "auto": 3}
+GIVEN = 2
+
+
+class StandardDeviations:
+    """predict() of numbers by ridge regression, with standard deviations on demand."""
+
+    def predict(self, X, return_std=False, noise=None):
+        """Predict the outputs of this rank's inputs. Collective.
+
+        return_std : return posterior standard deviations as well, the model being seen as a Gaussian
+            process whose noise has the variance alpha; fit with keep_factor=True to have them at once
+        noise : None, deviations of f as those of scikit-learn's GaussianProcessRegressor; "gamma", of new
+            outputs, whose noise has the variance alpha; a variance, in the squared unit of y; or "auto", the
+            one under which the training outputs are most likely
+        """
+        if not return_std:
+            return super().predict(X)
+        self._check_fitted()
+        model, ctx = self._fitted(), self._context()
+        kind = NOISES[noise] if noise is None or isinstance(noise, str) and noise in NOISES else GIVEN
+        with ctx.agree():
+            variance = float(noise) if kind == GIVEN else 0.0
+        info = StdInfo()
+        ctx.call("dkm_model_choose_std", model.handle.pointer, kind, variance, ct.byref(info))
+        try:
+            values = self._apply(X)
+        finally:
+            model.choose("outputs")
+        mean, std = np.split(values, 2, axis=1)
+        return (mean[:, 0], std[:, 0]) if self._flat else (mean, std)
+
+
+class PredictionSets:
+    """Sets that hold the output with a given probability: split conformal prediction."""
+
+    def calibrate(self, X, y):
+        """Take residuals of examples that the model was not fitted to, for predict_set(). Collective."""
+        self._check_fitted()
+        ctx = self._context()
+        with ctx.agree():
+            X = self._check_X(X, reset=False)
+            y = self._check_y(X, y)
+        self._configure()
+        with to_data(ctx, X, self._type_of_X(), "X", self._same) as inputs, self._more_y(ctx, y) as outputs:
+            ctx.call("dkm_model_hold_out", self._fitted().handle.pointer, inputs.pointer, outputs.pointer)
+        return self
+
+    def predict_set(self, X, coverage=0.9):
+        """Sets of this rank's inputs that hold their outputs with probability `coverage` at least. Collective.
+
+        Numbers have intervals: an array of lower and one of upper ends. Classes have sets of classes; other
+        outputs sets of the numbers of candidates, or of training outputs.
+        """
+        self._check_fitted()
+        ctx, model = self._context(), self._fitted()
+        self._configure()
+        ctx.call("dkm_model_calibrate", model.handle.pointer, float(coverage), ct.byref(ConformalInfo()))
+        values = self._apply(X, "dkm_model_prediction_sets")
+        if isinstance(values, np.ndarray):
+            lower, upper = np.split(values, 2, axis=1)
+            return (lower[:, 0], upper[:, 0]) if self._flat else (lower, upper)
+        return self._named_sets(values)
+
+    def _named_sets(self, values):
+        return [set(one) for one in values]
+
+    def _more_y(self, ctx, y):
+        """Outputs as the model knows them; what a fit learned of its own stays. Collective."""
+        if hasattr(self, "classes_"):
+            with ctx.agree():
+                if y is not None and not np.isin(y, self.classes_).all():
+                    raise ValueError("y has a class that was not there in fit()")
+            labels = None if y is None else y if self._named() else np.searchsorted(self.classes_, y)
+            return to_data(ctx, labels, "labels", "y", self._same)
+        kept = {name: getattr(self, name) for name in ("_flat", "_integer", "_kind") if hasattr(self, name)}
+        data = self._encode_y(ctx, y)
+        for name, value in kept.items():
+            setattr(self, name, value)
+        return data
