@@ -46,5 +46,6 @@
 #include <dkmap/svm.h>
 #include <dkmap/svm_dual.h>
 #include <dkmap/table.h>
+#include <dkmap/update.h>
 
 #endif

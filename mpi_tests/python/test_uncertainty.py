@@ -34,6 +34,20 @@ def test_deviations_have_their_closed_form():
     close(joined(model.predict(new[own], return_std=True, noise="auto")[1]), np.sqrt(scale * (variance + ALPHA)), 1e-9)
 
 
+def test_examples_come_and_go():
+    X, y = regression(m=60)
+    new = regression(m=10, seed=3)[0]
+    own = mine(40)
+    model = ridge(keep_factor=True, center=True).fit(X[:40][own], y[:40][own])
+    before = joined(model.predict(new[mine(10)]))
+    model.append(X[40:][mine(20)], y[40:][mine(20)])
+    whole = fitted(X, y, center=True)
+    close(joined(model.predict(new[mine(10)])), joined(whole.predict(new[mine(10)])), 1e-9)
+    assert model.report_["appended"] == 20 and model.report_["m"] == 60 and model.residual_ < 1e-12
+    model.forget(range(40, 60))
+    close(joined(model.predict(new[mine(10)])), before, 1e-9)
+
+
 def test_sets_cover():
     X, y = regression(m=900, seed=5)
     y = y + np.random.default_rng(1).normal(size=len(y)) * 0.3

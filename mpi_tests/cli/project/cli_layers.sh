@@ -70,7 +70,7 @@ models/knn knn
 models/kpca kpca
 models/krr krr
 models/lle lle
-models/registry conformal estimate method model model_parts preimage report settings store
+models/registry conformal estimate method model model_parts preimage report settings store update
 models/svm svm
 selection/alignment kernel_alignment
 selection/cluster kmeans

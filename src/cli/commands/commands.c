@@ -3,6 +3,8 @@
 const command *const commands[] = {&command_fit,
                                    &command_cv,
                                    &command_predict,
+                                   &command_append,
+                                   &command_forget,
                                    &command_encode,
                                    &command_decode,
                                    &command_score,

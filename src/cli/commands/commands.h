@@ -5,7 +5,7 @@
 #include "cli/core/option.h"
 
 extern const command command_fit, command_cv, command_predict, command_encode, command_decode,
-    command_eig, command_score, command_gram, command_align, command_info, command_montage;
+    command_append, command_forget, command_eig, command_score, command_gram, command_align, command_info, command_montage;
 extern const command command_gen, command_gen_regression, command_gen_identity,
     command_gen_swissroll, command_gen_strings, command_gen_switching, command_gen_rotating,
     command_gen_faces, command_gen_noise, command_gen_smooth, command_gen_sample;

@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "linalg/linalg.h"
 #include "models/krr/krr_sets.h"
+#include "models/krr/krr_update.h"
 #include "models/registry/model_impl.h"
 
 #define PENALTY "coefficient_penalty"
@@ -259,6 +260,25 @@ out:
     return status;
 }
 
+static dkm_status krr_dual_append(void *state, const dkm_data *X, const dkm_data *Y,
+                                  dkm_report *report, dkm_idx *cols)
+{
+    krr *s = state;
+    dkm_status status = dkm_krr_append(s, X, Y, report);
+
+    *cols = dkm_krr_outputs_cols(&s->outputs);
+    return status;
+}
+
+static dkm_status krr_dual_forget(void *state, dkm_idx count, const dkm_idx *rows,
+                                  dkm_report *report, dkm_idx *cols)
+{
+    krr *s = state;
+    dkm_status status = dkm_krr_forget(s, count, rows, report);
+
+    *cols = dkm_krr_outputs_cols(&s->outputs);
+    return status;
+}
 
 static dkm_status krr_dual_residuals(void *state, const dkm_data *X, const dkm_data *Y,
                                      dkm_data **R)
@@ -284,6 +304,8 @@ static dkm_status krr_dual_sets(void *state, const dkm_data *X, const double *ra
 const dkm_model_class dkm_class_krr = {.name = "krr",
                                        DUAL,
                                        .choose_std = krr_dual_choose_std,
+                                       .append = krr_dual_append,
+                                       .forget = krr_dual_forget,
                                        .residuals = krr_dual_residuals,
                                        .open_sets = krr_dual_open_sets,
                                        .prediction_sets = krr_dual_sets};

@@ -326,7 +326,8 @@ static const dkm_setting settings[] = {
      .kind = DKM_SETTING_FLAG,
      .not_in_cv = "is for fit: cv keeps no models",
      .help = "solve in double precision and keep the factor and the outputs in the model, m^2 / 2 "
-             "numbers: for predict --std and --coverage without computing it anew"},
+             "numbers: for predict --std and --coverage without computing it anew, and for append "
+             "and forget"},
     {.name = "nystroem",
      .kind = DKM_SETTING_INT,
      .min = 1,

@@ -3,6 +3,7 @@
 #define DKMAP_MODELS_REGISTRY_MODEL_IMPL_H
 
 #include <dkmap/model.h>
+#include <dkmap/report.h>
 
 #include "data/categories.h"
 #include "io/archive/archive.h"
@@ -20,6 +21,12 @@ typedef struct dkm_model_class {
      *  for methods that have none. Collective. */
     dkm_status (*choose_std)(void *state, dkm_noise noise, double variance, dkm_std_info *info,
                              dkm_idx *cols);
+    /** Learn from more examples, and forget some; the state is as before on failure. Say how wide
+     *  predictions are now. NULL for methods that must fit anew. Collective. */
+    dkm_status (*append)(void *state, const dkm_data *X, const dkm_data *Y, dkm_report *report,
+                         dkm_idx *cols);
+    dkm_status (*forget)(void *state, dkm_idx count, const dkm_idx *rows, dkm_report *report,
+                         dkm_idx *cols);
     /** How far outputs are from what is predicted for their inputs: dense rows, a number for each
      *  radius of the prediction sets. NULL for methods without prediction sets. Collective. */
     dkm_status (*residuals)(void *state, const dkm_data *X, const dkm_data *Y, dkm_data **R);

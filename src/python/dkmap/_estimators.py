@@ -11,7 +11,7 @@ from ._kernels import expression
 from ._library import (ExtrapolateInfo, ExtrapolateSettings, FISHER, Handle, LANDMARKS, LleInfo, LleSettings,
                        TYPES, lib)
 from ._model import Model, first_of
-from ._uncertainty import PredictionSets, StandardDeviations
+from ._uncertainty import PredictionSets, StandardDeviations, Updates
 
 
 class _Ridge(Estimator):
@@ -36,7 +36,7 @@ class _Ridge(Estimator):
             setattr(self, name, self._own_rows(ctx, values, X) if part == "coefficients" else values)
 
 
-class KernelRidge(StandardDeviations, PredictionSets, NumbersOutputs, RegressorMixin, _Ridge):
+class KernelRidge(StandardDeviations, PredictionSets, Updates, NumbersOutputs, RegressorMixin, _Ridge):
     """Kernel ridge regression.
 
     Attributes: dual_coef_ (a row for each of this rank's training inputs) or, for linear kernels in
@@ -47,7 +47,7 @@ class KernelRidge(StandardDeviations, PredictionSets, NumbersOutputs, RegressorM
     _method = "krr"
 
 
-class KernelRidgeClassifier(PredictionSets, ClassesOutputs, ClassifierMixin, _Ridge):
+class KernelRidgeClassifier(PredictionSets, Updates, ClassesOutputs, ClassifierMixin, _Ridge):
     """Classification by kernel ridge regression on one-hot encoded classes.
 
     Attributes: those of KernelRidge, and classes_. predict_proba() and predict_log_proba() need leave-one-out

@@ -210,6 +210,8 @@ FUNCTIONS = {
     "dkm_model_hold_out": (ct.c_int, [pointer, pointer, pointer]),
     "dkm_model_calibrate": (ct.c_int, [pointer, ct.c_double, ct.POINTER(ConformalInfo)]),
     "dkm_model_prediction_sets": (ct.c_int, [pointer, pointer, to_pointer]),
+    "dkm_model_append": (ct.c_int, [pointer, pointer, pointer, to_pointer]),
+    "dkm_model_forget": (ct.c_int, [pointer, idx, ct.POINTER(idx), to_pointer]),
     "dkm_model_save": (ct.c_int, [pointer, text, text]),
     "dkm_model_load": (ct.c_int, [pointer, text, ct.POINTER(Layout), to_pointer]),
     "dkm_model_destroy": (None, [to_pointer]),

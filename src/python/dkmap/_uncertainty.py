@@ -1,10 +1,11 @@
-"""Standard deviations and prediction sets of fitted models."""
+"""Standard deviations, prediction sets, and examples added to and removed from a fitted model."""
 import ctypes as ct
 
 import numpy as np
 
 from ._data import to_data
-from ._library import ConformalInfo, StdInfo
+from ._library import ConformalInfo, Handle, StdInfo, idx, lib
+from ._settings import report_of
 
 NOISES = {None: 0, "gamma": 1, "auto": 3}
 GIVEN = 2
@@ -86,3 +87,40 @@ class PredictionSets:
         for name, value in kept.items():
             setattr(self, name, value)
         return data
+
+
+class Updates:
+    """Examples added to and removed from ridge regression that keeps its factor (keep_factor=True)."""
+
+    def append(self, X, y):
+        """Learn from more examples, as if they had been there in fit(). Collective."""
+        self._check_fitted()
+        ctx = self._context()
+        with ctx.agree():
+            X = self._check_X(X, reset=False)
+            y = self._check_y(X, y)
+        with to_data(ctx, X, self._type_of_X(), "X", self._same) as inputs, self._more_y(ctx, y) as outputs:
+            self._update(ctx, "dkm_model_append", inputs.pointer, outputs.pointer)
+        return self
+
+    def forget(self, rows):
+        """Be as if the examples of these numbers had never been there; the same on every rank. Collective."""
+        self._check_fitted()
+        ctx = self._context()
+        with ctx.agree():
+            rows = np.ascontiguousarray(np.atleast_1d(rows), dtype=np.int64)
+        self._update(ctx, "dkm_model_forget", len(rows), rows.ctypes.data_as(ct.POINTER(idx)))
+        return self
+
+    def _update(self, ctx, function, *arguments):
+        report = Handle("report")
+        ctx.call(function, self._fitted().handle.pointer, *arguments, report.out)
+        self.report_ = {**self.report_, **report_of(report)[0]}
+        report.close()
+        self.X_fit_ = None
+        parts = self._model.parts(("coefficients", "intercept"))
+        self.residual_ = self.report_["residual"]
+        if "coefficients" in parts:
+            self.dual_coef_ = parts["coefficients"][:, 0] if getattr(self, "_flat", False) else parts["coefficients"]
+        if "intercept" in parts:
+            self.intercept_ = parts["intercept"][0] if getattr(self, "_flat", False) else parts["intercept"]

@@ -1,0 +1,35 @@
+/** @file update.h  Examples added to and removed from a fitted model, without a fit.
+ *
+ *  For models of krr that keep their factor (`fit krr --keep-factor`). Kernel, ridge and what inputs go
+ *  through when they are read stay as they are: the model becomes what a fit with these would have
+ *  made of the examples.
+ */
+#ifndef DKMAP_UPDATE_H
+#define DKMAP_UPDATE_H
+
+#include <dkmap/model.h>
+#include <dkmap/report.h>
+
+DKM_API_BEGIN
+
+/** Learn from more examples. Collective; on failure the model is as it was.
+ *
+ *  @param[in]  X, Y    as many rows each, like those that the model was trained on
+ *  @param[out] report  may be NULL; else new, owned by the caller: `appended`, `m`, `residual`, ...
+ *  @return DKM_OK; DKM_ERR_ARG for examples of another type or width; DKM_ERR_UNSUPPORTED for other
+ *          models, and without a factor; DKM_ERR_NUMERIC; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD dkm_status dkm_model_append(dkm_model *model, const dkm_data *X, const dkm_data *Y,
+                                          dkm_report **report);
+
+/** Forget some of the examples. Collective; as dkm_model_append().
+ *
+ *  @param[in]  rows    @p count numbers of examples, from 0, in any order, the same on every rank
+ *  @return also DKM_ERR_ARG for rows that are not there or named twice, for none and for all
+ */
+DKM_NODISCARD dkm_status dkm_model_forget(dkm_model *model, dkm_idx count, const dkm_idx *rows,
+                                          dkm_report **report);
+
+DKM_API_END
+
+#endif
