@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Holds the bytes that `dkmap plan` says a rank sends and allocates against those that runs count, for krr, kpca,
+# kde and landmarks. Counts do not depend on how busy the machine is, so the ranks may be many more than the cores.
+#
+#   jobs/study/plan_counts.sh [RANKS]           4,16,64 where none are given
+#
+# Prints a line per method, count and quantity; exits with 1 where one is off by more than MOST (0.15).
+# Heeds: DKMAP_BUILD, DKMAP (the command), DKMAP_LAUNCH, ROWS (2000; landmarks 4500), MOST.
+set -euo pipefail
+# shellcheck source=jobs/common.sh
+. "$(dirname "$0")/../common.sh"
+case "${1:-}" in -h | --help) explain && exit ;; esac
+dkmap=${DKMAP:-$build/dkmap} counts=${1:-4,16,64} rows=${ROWS:-2000}
+[ -x "$dkmap" ] || fail "no $dkmap: build it first (jobs/test.sh), or set DKMAP"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export DKMAP_CALIBRATION=$work/none
+
+# both RANKS NAME METHOD OPTIONS...: a run, and its plan, which is told the iterations that the run reports
+# under that name.
+both() {
+    local ranks=$1 name=$2 iterations
+    shift 2
+    # shellcheck disable=SC2086
+    $launch -np "$ranks" "$dkmap" fit "$@" -o model.h5 --count-comm --record runs.jsonl >out 2>err ||
+        fail "fit $* on $ranks ranks: $(grep '^dkmap' err | tail -n 1)"
+    iterations=$(awk -v name="$name" '$1 == name { print $2; exit }' out)
+    "$dkmap" plan "$@" --ranks "$ranks" --expect-iterations "${iterations:-0}" --record plans.jsonl >out 2>err ||
+        fail "plan $*: $(tail -n 1 err)"
+}
+
+"$dkmap" gen regression --n "$rows" --seed 1 --out-dir few >/dev/null
+"$dkmap" gen regression --n 4500 --seed 1 --out-dir many >/dev/null
+x=(--x few/x.npy --kx 'rbf(sigma=3)') y=(--y few/y.npy --gamma 0.01)
+for ranks in ${counts//,/ }; do
+    both "$ranks" none krr "${x[@]}" "${y[@]}" --precision double
+    both "$ranks" rounds kpca "${x[@]}" --components 16
+    both "$ranks" rounds kde "${x[@]}" "${y[@]}" --ky 'rbf(sigma=1)' --components 8
+    both "$ranks" steps krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --solver pcg \
+        --landmarks 200
+done
+python3 "$root/jobs/study/plan_counts.py" plans.jsonl runs.jsonl "${MOST:-0.15}"
