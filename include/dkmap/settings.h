@@ -91,7 +91,8 @@ void dkm_setting_explain(const dkm_setting *row, const char *label, const char *
  *  @return 1, or 0 when it is none of them */
 int dkm_components_parse(const char *text, dkm_idx *components, double *share);
 
-/** The place of the name nearest to a misspelled one by edit distance; -1 for no names. Local.
+/** The place of the name nearest to a misspelled one by edit distance; -1 where none is near.
+ *  Local.
  *  @param[in] names  count of them */
 int dkm_nearest_name(const char *name, size_t length, int count, const char *const *names);
 

@@ -8,7 +8,8 @@ awk -F, '{ print ($1 > 0.3 ? "red" : ($1 > -0.3 ? "dark, green" : "a \"blue\""))
 printf 'prediction\n"a ""blue"""\n"dark, green"\nred\n' >expected
 
 # Names come back, whatever the ranks, the method and the format.
-for method in 'krr --gamma 1e-6' 'svm --C 1e4' 'knn --k 1'; do
+for method in 'krr --gamma 1e-6' 'svm --C 1e4' 'knn --k 1' 'jkm --C 1e4' \
+    'kde --ky class --components all --gamma 1e-6'; do
     for ranks in 1 3; do
         # shellcheck disable=SC2086
         good "$ranks" fit $method --x x.csv --y y.txt --kx 'rbf(sigma=0.5)' -o m.h5

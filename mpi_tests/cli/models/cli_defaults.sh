@@ -43,6 +43,13 @@ good 3 fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1e-4)' --gamma 1 -o w.h5
 says err 'nearly the identity' "too narrow"
 good 3 fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1e6)' --gamma 1 -o w.h5
 says err 'nearly constant' "too wide"
+awk '{ print NR % 2 }' x.csv >two.csv
+for method in 'kde --y y.csv --ky linear --components 1 --gamma 1' 'kpca --components 1' 'knn --y y.csv' \
+    'svm --y two.csv --y-type labels --C 1' 'jkm --y two.csv --y-type labels --C 1'; do
+    # shellcheck disable=SC2086
+    good 1 fit $method --x x.csv --kx 'rbf(sigma=1e-4)' -o w.h5
+    says err 'nearly the identity' "too narrow for $method"
+done
 good 3 fit krr --x x.csv --y y.csv --kx 'rbf(sigma=50)' --gamma 1 -o w.h5
 grep -q nearly err && fail "a kernel that suits: $(cat err)"
 
@@ -50,6 +57,8 @@ grep -q nearly err && fail "a kernel that suits: $(cat err)"
 mkdir -p made
 bad "unknown name 'gaussian': it is rbf" fit krr --x x.csv --y y.csv --kx 'gaussian(sigma=1)' --gamma 1 -o made/m.h5
 bad "unknown name 'sigmoid'|negative eigenvalues" fit krr --x x.csv --y y.csv --kx sigmoid --gamma 1 -o made/m.h5
+bad "unknown name 'RBF', did you mean 'rbf'" fit krr --x x.csv --y y.csv --kx RBF --gamma 1 -o made/m.h5
+bad "unknown name 'delta': it is class" fit krr --x x.csv --y y.csv --kx delta --gamma 1 -o made/m.h5
 bad 'nu must be 0.5, 1.5 or 2.5' fit krr --x x.csv --y y.csv --kx 'matern(nu=2)' --gamma 1 -o made/m.h5
 bad 'kx is missing: fit chooses' cv krr --x x.csv --y y.csv --gamma 1 --folds 3
 bad 'gamma is missing: fit chooses' cv krr --x x.csv --y y.csv --kx linear --folds 3

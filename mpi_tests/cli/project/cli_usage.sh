@@ -56,6 +56,10 @@ wrong "unknown option --gama: did you mean --gamma?" fit krr --x a --gama 1
 wrong "unknown option --gama: did you mean --gamma?" fit krr --x a --gama=1
 wrong "unknown option -gamma: did you mean --gamma?" fit krr -gamma 1
 wrong "did you mean --truth" score --turth a
+wrong "unknown option --n_components: did you mean --components" fit kpca --n_components 3
+wrong "unknown option --sample-weight; see" fit krr --sample-weight 3
+wrong "unknown command 'nothing'; see" nothing
+wrong "unknown method 'forest'; see" fit forest
 wrong "fit krr needs --y FILE" fit krr --x a --kx linear --gamma 1 -o m.h5
 wrong "fit krr needs -o FILE" fit krr --x a --y b --kx linear --gamma 1
 wrong "predict needs MODEL" predict --x a -o b

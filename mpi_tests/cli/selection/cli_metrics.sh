@@ -35,6 +35,8 @@ printf '1\n2\n4\n' >y.csv
 printf '1\n2\n1\n' >p.csv
 good 3 score --truth y.csv --pred p.csv
 is mse 3
+good 1 score --truth y.csv --pred p.csv --loss mse,r2
+[ "$(grep -c '^r2' out)" = 1 ] || fail "r2 twice: $(cat out)"
 good 1 score --truth y.csv --pred p.csv --y-type labels
 is accuracy 0.666667
 good 3 score --truth y.csv --pred p.csv --loss mae,median,spearman --baseline none

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands/commands.h"
 #include "cli/core/run.h"
@@ -30,9 +31,22 @@ static const char *name_of(dkm_loss loss)
     return dkm_loss_name(loss == DKM_LOSS_GAUSSIAN_NLL ? DKM_LOSS_NLL : loss);
 }
 
-/* In the record the first loss is `loss`; every loss is there under its own name as well. */
-static void cmd_score_report(run *r, const char *prefix, dkm_loss loss, const dkm_score *s)
+/* mse comes with an r2 of all columns together: where the loss r2 was asked for, that one counts. */
+static int asked_for(const results *all, const char *prefix, const char *name)
 {
+    for (int k = 0; k < all->count; k++)
+        if (strcmp(all->list[k].prefix, prefix) == 0 &&
+            strcmp(name_of(all->list[k].loss), name) == 0)
+            return 1;
+    return 0;
+}
+
+/* In the record the first loss is `loss`; every loss is there under its own name as well. */
+static void cmd_score_report(run *r, const results *all, const result *one)
+{
+    const dkm_score *s = &one->score;
+    const char *prefix = one->prefix;
+    dkm_loss loss = one->loss;
     char name[64];
 
     snprintf(name, sizeof name, "%s%s", prefix, name_of(loss));
@@ -41,6 +55,8 @@ static void cmd_score_report(run *r, const char *prefix, dkm_loss loss, const dk
     if (!isnan(s->stderror))
         report_real(r, name, s->stderror);
     for (int k = 0; k < s->extras; k++) {
+        if (asked_for(all, prefix, s->extra[k].name))
+            continue;
         snprintf(name, sizeof name, "%s%s", prefix, s->extra[k].name);
         report_real(r, name, s->extra[k].value);
     }
@@ -61,7 +77,7 @@ static void tell_all(run *r, const results *all)
     report_int(r, "rows", all->list[0].score.rows);
     record_loss(r, all->list[0].loss, &all->list[0].score);
     for (int k = 0; k < all->count; k++)
-        cmd_score_report(r, all->list[k].prefix, all->list[k].loss, &all->list[k].score);
+        cmd_score_report(r, all, &all->list[k]);
 }
 
 /* One, by the type of the truth, when none is named. */

@@ -93,6 +93,9 @@ static args_outcome unknown_option(args *a, const char *text)
         return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
                      text, a->command->name);
     suggest_option(a->command, name, length, meant);
+    if (*meant == '\0')
+        return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
+                     text, a->command->name);
     return wrong(a, "unknown option %.*s: did you mean --%s? See: dkmap help %s",
                  (int)(name + length - text), text, meant, a->command->name);
 }
@@ -233,9 +236,9 @@ static args_outcome find_command(reader *r)
         r->at++;
         if (!command_find(above, word, &a->chosen)) {
             suggest_command(above, word, meant);
-            return wrong(a, "unknown %s '%s': did you mean '%s'? See: dkmap help%s%s",
-                         above ? "method" : "command", word, meant, above ? " " : "",
-                         above ? above->name : "");
+            return wrong(a, "unknown %s '%s'%s%s%s: dkmap help%s%s", above ? "method" : "command",
+                         word, *meant ? ": did you mean '" : "", meant, *meant ? "'? See" : "; see",
+                         above ? " " : "", above ? above->name : "");
         }
         a->command = &a->chosen.command;
     }

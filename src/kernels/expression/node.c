@@ -45,6 +45,17 @@ static const char *other_name(const char *text, dkm_idx length)
         {"vanilladot", "it is linear here"},
         {"precomputed", "it is gram here, with --x-type gram"},
         {"jaccard", "it is tanimoto here"},
+        {"delta", "it is class here"},
+        {"kronecker", "it is class here"},
+        {"intersection", "it is labels for label sets here, and set for the number of subsets"},
+        {"squaredexponential", "it is rbf(sigma=1) here"},
+        {"se", "it is rbf(sigma=1) here"},
+        {"exponential", "it is matern(nu=0.5, sigma=1) here, and laplace(sigma=1) of 1-norms"},
+        {"dot", "it is linear here"},
+        {"subsequence", "it is ssk(r=3, lambda=0.01) here"},
+        {"stringkernel", "it is ssk(r=3, lambda=0.01) or spectrum(p=3) here"},
+        {"stringdot", "it is ssk(r=3, lambda=0.01) or spectrum(p=3) here"},
+        {"kmer", "it is spectrum(p=3) here"},
         {"rationalquadratic", "it is rq(alpha=1, sigma=1) here"},
         {"sigmoid", "tanh(a <x, x'> + b) has negative eigenvalues for most a and b, so it is no "
                     "kernel; rbf or poly do what it is used for"},
@@ -72,6 +83,9 @@ static dkm_local fail_unknown(const dkm_expression *e, dkm_span name)
     for (dkm_idx k = 0; dkm_kernel_registry[k] && name.length < NAME_LIMIT; k++) {
         const char *known = dkm_kernel_registry[k]->name;
         dkm_idx off = node_distance(text, name.length, known, (dkm_idx)strlen(known));
+        if (strlen(known) == (size_t)name.length &&
+            strncasecmp(known, text, (size_t)name.length) == 0)
+            off = 0;
         if (off < best && off < name.length) {
             best = off;
             nearest = known;

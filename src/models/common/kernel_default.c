@@ -1,6 +1,8 @@
 #include "models/common/kernel_default.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "data/objects.h"
@@ -30,6 +32,21 @@ const char *dkm_kernel_default_text(dkm_type type)
     default:
         return "rbf(sigma=median)";
     }
+}
+
+int dkm_kernel_text_is_of_labels(const char *text)
+{
+    while (text && *text) {
+        size_t length = 0;
+        while (isalnum((unsigned char)text[length]) ||
+               (text[length] && strchr("_-.", text[length])))
+            length++;
+        if ((length == 5 && memcmp(text, "class", length) == 0) ||
+            (length == 6 && memcmp(text, "labels", length) == 0))
+            return 1;
+        text += length > 0 ? length : 1;
+    }
+    return 0;
 }
 
 static dkm_status pick(const dkm_data *X, dkm_idx n, dkm_idx turn, dkm_data **sample)
@@ -72,7 +89,7 @@ static void warn(const double counts[3], const dkm_kernel *kernel, dkm_report *r
     if (counts[2] > 0 && counts[0] >= SHARE * counts[2])
         dkm_report_warn(report,
                         "the kernel matrix is nearly the identity: %s sees no two inputs as alike, "
-                        "and predictions will be nearly constant. Give a greater width, such as "
+                        "and nothing is learnt about new ones. Give a greater width, such as "
                         "sigma=median, or --standardize",
                         dkm_kernel_text(kernel));
     else if (counts[2] > 0 && counts[1] >= SHARE * counts[2])
@@ -109,5 +126,17 @@ out:
     dkm_prepared_destroy(&A);
     dkm_data_destroy(&R);
     dkm_data_destroy(&S);
+    return status;
+}
+
+dkm_status dkm_input_kernel(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
+                            dkm_report *report, dkm_kernel **kx)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, kx));
+    if (*kx && report)
+        DKM_TRY(dkm_kernel_check_spread(*kx, X, report));
+out:
     return status;
 }

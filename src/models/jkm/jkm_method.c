@@ -1,8 +1,10 @@
 /* Joint kernel maps as a method. */
 #include <stdio.h>
+#include <string.h>
 
 #include <dkmap/jkm.h>
 
+#include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
 /* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
@@ -74,7 +76,7 @@ static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_data *candidates = NULL, *lists = NULL; /* read from files */
 
     jkm_read(s, &settings);
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
     DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_settings_joint(ctx, s, "joint", &joint));
     DKM_TRY(dkm_settings_data(ctx, s, "candidates", type, &settings.candidates, &candidates));
@@ -88,6 +90,14 @@ out:
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);
     return status;
+}
+
+static int jkm_names_classes(const dkm_settings *s)
+{
+    const char *ky = dkm_settings_text(s, "ky");
+
+    return (!ky || dkm_kernel_text_is_of_labels(ky)) && !dkm_settings_given(s, "candidates") &&
+           strcmp(dkm_settings_text(s, "joint"), "tensor") == 0;
 }
 
 /* One slack for all takes one constraint per iteration, one per example up to a few per example. */
@@ -221,6 +231,7 @@ const dkm_method dkm_method_jkm = {
         "training outputs, as many: dense rows, labels, or objects of any type that --ky is for",
     .settings = settings,
     .fit = jkm_fit,
+    .names_classes = jkm_names_classes,
     .estimate = jkm_estimate,
     .classes = {&dkm_class_jkm},
 };

@@ -1,6 +1,7 @@
 /* Kernel dependency estimation as a method. */
 #include <dkmap/kde.h>
 
+#include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
 enum { RIDGE, SVR }; /* choices of the regressor */
@@ -97,7 +98,7 @@ static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_data *unpaired = NULL;
 
     DKM_AGREE(ctx, kde_read(ctx, s, &settings));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
     DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_settings_data(ctx, s, "unpaired-y", type, &settings.extra, &unpaired));
     DKM_AGREE(ctx, check_unpaired(ctx, s, Y, settings.extra));
@@ -108,6 +109,12 @@ out:
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);
     return status;
+}
+
+static int kde_names_classes(const dkm_settings *s)
+{
+    return dkm_kernel_text_is_of_labels(dkm_settings_text(s, "ky")) &&
+           !dkm_settings_given(s, "unpaired-y");
 }
 
 static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
@@ -214,6 +221,7 @@ const dkm_method dkm_method_kde = {
     .settings = settings,
     .check = kde_check,
     .fit = kde_fit,
+    .names_classes = kde_names_classes,
     .estimate = kde_estimate,
     .classes = {&dkm_class_kde},
 };

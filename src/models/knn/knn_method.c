@@ -1,6 +1,7 @@
 /* Nearest neighbors as a method. */
 #include <dkmap/knn.h>
 
+#include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
 static void knn_report(dkm_report *report, const dkm_kernel *kx, const dkm_kernel *ky, dkm_idx m,
@@ -21,7 +22,7 @@ static dkm_status knn_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_idx m = dkm_data_rows(X);
     dkm_kernel *kx = NULL, *ky = NULL;
 
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
     DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_knn_fit(ctx, X, Y, kx, ky, &settings, model));
     knn_report(report, kx, ky, m, settings.k);

@@ -1,6 +1,7 @@
 /* Kernel principal components as a method. */
 #include <dkmap/kpca.h>
 
+#include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
 static void kpca_report(dkm_report *report, const dkm_kernel *kx, const dkm_kpca_info *info)
@@ -40,7 +41,7 @@ static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *
 
     (void)Y;
     DKM_AGREE(ctx, kpca_read(ctx, s, &settings));
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
     DKM_TRY(dkm_kpca_fit(ctx, X, kx, &settings, model, &info));
     kpca_report(report, kx, &info);
 out:

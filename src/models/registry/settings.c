@@ -82,12 +82,15 @@ void dkm_settings_destroy(dkm_settings **settings)
 static dkm_local unknown_method(dkm_ctx *ctx, const char *name)
 {
     const char *names[NAMES];
-    int count = 0;
+    int count = 0, nearest;
 
     for (; count < NAMES && dkm_method_at(count); count++)
         names[count] = dkm_method_at(count)->name;
+    nearest = dkm_nearest_name(name, strlen(name), count, names);
+    if (nearest < 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "unknown method '%s'", name);
     return dkm_fail(ctx, DKM_ERR_ARG, "unknown method '%s': did you mean '%s'?", name,
-                    names[dkm_nearest_name(name, strlen(name), count, names)]);
+                    names[nearest]);
 }
 
 static dkm_local make_settings(dkm_ctx *ctx, const dkm_method *method, dkm_settings **settings)
@@ -182,14 +185,17 @@ out:
 static dkm_local unknown_setting(const dkm_settings *s, const char *name)
 {
     const char *names[NAMES];
-    int count = 0;
+    int count = 0, nearest;
 
     for (dkm_idx k = 0; k < s->rows && count < NAMES; k++)
         if (!(dkm_settings_row(s, k)->flags & DKM_SETTING_HIDDEN))
             names[count++] = dkm_settings_row(s, k)->name;
+    nearest = dkm_nearest_name(name, strlen(name), count, names);
+    if (nearest < 0)
+        return dkm_fail(s->ctx, DKM_ERR_ARG, "%s has no setting %s%s", s->method->name, s->prefix,
+                        name);
     return dkm_fail(s->ctx, DKM_ERR_ARG, "%s has no setting %s%s: did you mean %s%s?",
-                    s->method->name, s->prefix, name, s->prefix,
-                    names[dkm_nearest_name(name, strlen(name), count, names)]);
+                    s->method->name, s->prefix, name, s->prefix, names[nearest]);
 }
 
 /* One value of a row more. The text is taken over, also on failure. */

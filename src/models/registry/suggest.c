@@ -1,11 +1,12 @@
 /* Suggestions for misspelled names by the optimal string alignment distance (Damerau 1964, Commun.
  * ACM 7(3):171-176, doi:10.1145/363958.363994): inserting, deleting or changing a character, or
- * swapping two adjacent ones, costs one. Only the first LONGEST characters count. */
+ * swapping two adjacent ones, costs one. Only the first LONGEST characters count. A name is near
+ * when a third of its characters or fewer are wrong, or when one of both is a part of the other. */
 #include <string.h>
 
 #include <dkmap/settings.h>
 
-enum { LONGEST = 40 };
+enum { LONGEST = 40, LEAST_PART = 4 };
 
 static int edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -30,13 +31,29 @@ static int edit_distance(const char *a, size_t n, const char *b, size_t m)
     return d[n][m];
 }
 
+static int is_part(const char *part, size_t n, const char *whole, size_t m)
+{
+    if (n < LEAST_PART)
+        return 0;
+    for (size_t at = 0; at + n <= m; at++)
+        if (memcmp(part, whole + at, n) == 0)
+            return 1;
+    return 0;
+}
+
+static int is_near(const char *a, size_t n, const char *b, size_t m, int distance)
+{
+    return 3 * distance <= (int)(n > m ? n : m) || is_part(a, n, b, m) || is_part(b, m, a, n);
+}
+
 int dkm_nearest_name(const char *name, size_t length, int count, const char *const *names)
 {
     int best = -1, shortest = 2 * LONGEST + 1;
 
     for (int k = 0; k < count; k++) {
-        int distance = edit_distance(name, length, names[k], strlen(names[k]));
-        if (distance < shortest) {
+        size_t other = strlen(names[k]);
+        int distance = edit_distance(name, length, names[k], other);
+        if (distance < shortest && is_near(name, length, names[k], other, distance)) {
             shortest = distance;
             best = k;
         }

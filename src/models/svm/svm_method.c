@@ -3,6 +3,7 @@
 
 #include <dkmap/svm.h>
 
+#include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
 #define NODE_BYTES  16.0  /* of LIBSVM, per kernel value */
@@ -33,7 +34,7 @@ static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     settings.margin.C = dkm_settings_real(s, "C");
     settings.margin.tolerance = dkm_settings_real(s, "tolerance");
     settings.margin.solver = (dkm_svm_solver)dkm_settings_choice(s, "solver");
-    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", X, &kx));
+    DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
     DKM_TRY(dkm_svm_fit(ctx, X, Y, kx, &settings, model, &info));
     svm_report(report, kx, settings.margin.C, &info);
 out:
