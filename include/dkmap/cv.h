@@ -61,10 +61,19 @@ typedef struct dkm_cv_problem {
     dkm_idx settings;            /**< that are tried with every kernel */
     const dkm_cv_method *method;
     const void *options;
+    const char *wanted; /**< of each point, kernel * settings + setting, whether it is tried; NULL:
+                             all are */
     dkm_idx folds;
-    int train_on_one; /**< learn from each fold in turn, and test on all the others */
-    dkm_idx inner;    /**< folds inside the training part of each fold; 0: not nested */
-    dkm_loss loss;
+    const dkm_data *fold; /**< the fold of each example, from 1 on, as dkm_folds_count() takes them;
+                               NULL: they are dealt */
+    const dkm_data
+        *group;           /**< labels, a column of numbers or strings: examples of one group stay in
+                                one fold where folds are dealt; or NULL */
+    int train_on_one;     /**< learn from each fold in turn, and test on all the others */
+    dkm_idx inner;        /**< folds inside the training part of each fold; 0: not nested */
+    dkm_loss loss;        /**< what settings are chosen by */
+    int more_losses;      /**< that are measured beside it */
+    const dkm_loss *more; /**< these */
     const dkm_kernel *loss_kernel; /**< of the loss kernel; else NULL */
     dkm_layout layout;             /**< a process grid given here keeps all ranks together */
     int groups;                    /**< of ranks; 0 chooses */
@@ -114,16 +123,20 @@ typedef struct dkm_cv_score {
 
 typedef struct dkm_cv_result {
     dkm_idx points;      /**< kernels x settings; kernel k with setting s is k * settings + s */
-    dkm_cv_score *table; /**< one a point: over the folds; nested, over all inner folds */
+    dkm_cv_score *table; /**< one a point: over the folds; nested, over all inner folds; NaN for
+                              those not wanted */
+    dkm_cv_score *more;  /**< the same of each further loss, one after the other */
+    dkm_idx *examples;   /**< of each point, how many examples it was tried on; NULL: all */
     dkm_idx best;        /**< the point with the best mean, the first of several */
     dkm_idx folds;
-    dkm_idx *fold;      /**< of each example: the outer one */
-    dkm_idx *chosen;    /**< nested: the point chosen for each outer fold; else NULL */
-    double *outer_mean; /**< nested: the loss of each outer fold; else NULL */
-    dkm_cv_score outer; /**< nested: of the outer folds; else that of the best point */
-    int groups;         /**< of ranks */
-    dkm_idx cells;      /**< fits of all settings of a kernel to a training part */
-    dkm_idx grams;      /**< kernel matrices that were computed */
+    dkm_idx *fold;            /**< of each example: the outer one */
+    dkm_idx *chosen;          /**< nested: the point chosen for each outer fold; else NULL */
+    double *outer_mean;       /**< nested: the loss of each outer fold; else NULL */
+    dkm_cv_score outer;       /**< nested: of the outer folds; else that of the best point */
+    dkm_cv_score *more_outer; /**< the same of each further loss */
+    int groups;               /**< of ranks */
+    dkm_idx cells;            /**< fits of all settings of a kernel to a training part */
+    dkm_idx grams;            /**< kernel matrices that were computed */
 } dkm_cv_result;
 
 /** Try everything. Collective.
@@ -134,21 +147,34 @@ typedef struct dkm_cv_result {
  */
 DKM_NODISCARD dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem,
                                             dkm_cv_result *result);
+
+/** The same by successive halving: all wanted points on few examples, the better half on twice as
+ *  many, to the last few on all. `table` has of each point what it lost in the last round that it
+ *  took part in, `examples` on how many examples that was. Collective; arguments and failures as of
+ *  dkm_cross_validate(). Not for nested folds, nor for graphs. */
+DKM_NODISCARD dkm_status dkm_cross_validate_halving(dkm_ctx *ctx, const dkm_cv_problem *problem,
+                                                    dkm_cv_result *result);
 void dkm_cv_result_free(dkm_cv_result *result);
 
 /** A cross-validation by names, for programs in other languages. */
 typedef struct dkm_cv_request {
     dkm_idx folds;
-    dkm_idx inner;           /**< folds inside the training part of each fold; 0: not nested */
-    int train_on_one;        /**< as in dkm_cv_problem */
-    int groups;              /**< of ranks; 0 chooses */
-    const char *loss;        /**< NULL: mse of dense outputs, zero-one of all others */
+    dkm_idx inner;    /**< folds inside the training part of each fold; 0: not nested */
+    int train_on_one; /**< as in dkm_cv_problem */
+    int groups;       /**< of ranks; 0 chooses */
+    const char *loss; /**< one or several, separated by commas, of which the first chooses; NULL:
+                           mse of dense outputs, zero-one of all others */
     const char *loss_kernel; /**< of the loss kernel; else NULL */
+    const char *wanted;      /**< these three as in dkm_cv_problem */
+    const dkm_data *fold, *group;
+    int halving; /**< by dkm_cross_validate_halving() */
 } dkm_cv_request;
 
-/** Try points and report the losses: of all points `table.mean` and `table.stderr`; the place of
- *  the best, `best`; what to expect of it, `loss.mean` and `loss.stderr`; nested, of each outer fold
- *  `outer.chosen` and `outer.mean`. Collective.
+/** Try points and report the losses: of all points `table.mean` and `table.stderr`, NaN where they
+ *  are not wanted; the place of the best, `best`; what to expect of it, `loss.mean` and
+ *  `loss.stderr`; nested, of each outer fold `outer.chosen` and `outer.mean`; of further losses
+ *  `table.NAME.mean`, `table.NAME.stderr`, `loss.NAME.mean` and `loss.NAME.stderr`; by halving the
+ *  examples of each point, `table.examples`. Collective.
  *
  *  @param[out] report  new, owned by the caller; NULL on failure
  *  @return as dkm_cv_search_create() and dkm_cross_validate()

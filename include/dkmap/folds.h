@@ -3,6 +3,9 @@
  *  Examples are shuffled by numbers that depend on the seed and the place of the example alone, and
  *  dealt to the folds in turn: sizes differ by one at the most. Where examples have classes they
  *  are dealt class after class, so that the members of a class are spread as evenly.
+ *
+ *  Groups of examples that must stay together are dealt whole, the largest first, each to the fold
+ *  where the shares of the classes stay most even.
  */
 #ifndef DKMAP_FOLDS_H
 #define DKMAP_FOLDS_H
@@ -25,6 +28,27 @@ DKM_NODISCARD dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx 
                                          const dkm_idx *rows, const double *classes, dkm_idx folds,
                                          dkm_idx *fold);
 
+/** Deal groups of examples to folds: those with equal keys stay together. Local; the same on every
+ *  rank.
+ *
+ *  A group with g_c of the N_c examples of class c goes to the fold f where
+ *  sum_c ((n_fc + g_c)^2 - n_fc^2) / N_c^2 is least, n_fc being those already there.
+ *
+ *  @param[in] keys  of all examples, by their place among all; the others as of dkm_folds_assign()
+ *  @return ok; DKM_ERR_ARG for fewer groups than folds; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD dkm_local dkm_folds_assign_groups(dkm_ctx *ctx, uint64_t stream, dkm_idx count,
+                                                const dkm_idx *rows, const double *classes,
+                                                const double *keys, dkm_idx folds, dkm_idx *fold);
+
+/** How many folds there are in fold numbers of examples. Collective.
+ *
+ *  @param[in]  fold   labels or a column of numbers: whole, from 1 on, none left out
+ *  @param[out] folds  at least 2
+ *  @return DKM_OK; DKM_ERR_ARG naming the row or the fold that is wrong; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD dkm_status dkm_folds_count(const dkm_data *fold, dkm_idx *folds);
+
 /** The class with the fewest members, the first of several. Local.
  *
  *  @param[in]  classes  of @p m examples, m > 0
@@ -38,6 +62,13 @@ DKM_NODISCARD dkm_local dkm_folds_smallest(dkm_ctx *ctx, dkm_idx m, const double
  *  @param[out] classes  new array for dkm_folds_free(); NULL for outputs that are not labels
  */
 DKM_NODISCARD dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
+/** A number for every example, on every rank, equal where labels, numbers of a column or strings
+ *  are. Collective.
+ *
+ *  @param[out] keys  new array for dkm_folds_free(); NULL on failure
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY
+ */
+DKM_NODISCARD dkm_status dkm_folds_keys(const dkm_data *data, double **keys);
 void dkm_folds_free(double **classes);
 
 DKM_API_END

@@ -12,8 +12,8 @@ typedef struct dkm_runlog dkm_runlog;
  * in. Collective. */
 DKM_NODISCARD dkm_status dkm_runlog_create(dkm_ctx *ctx, const char *command, dkm_runlog **record);
 
-/** Add a field; a name with dots ("loss.mean") makes nested objects. Local; the same on all ranks.
- */
+/** Add a field; a name with dots ("loss.mean") makes nested objects, and one with numbers
+ *  ("trials.0.mean"), which come in order, a list of objects. Local; the same on all ranks. */
 void dkm_runlog_text(dkm_runlog *record, const char *name, const char *value);
 void dkm_runlog_real(dkm_runlog *record, const char *name, double value);
 void dkm_runlog_int(dkm_runlog *record, const char *name, int64_t value);

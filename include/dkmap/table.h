@@ -51,12 +51,13 @@ void dkm_table_use(dkm_ctx *ctx, const dkm_table *table);
 /** One line for a person. Local. */
 const char *dkm_table_describe(const dkm_table *table);
 
-/** Leave out the rows of X that have missing values, and the same of Y. Collective; both are
- *  replaced where there are such rows.
- *  @param[in,out] Y        may point to NULL
+/** Leave out the rows of inputs that have missing values, and the same of what goes with them.
+ *  Collective; all are replaced where there are such rows.
+ *  @param[in,out] data     pointers to the inputs and then to other data with as many rows, ended by
+ *                          NULL; the others may point to NULL
  *  @param[out]    dropped  how many
  *  @return DKM_OK; DKM_ERR_ARG when no rows are left; DKM_ERR_MEMORY */
-DKM_NODISCARD dkm_status dkm_table_drop(dkm_data **X, dkm_data **Y, dkm_idx *dropped);
+DKM_NODISCARD dkm_status dkm_table_drop(dkm_data **const *data, dkm_idx *dropped);
 
 void dkm_table_destroy(dkm_table **table);
 

@@ -62,7 +62,7 @@ def compare_losses(folder, X, labels, Y):
                 model = KernelRidge(kernel="rbf", gamma=0.5 / width**2, alpha=gamma)
                 model.fit(X[fold != f], Y[fold != f])
                 wrong += (model.predict(X[fold == f]).argmax(1) != Y[fold == f].argmax(1)).sum()
-            ours = record["trials"][str(k * len(GAMMAS) + g)]["mean"]
+            ours = record["trials"][k * len(GAMMAS) + g]["mean"]
             worst = max(worst, abs(ours - wrong / len(X)))
     print(f"{len(WIDTHS) * len(GAMMAS)} settings on the same {FOLDS} folds: losses differ by {worst:.1e} "
           "at most\n", flush=True)

@@ -43,7 +43,52 @@ def test_classes_strings_and_other_losses():
     assert dkmap.cross_validate(model, words, words, folds=4, loss="edit")["loss"] == 0
 
 
+def test_random_trials_are_those_of_a_grid_of_their_values():
+    model = KernelRidge(comm=comm)
+    grid = {"kernel": ["rbf(sigma=1)", "rbf(sigma=2)"], "alpha": "1e-4:1:5"}
+    found = dkmap.cross_validate(model, X[OWN], y[OWN], grid, search="random", trials=6, loss=["mse", "mae"])
+    assert len(found["table"]) == 6 and all(1e-4 <= one["parameters"]["alpha"] <= 1 for one in found["table"])
+    for one in found["table"][:2]:
+        alone = dkmap.cross_validate(model, X[OWN], y[OWN], {name: [value] for name, value in one["parameters"].items()},
+                                     loss="mae")
+        close(alone["loss"], one["losses"]["mae"], 1e-12)
+    assert found["best"] == min(found["table"], key=lambda one: one["mean"])["parameters"]
+
+
+def test_halving_ends_with_all_examples():
+    found = dkmap.cross_validate(KernelRidge(kernel="rbf(sigma=2)", comm=comm), X[OWN], y[OWN], {"alpha": "1e-4:10:6"},
+                                 search="halving", folds=3)
+    examples = [one["examples"] for one in found["table"]]
+    assert sorted(set(examples)) == [45, 90] and examples.count(90) == 3
+    whole = dkmap.cross_validate(KernelRidge(kernel="rbf(sigma=2)", comm=comm), X[OWN], y[OWN], {"alpha": "1e-4:10:6"},
+                                 folds=3)
+    for one, other in zip(found["table"], whole["table"]):
+        if one["examples"] == 90:
+            close(one["mean"], other["mean"], 1e-12)
+
+
+def test_folds_and_groups_of_the_caller():
+    fold = np.arange(len(X)) % 4 + 1
+    model = KernelRidge(kernel="rbf(sigma=2)", alpha=1e-2, comm=comm)
+    given = dkmap.cross_validate(model, X[OWN], y[OWN], folds=fold[OWN])
+    by_hand = np.zeros(4)
+    for f in range(4):
+        train, test = fold != f + 1, fold == f + 1
+        one = KernelRidge(kernel="rbf(sigma=2)", alpha=1e-2).fit(X[train], y[train])
+        by_hand[f] = ((one.predict(X[test]) - y[test]) ** 2).sum()
+    close(given["loss"], by_hand.sum() / len(X), 1e-10)
+    groups = np.arange(len(X)) % 4  # as many as folds: the same folds
+    close(dkmap.cross_validate(model, X[OWN], y[OWN], folds=4, groups=groups[OWN])["loss"], given["loss"], 1e-12)
+    names = [f"g{g}" for g in groups]
+    found = dkmap.cross_validate(model, X[OWN], y[OWN], folds=4, groups=[names[i] for i in OWN] or None)
+    close(found["loss"], given["loss"], 1e-12)
+
+
 def test_wrong_grids_are_named():
+    raises(ValueError, lambda: dkmap.cross_validate(KernelRidge(comm=comm), X[OWN], y[OWN], {"alpha": "1:2"}), "range")
+    raises(ValueError, lambda: dkmap.cross_validate(KernelRidge(comm=comm), X[OWN], y[OWN], search="random"), "trials")
+    raises(ValueError, lambda: dkmap.cross_validate(KernelRidge(comm=comm), X[OWN], y[OWN],
+                                                    folds=np.zeros(len(OWN), int)), "fold")
     raises(ValueError, lambda: dkmap.cross_validate(KernelRidge(comm=comm), X[OWN], y[OWN], {"alfa": [1]}), "alfa")
     raises(ValueError, lambda: dkmap.cross_validate(KernelRidge(comm=comm), X[OWN], y[OWN], {"alpha": [-1.0]}),
            "alpha")

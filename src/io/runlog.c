@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,6 +63,32 @@ static json_t *object_in(json_t *parent, const char *name)
                                                                  : NULL;
 }
 
+static int is_index(const char *step)
+{
+    return *step >= '0' && *step <= '9' && step[strspn(step, "0123456789")] == '.';
+}
+
+/* The list called @p name inside @p parent, made when there is none. */
+static json_t *list_in(json_t *parent, const char *name)
+{
+    json_t *child = json_object_get(parent, name);
+
+    if (json_is_array(child))
+        return child;
+    return json_object_set_new(parent, name, json_array()) == 0 ? json_object_get(parent, name)
+                                                                : NULL;
+}
+
+/* The object at a place of a list, which is at most one past its end. */
+static json_t *entry_in(json_t *list, const char *step)
+{
+    size_t index = strtoul(step, NULL, 10);
+
+    if (index == json_array_size(list) && json_array_append_new(list, json_object()) != 0)
+        return NULL;
+    return json_array_get(list, index);
+}
+
 /* Put @p value, which is taken over, at a dotted name under @p at. */
 static void runlog_put(dkm_runlog *record, json_t *at, const char *name, json_t *value)
 {
@@ -70,7 +97,9 @@ static void runlog_put(dkm_runlog *record, json_t *at, const char *name, json_t 
     while (at && (dot = strchr(name, '.'))) {
         char step[NAME_LENGTH];
         snprintf(step, sizeof step, "%.*s", (int)(dot - name), name);
-        at = object_in(at, step);
+        at = json_is_array(at)   ? entry_in(at, step)
+             : is_index(dot + 1) ? list_in(at, step)
+                                 : object_in(at, step);
         name = dot + 1;
     }
     if (!at)

@@ -43,7 +43,7 @@ done
 [ "$(value best)" = "s=9" ] || fail "the best setting: $(cat out)"
 [ "$(value kernel)" = "rbf(sigma=9)" ] || fail "the best kernel: $(cat out)"
 near "$(value alignment)" "$(oracle 9)" "the best alignment"
-says runs.jsonl '"trials":{"0":{"setting":"s=0.5"' "the record of the trials"
+says runs.jsonl '"trials":[{"setting":"s=0.5"' "the record of the trials"
 says runs.jsonl '"best":"s=9"' "the record of the best"
 grep -v '^seconds\|^grid' out >four
 good 3 align --x x.csv --kx 'rbf(sigma=$s)' --try s=0.5,9,60 --labels labels.csv --grid 3x1 --block 4

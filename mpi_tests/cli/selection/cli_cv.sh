@@ -25,7 +25,7 @@ same() {
         good "$ranks" cv "$@"
         table | cmp -s - alone || fail "$what: $ranks ranks tell another table: $(diff <(table) alone | head -4)"
     done
-    good 3 cv "$@" --groups 1 --block 4
+    good 3 cv "$@" --rank-groups 1 --block 4
     table | cmp -s - alone || fail "$what: one group tells another table: $(diff <(table) alone | head -4)"
     good 0 cv "$@"
 }
@@ -64,7 +64,7 @@ by_hand() {
 }
 by_hand krr --kx 'rbf(sigma=2)' --gamma 0.01
 says runs.jsonl '"loss":{"name":"mse","mean":' "the record of the loss"
-says runs.jsonl '"trials":{"0":{"setting":"-"' "the record of the table"
+says runs.jsonl '"trials":[{"setting":"-"' "the record of the table"
 
 # A kernel that looks at all training objects has not seen those held out.
 by_hand krr --kx 'rownorm(rbf(sigma=2))' --gamma 0.01
@@ -108,7 +108,7 @@ awk -F, '{ print 900000 + $1 * $2 "," 900000 - $1 }' x.csv >high.csv
 good 1 cv krr --x x.csv --y high.csv --kx 'rbf(sigma=1)' --gamma 0.1 --center
 ridge=$(value mse)
 for groups in 1 3; do
-    good 3 cv kde --x x.csv --y high.csv --kx 'rbf(sigma=1)' --gamma 0.1 --ky linear --components all --groups $groups
+    good 3 cv kde --x x.csv --y high.csv --kx 'rbf(sigma=1)' --gamma 0.1 --ky linear --components all --rank-groups $groups
     awk -v a="$(value mse)" -v b="$ridge" 'BEGIN { exit !((a - b)^2 < (1e-3 * b)^2) }' ||
         fail "high numbers in $groups groups: $(value mse) instead of $ridge"
 done
@@ -140,7 +140,7 @@ head -4 x.csv >x4.csv
 head -4 y.csv >y4.csv
 awk '{ print 3 }' x.csv >same.csv
 bad "look alike" kde --x x.csv --y same.csv --y-type labels --kx 'rbf(sigma=1)' --ky class --components 1 --gamma 1
-bad "look alike" kde --x x.csv --y same.csv --kx 'rbf(sigma=1)' --ky linear --components 1 --gamma 1 --groups 1
+bad "look alike" kde --x x.csv --y same.csv --kx 'rbf(sigma=1)' --ky linear --components 1 --gamma 1 --rank-groups 1
 bad "4 examples cannot fill 5 folds" krr --x x4.csv --y y4.csv --kx linear --gamma 1
 bad "k = 40 neighbours of 38" knn --x x.csv --y y.csv --kx linear --k 1,40
 bad "no --try says what \$t is" krr --x x.csv --y y.csv --kx 'rbf(sigma=$t)' --gamma 1

@@ -8,7 +8,8 @@ static dkm_status cv(run *r)
     dkm_status status = DKM_OK;
 
     DKM_TRY(validation_open(&v));
-    DKM_TRY(dkm_cross_validate(r->ctx, &v.problem, &v.result));
+    DKM_TRY(v.halving ? dkm_cross_validate_halving(r->ctx, &v.problem, &v.result)
+                      : dkm_cross_validate(r->ctx, &v.problem, &v.result));
     DKM_TRY(validation_write_folds(&v));
     DKM_TRY(validation_refit(&v));
     DKM_TRY(validation_write_table(&v));
@@ -43,14 +44,30 @@ static const option options[] = {
      .help = "choose the setting anew inside the training part of each fold, by so many folds of "
              "that: the loss of the outer folds is then what to expect of the choice"},
     ROW_TRY,
+    {.name = "search",
+     .kind = OPT_WORD,
+     .metavar = "WORD",
+     .choices = "grid|random|halving|",
+     .default_text = "grid",
+     .help = "grid: every setting of all lists; random: --trials of them, with any value between "
+             "the ends of a range; halving: all settings, or --trials of them, on few examples, "
+             "the better half on twice as many, and so on"},
+    {.name = "trials",
+     .kind = OPT_WHOLE,
+     .min = 1,
+     .max = TRIALS_MAX,
+     .metavar = "N",
+     .help = "settings to draw at random, of --search random and halving"},
     ROWS_TABLE,
     ROW_LABELS,
     {.name = "loss",
      .kind = OPT_WORD,
-     .metavar = "LOSS",
+     .flags = OPT_LIST,
+     .metavar = "LOSS[,...]",
      .choices = DKM_LOSS_LIST(WORD_OF_LOSS),
-     .help = "what settings are chosen by; mse for dense outputs and zero-one for others when not "
-             "given; measures of lists of candidates and of scores are for score alone"},
+     .help = "what settings are chosen by, and more to measure after it; mse for dense outputs and "
+             "zero-one for others when not given; measures of lists of candidates and of scores "
+             "are for score alone"},
     {.name = "loss-kernel",
      .kind = OPT_TEXT,
      .metavar = "KERNEL",
@@ -68,7 +85,17 @@ static const option options[] = {
      .kind = OPT_TEXT,
      .metavar = "FILE",
      .help = "write the fold of each example, from 1 on: .npy .csv .txt"},
+    {.name = "folds-in",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help =
+         "the fold of each example, one per row from 1 on, as --folds-out writes them; in place "
+         "of --folds"},
     {.name = "groups",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "a number or string per example: examples with the same stay in one fold"},
+    {.name = "rank-groups",
      .kind = OPT_WHOLE,
      .metavar = "N",
      .max = 1000000,
@@ -82,6 +109,7 @@ static const char about[] =
     "take "
     "here, and tells the "
     "mean loss of each on examples that were held out, with its standard error over the folds. "
+    "A value FIRST:LAST:COUNT of a list is a logarithmic range. "
     "Folds are random, the same for one --seed on any ranks, and keep the shares of classes. "
     "Kernel matrices are computed once and cut for each fold. With -o the best setting is fitted "
     "to "

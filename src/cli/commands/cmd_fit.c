@@ -41,7 +41,7 @@ static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *h
     } else {
         DKM_TRY(method_read_examples(r, &X, &Y));
         DKM_TRY(holdout_read(r, held));
-        DKM_TRY(method_drop_missing(r, &X, &Y));
+        DKM_TRY(method_drop_missing(r, (dkm_data * *[]){&X, &Y, NULL}));
         DKM_TRY(holdout_split(r, held, &X, &Y));
         if (Y)
             DKM_TRY(target_describe(r, Y, settings, target));

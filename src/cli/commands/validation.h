@@ -6,6 +6,8 @@
 
 #include "cli/options/grid_search.h"
 
+enum { TRIALS_MAX = 1000, LOSSES_MAX = 16 };
+
 /** A problem for the library, and what it points to. */
 typedef struct validation {
     run *r;
@@ -14,9 +16,13 @@ typedef struct validation {
     dkm_cv_points points;
     dkm_cv_search *search;
     dkm_data *X, *Y;
-    dkm_data *named;  /**< the outputs where they were names of classes, or NULL */
-    dkm_table *table; /**< that inputs went through, or NULL */
+    dkm_data *fold, *group; /**< of each example, or NULL */
+    dkm_data *named;        /**< the outputs where they were names of classes, or NULL */
+    dkm_table *table;       /**< that inputs went through, or NULL */
     dkm_kernel *loss_kernel;
+    int losses;
+    dkm_loss loss[LOSSES_MAX]; /**< the first one chooses */
+    int halving;               /**< the search is by successive halving */
     dkm_cv_problem problem;
     dkm_cv_result result;
 } validation;

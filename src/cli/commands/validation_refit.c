@@ -33,16 +33,33 @@ out:
     return status;
 }
 
+static void put_scores(const validation *v, dkm_idx p, FILE *file)
+{
+    const dkm_cv_result *r = &v->result;
+
+    fprintf(file, ",%.17g,%.17g", r->table[p].mean, r->table[p].stderror);
+    for (int l = 0; l + 1 < v->losses; l++)
+        fprintf(file, ",%.17g,%.17g", r->more[l * r->points + p].mean,
+                r->more[l * r->points + p].stderror);
+    if (r->examples)
+        fprintf(file, ",%lld", (long long)r->examples[p]);
+    fputc('\n', file);
+}
+
 static int put_table(const validation *v, FILE *file)
 {
     char label[GRID_SEARCH_LABEL];
 
-    fprintf(file, "setting,%s,stderr\n", dkm_loss_name(v->problem.loss));
-    for (dkm_idx p = 0; p < v->result.points; p++) {
-        const dkm_cv_score *s = &v->result.table[p];
+    fprintf(file, "setting,%s,stderr", dkm_loss_name(v->loss[0]));
+    for (int l = 1; l < v->losses; l++)
+        fprintf(file, ",%s,%s_stderr", dkm_loss_name(v->loss[l]), dkm_loss_name(v->loss[l]));
+    fprintf(file, "%s\n", v->result.examples ? ",examples" : "");
+    for (int64_t t = 0; t < v->grid_search.trials; t++) {
+        dkm_idx p = v->grid_search.point[t];
         grid_search_label(&v->grid_search, p / v->grid_search.settings, p % v->grid_search.settings,
                           label);
-        fprintf(file, "\"%s\",%.17g,%.17g\n", label, s->mean, s->stderror);
+        fprintf(file, "\"%s\"", label);
+        put_scores(v, p, file);
     }
     return ferror(file) ? -1 : 0;
 }

@@ -157,6 +157,9 @@ args_outcome args_read(args *a, int argc, char **argv)
 
 void args_free(args *a)
 {
+    for (int k = 0; k < a->ranges; k++)
+        free(a->range_texts[k]);
+    free(a->range_texts);
     free(a->values);
     free(a->positionals);
     free(a->texts);

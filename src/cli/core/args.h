@@ -24,6 +24,8 @@ typedef struct args {
     const char **positionals;
     char *line;          /**< the command line as it could be typed again */
     char *texts;         /**< what values and positional arguments point into */
+    int ranges;          /**< FIRST:LAST:COUNT in lists of values */
+    char **range_texts;  /**< of each the values that it stands for */
     char complaint[512]; /**< one line: what is wrong with the command line */
 } args;
 

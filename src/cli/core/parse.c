@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/core/range.h"
 #include "cli/core/suggest.h"
 
 typedef struct reader {
@@ -51,9 +52,47 @@ static args_outcome add_value(args *a, const option *o, const char *label, const
     return ARGS_RUN;
 }
 
+/* The values of a range, of an option that is a list of numbers. */
+static args_outcome add_range(args *a, const option *o, const char *label, const range *given)
+{
+    int whole = o->kind != OPT_REAL, count;
+    args_outcome outcome = ARGS_RUN;
+    char **grown = realloc(a->range_texts, ((size_t)a->ranges + 1) * sizeof *grown);
+
+    if (!grown)
+        return wrong(a, "no memory for the command line");
+    a->range_texts = grown;
+    count = range_expand(given, whole, &grown[a->ranges]);
+    if (count == 0)
+        return wrong(a, "no memory for the command line");
+    a->ranges++;
+    for (int k = 0; k < count && outcome == ARGS_RUN; k++) {
+        outcome = add_value(a, o, label, grown[a->ranges - 1] + (size_t)k * RANGE_TEXT);
+        if (outcome == ARGS_RUN)
+            a->values[a->count - 1].range = a->ranges;
+    }
+    return outcome;
+}
+
 static int takes_list(const command *c, const option *o)
 {
     return (o->flags & OPT_LIST) || ((o->flags & OPT_SEARCH) && c->sweeps);
+}
+
+/* One item of a list: a value, or a range of numbers. */
+static args_outcome add_item(args *a, const option *o, const char *label, const char *text)
+{
+    int numbers = o->kind == OPT_REAL || o->kind == OPT_WHOLE || (o->flags & OPT_SEARCH);
+    range given;
+
+    if (!numbers || !strchr(text, ':'))
+        return add_value(a, o, label, text);
+    if (!range_parse(text, &given))
+        return wrong(a,
+                     "%s %s: a range is FIRST:LAST:COUNT, two numbers above 0 and how many values, "
+                     "such as 1e-3:1e3:7",
+                     label, text);
+    return add_range(a, o, label, &given);
 }
 
 /* Whether the user called the option by its first name, or its letter. */
@@ -78,7 +117,7 @@ static args_outcome add_values(args *a, const option *o, const char *label, char
         next = strchr(text, ',');
         if (next)
             *next++ = '\0';
-        outcome = add_value(a, o, label, text);
+        outcome = add_item(a, o, label, text);
     }
     return outcome;
 }

@@ -7,13 +7,7 @@
 
 #include "cli/options/method_options.h"
 
-/* Values that an option can take; one, whatever it is, for an option that is not given. */
-static int64_t choices(const run *r, const char *name)
-{
-    int count = args_count(r->args, name);
-
-    return count > 0 ? count : 1;
-}
+#define POINTS_MAX 1000000
 
 /* Which settings of the method are kernels, and which take lists here. */
 static void list_rows(grid_search *s)
@@ -44,7 +38,58 @@ static int fit_chooses_kernel(const run *r)
     return 0;
 }
 
-dkm_status grid_search_open(grid_search *s, run *r)
+/* The values of each list; one value stays in the base. */
+static dkm_local read_axes(grid_search *s)
+{
+    const args *a = s->r->args;
+
+    for (int k = 0; s->lists[k]; k++) {
+        search_axis *axis = &s->axis[k];
+        int count = args_count(a, s->lists[k]);
+        axis->name = s->lists[k];
+        s->settings *= count > 1 ? count : 1;
+        if (count < 2)
+            continue;
+        axis->whole = args_value(a, axis->name, 0)->option->kind != OPT_REAL;
+        axis->value = calloc((size_t)count, sizeof *axis->value);
+        if (!axis->value)
+            return dkm_fail(s->r->ctx, DKM_ERR_MEMORY, "no memory for the values of --%s",
+                            axis->name);
+        for (axis->count = 0; axis->count < count; axis->count++) {
+            const value *v = args_value(a, axis->name, axis->count);
+            axis->value[axis->count] = (axis_value){v->text, v->range};
+        }
+    }
+    return DKM_LOCAL_OK;
+}
+
+/* Every combination, the last list changing fastest. */
+static dkm_local list_points(grid_search *s)
+{
+    int lists = grid_search_lists(s);
+
+    s->trials = s->kernels * s->settings;
+    s->value = calloc((size_t)s->settings * (size_t)lists + 1, sizeof *s->value);
+    s->point = calloc((size_t)s->trials, sizeof *s->point);
+    if (!s->value || !s->point)
+        return dkm_fail(s->r->ctx, DKM_ERR_MEMORY, "no memory for %lld settings",
+                        (long long)s->trials);
+    for (int64_t p = 0; p < s->trials; p++)
+        s->point[p] = p;
+    for (int64_t p = 0; p < s->settings; p++) {
+        int64_t rest = p;
+        for (int k = lists - 1; k >= 0; k--) {
+            const search_axis *axis = &s->axis[k];
+            if (axis->count == 0)
+                continue;
+            s->value[p * lists + k] = axis->value[rest % axis->count].text;
+            rest /= axis->count;
+        }
+    }
+    return DKM_LOCAL_OK;
+}
+
+dkm_status grid_search_open(grid_search *s, run *r, int64_t trials)
 {
     dkm_status status = DKM_OK;
     int fit_chooses;
@@ -57,32 +102,41 @@ dkm_status grid_search_open(grid_search *s, run *r)
         "--kx is missing: fit chooses a kernel by itself, a search tries those it is given");
     DKM_REQUIRE(r->ctx, !fit_chooses || args_given(r->args, "gamma"), DKM_ERR_ARG,
                 "--gamma is missing: fit chooses one by itself, a search tries those it is given, "
-                "such as --gamma 1e-6,1e-4,1e-2");
+                "such as --gamma 1e-6:1:7");
     DKM_TRY(param_grid_read(r, s->expressions, &s->param_grid));
     DKM_TRY(method_settings_read(r, &s->base));
     s->kernels = s->param_grid.count;
-    for (int k = 0; s->lists[k]; k++)
-        s->settings *= choices(r, s->lists[k]);
+    DKM_AGREE(r->ctx, read_axes(s));
+    if (trials > 0 && !grid_search_is_covered(s, trials))
+        return grid_search_draw(s, trials);
+    DKM_REQUIRE(r->ctx, s->kernels * s->settings <= POINTS_MAX, DKM_ERR_ARG,
+                "%lld settings to try, and at most %d can be: give shorter lists, or --search "
+                "random --trials N",
+                (long long)(s->kernels * s->settings), POINTS_MAX);
+    DKM_AGREE(r->ctx, list_points(s));
 out:
     return status;
 }
 
 void grid_search_close(grid_search *s)
 {
+    for (int k = 0; k < GRID_SEARCH_ROWS; k++)
+        free(s->axis[k].value);
+    free(s->drawn);
+    free(s->wanted);
+    free(s->point);
+    free(s->value);
     dkm_settings_destroy(&s->base);
     param_grid_free(&s->param_grid);
 }
 
-/* Which value of list k a setting takes. */
-static int64_t picked(const grid_search *s, int64_t setting, int k)
+int grid_search_lists(const grid_search *s)
 {
-    int last = 0;
+    int lists = 0;
 
-    while (s->lists[last])
-        last++;
-    while (--last > k)
-        setting /= choices(s->r, s->lists[last]);
-    return setting % choices(s->r, s->lists[k]);
+    while (s->lists[lists])
+        lists++;
+    return lists;
 }
 
 static dkm_status set_kernel(const grid_search *s, int64_t kernel, const char *name,
@@ -103,16 +157,15 @@ dkm_status grid_search_at(const grid_search *s, int64_t kernel, int64_t setting,
 {
     dkm_status status = DKM_OK;
     dkm_settings *point = NULL;
+    int lists = grid_search_lists(s);
 
     *settings = NULL;
     DKM_TRY(dkm_settings_copy(s->r->ctx, s->base, &point));
     for (int k = 0; s->expressions[k]; k++)
         DKM_TRY(set_kernel(s, kernel, s->expressions[k], point));
-    for (int k = 0; s->lists[k]; k++)
-        if (args_count(s->r->args, s->lists[k]) > 1)
-            DKM_TRY(dkm_settings_set(
-                point, s->lists[k],
-                args_value(s->r->args, s->lists[k], (int)picked(s, setting, k))->text));
+    for (int k = 0; k < lists; k++)
+        if (s->value[setting * lists + k])
+            DKM_TRY(dkm_settings_set(point, s->lists[k], s->value[setting * lists + k]));
     *settings = point;
     point = NULL;
 out:
@@ -122,9 +175,15 @@ out:
 
 int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *name)
 {
-    for (int k = 0; s->lists[k]; k++) {
-        int64_t at = picked(s, setting, k), count = choices(s->r, s->lists[k]);
-        if (count >= 3 && (at == 0 || at == count - 1)) {
+    int lists = grid_search_lists(s);
+
+    if (s->wanted) /* draws have no ends */
+        return 0;
+    for (int k = 0; k < lists; k++) {
+        const search_axis *axis = &s->axis[k];
+        const char *taken = s->value[setting * lists + k];
+        if (axis->count >= 3 &&
+            (taken == axis->value[0].text || taken == axis->value[axis->count - 1].text)) {
             snprintf(name, GRID_SEARCH_LABEL, "--%s", s->lists[k]);
             return 1;
         }
@@ -132,19 +191,37 @@ int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, ch
     return param_grid_at_end(&s->param_grid, kernel, name, GRID_SEARCH_LABEL);
 }
 
+int grid_search_value(const grid_search *s, int64_t point, int k, const char **name,
+                      const char **text)
+{
+    const param_grid *t = &s->param_grid;
+    int lists = grid_search_lists(s);
+
+    if (k < t->names) {
+        *name = t->name[k].name;
+        *text = t->value[point / s->settings * t->names + k];
+        return 1;
+    }
+    k -= t->names;
+    for (int n = 0; n < lists; n++)
+        if (s->axis[n].count > 0 && k-- == 0) {
+            *name = s->axis[n].name;
+            *text = s->value[point % s->settings * lists + n];
+            return 1;
+        }
+    return 0;
+}
+
 void grid_search_label(const grid_search *s, int64_t kernel, int64_t setting, char *label)
 {
-    size_t used;
+    const char *name, *text;
+    size_t used = 0;
 
-    param_grid_label(&s->param_grid, kernel, label);
-    used = strlen(label);
-    for (int k = 0; s->lists[k] && used < GRID_SEARCH_LABEL; k++) {
-        const char *name = s->lists[k];
-        if (args_count(s->r->args, name) > 1)
-            used += (size_t)snprintf(
-                label + used, GRID_SEARCH_LABEL - used, "%s%s=%s", used ? "," : "", name,
-                args_value(s->r->args, name, (int)picked(s, setting, k))->text);
-    }
+    for (int k = 0; used < GRID_SEARCH_LABEL &&
+                    grid_search_value(s, kernel * s->settings + setting, k, &name, &text);
+         k++)
+        used += (size_t)snprintf(label + used, GRID_SEARCH_LABEL - used, "%s%s=%s", used ? "," : "",
+                                 name, text);
     if (used == 0)
         snprintf(label, GRID_SEARCH_LABEL, "-");
 }

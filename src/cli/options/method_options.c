@@ -131,14 +131,14 @@ out:
     return status;
 }
 
-dkm_status method_drop_missing(run *r, dkm_data **X, dkm_data **Y)
+dkm_status method_drop_missing(run *r, dkm_data **const *data)
 {
     dkm_status status = DKM_OK;
     dkm_idx dropped = 0;
 
     if (args_value(r->args, "missing", 0)->whole != DKM_MISSING_DROP)
         return DKM_OK;
-    DKM_TRY(dkm_table_drop(X, Y, &dropped));
+    DKM_TRY(dkm_table_drop(data, &dropped));
     report_int(r, "dropped", dropped);
 out:
     return status;

@@ -23,7 +23,7 @@ DKM_NODISCARD dkm_status method_read_examples(run *r, dkm_data **X, dkm_data **Y
 DKM_NODISCARD dkm_status method_learn_table(run *r, dkm_table **table);
 
 /** With --missing drop, leave out the rows that have missing values, and say how many. Collective. */
-DKM_NODISCARD dkm_status method_drop_missing(run *r, dkm_data **X, dkm_data **Y);
+DKM_NODISCARD dkm_status method_drop_missing(run *r, dkm_data **const *data);
 
 /** Open the inputs and read the outputs. Collective.
  *  @param[out] Y  NULL as well for methods without outputs */

@@ -22,22 +22,52 @@ static const param_values *param_grid_find(const param_grid *t, const char *name
     return NULL;
 }
 
-/* Cut "V1,V2,..." into values; 0 when one is empty. */
-static int cut_values(param_values *n, char *text)
+static int add_value(param_values *n, const char *text, int of_range)
 {
+    axis_value *grown = realloc(n->axis.value, ((size_t)n->axis.count + 1) * sizeof *grown);
+
+    if (!grown)
+        return 0;
+    n->axis.value = grown;
+    grown[n->axis.count++] = (axis_value){text, of_range};
+    return 1;
+}
+
+static int add_range(param_values *n, const range *given)
+{
+    char **grown = realloc(n->range_texts, ((size_t)n->ranges + 1) * sizeof *grown);
+    int count, stored = grown != NULL;
+
+    if (!grown)
+        return 0;
+    n->range_texts = grown;
+    count = range_expand(given, 0, &grown[n->ranges]);
+    n->ranges += count > 0;
+    for (int k = 0; k < count && stored; k++)
+        stored = add_value(n, grown[n->ranges - 1] + (size_t)k * RANGE_TEXT, n->ranges);
+    return stored && count > 0;
+}
+
+/* Cut "V1,V2,..." into values and ranges of values. */
+static dkm_local cut_values(run *r, param_values *n, char *text, const char *given)
+{
+    range span;
+
     for (char *next = text; next; text = next) {
         next = strchr(text, ',');
         if (next)
             *next++ = '\0';
         if (*text == '\0')
-            return 0;
-        n->values[n->count++] = text;
+            return dkm_fail(r->ctx, DKM_ERR_ARG, "--try %s: a value is missing", given);
+        if (!(range_parse(text, &span) ? add_range(n, &span) : add_value(n, text, 0)))
+            return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for the values of --try");
     }
-    return 1;
+    return DKM_LOCAL_OK;
 }
 
 static dkm_local read_one(run *r, const char *given, param_grid *t)
 {
+    dkm_local local = DKM_LOCAL_OK;
     size_t length = name_length(given), bytes = strlen(given) + 1;
     param_values *n = &t->name[t->names];
 
@@ -48,18 +78,35 @@ static dkm_local read_one(run *r, const char *given, param_grid *t)
     if (param_grid_find(t, given, length))
         return dkm_fail(r->ctx, DKM_ERR_ARG, "--try %.*s is given twice", (int)length, given);
     n->name = malloc(bytes);
-    n->values = calloc(bytes, sizeof *n->values);
     t->names++;
-    if (!n->name || !n->values)
+    if (!n->name)
         return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for the values of --try");
     memcpy(n->name, given, bytes);
     n->name[length] = '\0';
-    if (!cut_values(n, n->name + length + 1))
-        return dkm_fail(r->ctx, DKM_ERR_ARG, "--try %s: a value is missing", given);
-    t->count *= n->count;
+    n->axis.name = n->name;
+    DKM_STEP(cut_values(r, n, n->name + length + 1, given));
+    t->count *= n->axis.count;
     if (t->count > COUNT_MOST)
         return dkm_fail(r->ctx, DKM_ERR_ARG, "--try asks for more than %lld settings",
                         (long long)COUNT_MOST);
+out:
+    return local;
+}
+
+/* Every combination, the last name changing fastest. */
+static dkm_local combine(run *r, param_grid *t)
+{
+    t->value = calloc((size_t)t->count * (size_t)t->names + 1, sizeof *t->value);
+    if (!t->value)
+        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for the values of --try");
+    for (int64_t k = 0; k < t->count; k++) {
+        int64_t rest = k;
+        for (int n = t->names - 1; n >= 0; n--) {
+            const search_axis *axis = &t->name[n].axis;
+            t->value[k * t->names + n] = axis->value[rest % axis->count].text;
+            rest /= axis->count;
+        }
+    }
     return DKM_LOCAL_OK;
 }
 
@@ -74,6 +121,7 @@ static dkm_local param_grid_read_all(run *r, param_grid *t)
         return dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for the values of --try");
     for (int k = 0; k < given; k++)
         DKM_STEP(read_one(r, args_value(r->args, "try", k)->text, t));
+    DKM_STEP(combine(r, t));
 out:
     return local;
 }
@@ -139,19 +187,21 @@ dkm_status param_grid_read(run *r, const char *const *options, param_grid *t)
 void param_grid_free(param_grid *t)
 {
     for (int n = 0; n < t->names; n++) {
+        for (int k = 0; k < t->name[n].ranges; k++)
+            free(t->name[n].range_texts[k]);
+        free(t->name[n].range_texts);
+        free(t->name[n].axis.value);
         free(t->name[n].name);
-        free(t->name[n].values);
     }
     free(t->name);
+    free(t->value);
     *t = (param_grid){0};
 }
 
 /* What a name stands for in combination k. */
 static const char *param_grid_value_of(const param_grid *t, int64_t k, const param_values *name)
 {
-    for (int n = t->names - 1; &t->name[n] != name; n--)
-        k /= t->name[n].count;
-    return name->values[k % name->count];
+    return t->value[k * t->names + (name - t->name)];
 }
 
 static size_t param_grid_append(char *out, size_t at, const char *text, size_t length)
@@ -214,10 +264,11 @@ void param_grid_label(const param_grid *t, int64_t k, char *label)
 int param_grid_at_end(const param_grid *t, int64_t k, char *name, size_t size)
 {
     for (int n = 0; n < t->names; n++) {
-        const param_values *v = &t->name[n];
-        const char *taken = param_grid_value_of(t, k, v);
-        if (v->count >= 3 && (taken == v->values[0] || taken == v->values[v->count - 1])) {
-            snprintf(name, size, "$%s", v->name);
+        const search_axis *axis = &t->name[n].axis;
+        const char *taken = param_grid_value_of(t, k, &t->name[n]);
+        if (axis->count >= 3 &&
+            (taken == axis->value[0].text || taken == axis->value[axis->count - 1].text)) {
+            snprintf(name, size, "$%s", axis->name);
             return 1;
         }
     }

@@ -121,29 +121,28 @@ static dkm_status replace_by_rows(dkm_data **data, dkm_idx count, const dkm_idx 
     return status;
 }
 
-dkm_status dkm_table_drop(dkm_data **X, dkm_data **Y, dkm_idx *dropped)
+dkm_status dkm_table_drop(dkm_data **const *data, dkm_idx *dropped)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = (*X)->ctx;
-    dkm_idx m = (*X)->m, left = 0, *rows = NULL;
+    const dkm_data *X = *data[0];
+    dkm_ctx *ctx = X->ctx;
+    dkm_idx m = X->m, left = 0, *rows = NULL;
 
     *dropped = 0;
-    if ((*X)->mine.type != DKM_DENSE)
+    if (X->mine.type != DKM_DENSE)
         return DKM_OK;
     DKM_AGREE(ctx, dkm_calloc(ctx, m, &rows));
-    for (dkm_idx i = 0; i < (*X)->mine.n; i++)
-        rows[(*X)->first + i] = has_missing(&(*X)->mine, i);
+    for (dkm_idx i = 0; i < X->mine.n; i++)
+        rows[X->first + i] = has_missing(&X->mine, i);
     MPI_Allreduce(MPI_IN_PLACE, rows, (int)m, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx i = 0; i < m; i++)
         if (!rows[i])
             rows[left++] = i;
     *dropped = m - left;
     DKM_REQUIRE(ctx, left > 0, DKM_ERR_ARG, "--missing drop: every row has a missing value");
-    if (left == m)
-        goto out;
-    DKM_TRY(replace_by_rows(X, left, rows));
-    if (*Y)
-        DKM_TRY(replace_by_rows(Y, left, rows));
+    for (int k = 0; data[k] && left < m; k++)
+        if (*data[k])
+            DKM_TRY(replace_by_rows(data[k], left, rows));
 out:
     DKM_FREE(rows);
     return status;

@@ -94,7 +94,8 @@ class Points(ct.Structure):
 
 class CrossValidation(ct.Structure):
     _fields_ = [("folds", idx), ("inner", idx), ("train_on_one", ct.c_int), ("groups", ct.c_int),
-                ("loss", text), ("loss_kernel", text)]
+                ("loss", text), ("loss_kernel", text), ("wanted", ct.c_char_p), ("fold", pointer),
+                ("group", pointer), ("halving", ct.c_int)]
 
 
 class PlanRequest(ct.Structure):
@@ -168,6 +169,7 @@ FUNCTIONS = {
     "dkm_prepared_destroy": (None, [to_pointer]),
     "dkm_grid_create": (ct.c_int, [pointer, ct.c_int, ct.c_int, to_pointer]),
     "dkm_plan": (ct.c_int, [pointer, pointer, ct.POINTER(PlanRequest), to_pointer]),
+    "dkm_random_uniform": (ct.c_double, [ct.c_uint64, ct.c_uint64, ct.c_uint64, ct.c_uint64]),
     "dkm_cv_run": (ct.c_int, [ct.POINTER(Points), pointer, pointer, ct.POINTER(CrossValidation), to_pointer]),
     "dkm_grid_block": (idx, [pointer, idx]),
     "dkm_grid_destroy": (None, [to_pointer]),

@@ -25,7 +25,7 @@ typedef struct run {
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
     dkm_idx done, total;
     dkm_idx parts, units_at_once; /* of the settings; units that share something, at once, or 0 */
-    dkm_cv_tally *tally;          /* one a point */
+    dkm_cv_tally *tally;          /* one a point and loss, those of a loss together */
     double *means;                /* losses, one a point */
     double *inner;                /* nested: sums of losses, folds x points */
 } run;
@@ -55,11 +55,14 @@ static dkm_local cv_check(dkm_ctx *ctx, const dkm_cv_problem *p)
     if (p->inner != 0 && p->inner < 2)
         return dkm_fail(ctx, DKM_ERR_ARG, "%lld inner folds: there must be at least 2",
                         (long long)p->inner);
-    if (p->loss >= DKM_LOSS_COUNT || !dkm_loss_fits(p->loss, type))
-        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "the loss %s is not one for %s",
-                        dkm_loss_name(p->loss), dkm_type_name(type));
-    if (p->loss == DKM_LOSS_KERNEL && !p->loss_kernel)
-        return dkm_fail(ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
+    for (int k = 0; k <= p->more_losses; k++) {
+        dkm_loss loss = dkm_cv_loss_at(p, k);
+        if (loss >= DKM_LOSS_COUNT || !dkm_loss_fits(loss, type))
+            return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "the loss %s is not one for %s",
+                            dkm_loss_name(loss), dkm_type_name(type));
+        if (loss == DKM_LOSS_KERNEL && !p->loss_kernel)
+            return dkm_fail(ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
+    }
     return p->method->check ? p->method->check(ctx, p) : DKM_LOCAL_OK;
 }
 
@@ -109,8 +112,8 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_cell_id *plac
     dkm_phase_end(r->ctx);
     r->done += cells;
     if (status == DKM_OK)
-        dkm_mpi_allreduce(sums, 2 * cells * r->problem->settings, MPI_DOUBLE, MPI_SUM,
-                          dkm_ctx_comm(r->ctx));
+        dkm_mpi_allreduce(sums, dkm_cv_width(r->problem) * cells * r->problem->settings, MPI_DOUBLE,
+                          MPI_SUM, dkm_ctx_comm(r->ctx));
 out:
     DKM_FREE(wanted);
     return status;
@@ -118,15 +121,16 @@ out:
 
 static void tally_cells(run *r, dkm_idx cells, const dkm_cv_cell_id *place, const double *sums)
 {
-    dkm_idx settings = r->problem->settings;
+    dkm_idx settings = r->problem->settings, width = dkm_cv_width(r->problem);
 
     for (dkm_idx k = 0; k < cells; k++) {
         dkm_idx rows = dkm_cv_tested(&r->folds, place[k]), point = place[k].kernel * settings;
         for (dkm_idx s = 0; s < settings; s++) {
-            const double *sum = sums + 2 * (k * settings + s);
+            const double *sum = sums + width * (k * settings + s);
             if (!dkm_cv_wants(r->problem, place[k], s))
                 continue;
-            dkm_cv_tally_add(&r->tally[point + s], sum, rows);
+            for (dkm_idx l = 0; 2 * l < width; l++)
+                dkm_cv_tally_add(&r->tally[l * r->result->points + point + s], sum + 2 * l, rows);
             if (r->inner)
                 r->inner[place[k].outer * r->result->points + point + s] += sum[0];
         }
@@ -143,11 +147,10 @@ static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
     double *sums = NULL;
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
-    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * cells * p->settings, &sums));
-    if (r->units_at_once)
-        dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, place);
-    else
-        dkm_cv_schedule_cells(p, &r->grams, first, last, place);
+    cells = r->units_at_once
+                ? dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, place)
+                : dkm_cv_schedule_cells(p, &r->grams, first, last, place);
+    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, dkm_cv_width(p) * cells * p->settings, &sums));
     DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, cells, r->units_at_once ? dkm_cv_splits(p) : 1,
                                   place, sums, do_cells, r));
     tally_cells(r, cells, place, sums);
@@ -160,13 +163,14 @@ out:
 /* Predict outer folds [first, last) with the settings their inner folds chose. */
 static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *outer)
 {
-    dkm_idx settings = r->problem->settings, n = last - first, k = 0;
+    dkm_idx settings = r->problem->settings, width = dkm_cv_width(r->problem);
+    dkm_idx n = last - first, k = 0;
     dkm_status status = DKM_OK;
     dkm_cv_cell_id *place = NULL;
     double *sums = NULL;
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, n, &place));
-    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 2 * n * settings, &sums));
+    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, width * n * settings, &sums));
     for (int g = 0; g < r->group.count; g++) /* a group has these kernels, as units were dealt */
         for (dkm_idx a = first; a < last; a++) {
             dkm_idx chosen = r->result->chosen[a];
@@ -175,8 +179,9 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *
         }
     DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, n, 1, place, sums, do_cells, r));
     for (k = 0; k < n; k++) {
-        const double *sum = sums + 2 * (k * settings + place[k].only);
-        dkm_cv_tally_add(outer, sum, dkm_cv_tested(&r->folds, place[k]));
+        const double *sum = sums + width * (k * settings + place[k].only);
+        for (dkm_idx l = 0; 2 * l < width; l++)
+            dkm_cv_tally_add(&outer[l], sum + 2 * l, dkm_cv_tested(&r->folds, place[k]));
         r->result->outer_mean[place[k].outer] = sum[0] / (double)dkm_cv_tested(&r->folds, place[k]);
     }
 out:
@@ -190,15 +195,19 @@ static dkm_status nest(run *r)
     dkm_cv_result *result = r->result;
     dkm_idx step = r->grams.count <= r->capacity ? result->folds : 1;
     dkm_status status = DKM_OK;
-    dkm_cv_tally outer = {0};
+    dkm_cv_tally *outer = NULL;
 
+    DKM_AGREE(r->ctx, dkm_calloc(r->ctx, 1 + r->problem->more_losses, &outer));
     for (dkm_idx a = 0; a < result->folds; a++)
         result->chosen[a] = dkm_cv_best(result->points, r->inner + a * result->points,
                                         dkm_loss_greater_is_better(r->problem->loss));
     for (dkm_idx a = 0; a < result->folds; a += step)
-        DKM_TRY(try_chosen(r, a, a + step, &outer));
-    result->outer = dkm_cv_tally_score(&outer);
+        DKM_TRY(try_chosen(r, a, a + step, outer));
+    result->outer = dkm_cv_tally_score(&outer[0]);
+    for (int l = 0; l < r->problem->more_losses; l++)
+        result->more_outer[l] = dkm_cv_tally_score(&outer[1 + l]);
 out:
+    DKM_FREE(outer);
     return status;
 }
 
@@ -222,10 +231,14 @@ static dkm_status cv_try_all(run *r)
         result->table[p] = dkm_cv_tally_score(&r->tally[p]);
         r->means[p] = result->table[p].mean;
     }
+    for (dkm_idx p = 0; p < result->points * r->problem->more_losses; p++)
+        result->more[p] = dkm_cv_tally_score(&r->tally[result->points + p]);
     result->best =
         dkm_cv_best(result->points, r->means, dkm_loss_greater_is_better(r->problem->loss));
     DKM_AGREE(r->ctx, cv_check_found(r));
     result->outer = result->table[result->best];
+    for (int l = 0; l < r->problem->more_losses; l++)
+        result->more_outer[l] = result->more[l * result->points + result->best];
     if (r->problem->inner)
         DKM_TRY(nest(r));
 out:
@@ -235,6 +248,9 @@ out:
 void dkm_cv_result_free(dkm_cv_result *result)
 {
     DKM_FREE(result->table);
+    DKM_FREE(result->more);
+    DKM_FREE(result->more_outer);
+    DKM_FREE(result->examples);
     DKM_FREE(result->fold);
     DKM_FREE(result->chosen);
     DKM_FREE(result->outer_mean);
@@ -245,16 +261,21 @@ static dkm_local cv_reserve(run *r)
     dkm_local local = DKM_LOCAL_OK;
     dkm_cv_result *result = r->result;
     dkm_idx points = r->problem->kernels * r->problem->settings, folds = r->problem->folds;
+    dkm_idx more = r->problem->more_losses;
 
     result->points = points;
     result->folds = folds;
     DKM_STEP(dkm_calloc(r->ctx, points, &result->table));
-    DKM_STEP(dkm_calloc(r->ctx, points, &r->tally));
+    DKM_STEP(dkm_calloc(r->ctx, more * points, &result->more));
+    DKM_STEP(dkm_calloc(r->ctx, more, &result->more_outer));
+    DKM_STEP(dkm_calloc(r->ctx, (1 + more) * points, &r->tally));
     DKM_STEP(dkm_calloc(r->ctx, points, &r->means));
     if (r->problem->inner) {
         DKM_STEP(dkm_calloc(r->ctx, folds, &result->chosen));
         DKM_STEP(dkm_calloc(r->ctx, folds, &result->outer_mean));
         DKM_STEP(dkm_calloc(r->ctx, folds * points, &r->inner));
+        for (dkm_idx k = 0; r->problem->wanted && k < folds * points; k++)
+            r->inner[k] = r->problem->wanted[k % points] ? 0.0 : NAN;
     }
 out:
     return local;
@@ -288,7 +309,7 @@ static dkm_idx share_over_splits(run *r, dkm_idx parts)
 static dkm_status form_groups(run *r)
 {
     const dkm_cv_problem *p = r->problem;
-    dkm_idx cells = p->kernels * dkm_cv_splits(p), last = p->inner ? p->folds : 0;
+    dkm_idx cells = dkm_cv_kernels_wanted(p) * dkm_cv_splits(p), last = p->inner ? p->folds : 0;
     dkm_status status = DKM_OK;
     dkm_idx parts = 0;
     int groups = 1;

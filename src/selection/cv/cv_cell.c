@@ -149,24 +149,39 @@ out:
     return status;
 }
 
-dkm_status dkm_cv_score_predictions(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred)
+/* Sums of one loss of the test part and of its roots. */
+static dkm_status sum_losses(const dkm_cv_cell *cell, dkm_loss loss, const dkm_data *pred,
+                             double *losses, double sums[2])
 {
     dkm_status status = DKM_OK;
     const dkm_cv_group *group = cell->group;
-    const dkm_score_settings settings = {cell->problem->loss, group->loss_kernel, group->labels};
-    dkm_idx n = cell->truth->mine.n;
-    double *losses = NULL, mine[2] = {0, 0}, all[2];
+    const dkm_score_settings settings = {loss, group->loss_kernel, group->labels};
+    double mine[2] = {0, 0};
 
-    DKM_AGREE(group->ctx, dkm_alloc(group->ctx, n, &losses));
     DKM_TRY(dkm_score_rows_by(cell->truth, pred, &settings, losses));
-    for (dkm_idx i = 0; i < n; i++) {
+    for (dkm_idx i = 0; i < cell->truth->mine.n; i++) {
         mine[0] += losses[i];
         mine[1] += sqrt(fmax(losses[i], 0.0));
     }
-    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(group->ctx));
-    if (dkm_ctx_rank(group->ctx) == 0) {
-        cell->sums[2 * setting] += all[0];
-        cell->sums[2 * setting + 1] += all[1];
+    MPI_Allreduce(mine, sums, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(group->ctx));
+out:
+    return status;
+}
+
+dkm_status dkm_cv_score_predictions(dkm_cv_cell *cell, dkm_idx setting, const dkm_data *pred)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = cell->group->ctx;
+    double *losses = NULL, sums[2];
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, cell->truth->mine.n, &losses));
+    for (int k = 0; k <= cell->problem->more_losses; k++) {
+        DKM_TRY(sum_losses(cell, dkm_cv_loss_at(cell->problem, k), pred, losses, sums));
+        if (dkm_ctx_rank(ctx) == 0) {
+            double *into = cell->sums + dkm_cv_width(cell->problem) * setting + 2 * k;
+            into[0] += sums[0];
+            into[1] += sums[1];
+        }
     }
 out:
     DKM_FREE(losses);

@@ -8,16 +8,21 @@
 
 #define PORTIONS 16 /* safe points of a batch of cells, at the most */
 
-enum { DONE, LOSS, ROOT, WIDTH };
+enum { DONE, SUMS }; /* of an entry: a flag, then dkm_cv_width() sums */
 
 static void cv_checkpoint_key(const dkm_cv_checkpoint *k, char stage[DKM_STAGE_LENGTH])
 {
     const dkm_cv_problem *p = k->problem;
 
     snprintf(stage, DKM_STAGE_LENGTH,
-             "cells kernels=%lld settings=%lld folds=%lld inner=%lld Y=%016llx",
+             "cells kernels=%lld settings=%lld folds=%lld inner=%lld losses=%d Y=%016llx",
              (long long)p->kernels, (long long)p->settings, (long long)p->folds,
-             (long long)p->inner, (unsigned long long)k->fingerprint);
+             (long long)p->inner, 1 + p->more_losses, (unsigned long long)k->fingerprint);
+}
+
+static dkm_idx entry_width(const dkm_cv_checkpoint *k)
+{
+    return SUMS + dkm_cv_width(k->problem);
 }
 
 /* The numbers of a setting in a cell. */
@@ -30,7 +35,7 @@ static double *cv_checkpoint_entry(const dkm_cv_checkpoint *k, dkm_cv_cell_id pl
 
     if (p->inner && place.inner < 0) /* the outer fold itself, with what its inner folds chose */
         row = p->kernels * dkm_cv_splits(p) + place.outer;
-    return k->table + (row * p->settings + setting) * WIDTH;
+    return k->table + (row * p->settings + setting) * entry_width(k);
 }
 
 static int is_done(const dkm_cv_checkpoint *k, dkm_cv_cell_id place)
@@ -43,30 +48,30 @@ static int is_done(const dkm_cv_checkpoint *k, dkm_cv_cell_id place)
 
 static void cv_checkpoint_take(const dkm_cv_checkpoint *k, dkm_cv_cell_id place, double *sums)
 {
-    for (dkm_idx s = 0; s < k->problem->settings; s++) {
-        const double *e = cv_checkpoint_entry(k, place, s);
-        if (!dkm_cv_wants(k->problem, place, s))
-            continue;
-        sums[2 * s] = e[LOSS];
-        sums[2 * s + 1] = e[ROOT];
-    }
+    dkm_idx width = dkm_cv_width(k->problem);
+
+    for (dkm_idx s = 0; s < k->problem->settings; s++)
+        if (dkm_cv_wants(k->problem, place, s))
+            memcpy(sums + width * s, cv_checkpoint_entry(k, place, s) + SUMS,
+                   (size_t)width * sizeof *sums);
 }
 
 static void cv_checkpoint_put(const dkm_cv_checkpoint *k, dkm_cv_cell_id place, const double *sums)
 {
+    dkm_idx width = dkm_cv_width(k->problem);
+
     for (dkm_idx s = 0; s < k->problem->settings; s++) {
         double *e = cv_checkpoint_entry(k, place, s);
         if (!dkm_cv_wants(k->problem, place, s))
             continue;
         e[DONE] = 1;
-        e[LOSS] = sums[2 * s];
-        e[ROOT] = sums[2 * s + 1];
+        memcpy(e + SUMS, sums + width * s, (size_t)width * sizeof *sums);
     }
 }
 
 static dkm_idx cv_checkpoint_numbers(const dkm_cv_checkpoint *k)
 {
-    return k->rows * k->problem->settings * WIDTH;
+    return k->rows * k->problem->settings * entry_width(k);
 }
 
 #define CELLS_FIELD(k)                                                                             \
@@ -129,7 +134,7 @@ static dkm_status do_portion(dkm_cv_checkpoint *k, dkm_idx cells, const dkm_cv_c
                              dkm_cv_do work, void *user)
 {
     dkm_status status = DKM_OK;
-    dkm_idx width = 2 * k->problem->settings;
+    dkm_idx width = dkm_cv_width(k->problem) * k->problem->settings;
     double *sums = NULL;
 
     DKM_AGREE(k->ctx, dkm_calloc(k->ctx, cells * width, &sums));
@@ -161,7 +166,7 @@ dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx un
         DKM_TRY(do_portion(k, first + portion < count ? portion : count - first, rest + first, work,
                            user));
     for (dkm_idx c = 0; c < cells; c++)
-        cv_checkpoint_take(k, place[c], sums + c * 2 * k->problem->settings);
+        cv_checkpoint_take(k, place[c], sums + c * dkm_cv_width(k->problem) * k->problem->settings);
 out:
     DKM_FREE(rest);
     return status;

@@ -14,7 +14,7 @@ typedef struct dkm_cv_checkpoint {
     int groups;
     uint64_t fingerprint; /**< of the outputs */
     dkm_idx rows;  /**< kernels x splits, and one more for each outer fold where folds are nested */
-    double *table; /**< rows x settings x 3: whether it is done, and the two sums; NULL: no
+    double *table; /**< rows x settings entries: whether it is done, and its sums; NULL: no
                       checkpointer */
 } dkm_cv_checkpoint;
 
@@ -31,7 +31,7 @@ typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id 
 /** Do those cells that are not done yet, some at a time, and keep what comes out. Collective.
  *
  *  @param[in]  unit  cells that must stay together, one after the other
- *  @param[out] sums  two per setting and cell, zero at first
+ *  @param[out] sums  dkm_cv_width() per setting and cell, zero at first
  *  @return DKM_OK; DKM_ERR_STOPPED when the run is to end; what @p work returns */
 DKM_NODISCARD dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *checkpoint, dkm_idx cells,
                                                dkm_idx unit, const dkm_cv_cell_id *place,

@@ -255,8 +255,9 @@ dkm_status dkm_cv_group_open(dkm_cv_group *group, dkm_ctx *ctx, const dkm_cv_pro
 
     *group = (dkm_cv_group){.count = groups, .grams = grams};
     group->index = dkm_slab_owner(dkm_ctx_size(ctx), dkm_ctx_rank(ctx), groups);
-    if (problem->loss == DKM_LOSS_HAMMING)
-        DKM_TRY(dkm_score_count_labels(problem->Y, NULL, &group->labels));
+    for (int k = 0; k <= problem->more_losses; k++)
+        if (dkm_cv_loss_at(problem, k) == DKM_LOSS_HAMMING)
+            DKM_TRY(dkm_score_count_labels(problem->Y, NULL, &group->labels));
     DKM_TRY(cv_group_split(group, ctx));
     DKM_TRY(dkm_cv_agree(ctx, group, open_inside(group, problem, grams)));
     DKM_TRY(take_examples(group, problem));

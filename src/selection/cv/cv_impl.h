@@ -69,7 +69,7 @@ typedef struct dkm_cv_cell {
     const dkm_data *K, *L;     /**< Gram matrices of all inputs and outputs, as the method wants */
     const dkm_data *Y, *truth; /**< outputs of the two parts */
     const dkm_cv_lowrank *lowrank; /**< of the outputs, or NULL */
-    double *sums;                  /**< two per setting: of losses and of their roots */
+    double *sums;                  /**< dkm_cv_width() per setting: of losses and of their roots */
     void *shared;                  /**< what the method worked out for all splits, or NULL */
 } dkm_cv_cell;
 
@@ -116,11 +116,23 @@ static inline int dkm_cv_held_out(const dkm_cv_problem *problem, dkm_idx fold, d
     return problem->train_on_one ? fold != a : fold == a;
 }
 
+/** Sums per setting of a cell: two of each loss. Local. */
+static inline dkm_idx dkm_cv_width(const dkm_cv_problem *problem)
+{
+    return 2 * (1 + (dkm_idx)problem->more_losses);
+}
+
+/** A loss by its number: the one that chooses is 0. Local. */
+static inline dkm_loss dkm_cv_loss_at(const dkm_cv_problem *problem, int k)
+{
+    return k == 0 ? problem->loss : problem->more[k - 1];
+}
+
 /** Whether a setting is wanted of a cell. Local. */
 static inline int dkm_cv_wants(const dkm_cv_problem *problem, dkm_cv_cell_id place, dkm_idx setting)
 {
-    (void)problem;
-    return (place.only < 0 || place.only == setting) &&
+    return (!problem->wanted || problem->wanted[place.kernel * problem->settings + setting]) &&
+           (place.only < 0 || place.only == setting) &&
            (place.part < 0 || setting % place.parts == place.part);
 }
 static inline int dkm_cv_wanted(const dkm_cv_cell *cell, dkm_idx setting)
@@ -159,20 +171,24 @@ DKM_NODISCARD dkm_local dkm_cv_worker_open(dkm_cv_worker *worker, dkm_ctx *ctx, 
 
 /** Do one cell. Collective on the group. A split is made ready when it is not at hand.
  *  @param[in]  fold  the `of` of the problem's folds
- *  @param[out] sums  two per setting, added to on the first rank of the group */
+ *  @param[out] sums  dkm_cv_width() per setting, added to on the first rank of the group */
 DKM_NODISCARD dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_cell_id place,
                                      const dkm_idx *fold, double *sums);
 void dkm_cv_worker_close(dkm_cv_worker *worker);
 
-/** All splits of kernels [first, last), of each with every setting: those of one split and one
- *  output kernel follow each other. Local. */
-void dkm_cv_schedule_cells(const dkm_cv_problem *problem, const dkm_cv_grams *grams, dkm_idx first,
-                           dkm_idx last, dkm_cv_cell_id *place);
+/** How many kernels have a setting that is wanted. Local. */
+dkm_idx dkm_cv_kernels_wanted(const dkm_cv_problem *problem);
+
+/** All splits of those of kernels [first, last) that are wanted, of each with every setting: those
+ *  of one split and one output kernel follow each other. Local.
+ *  @return how many cells there are */
+dkm_idx dkm_cv_schedule_cells(const dkm_cv_problem *problem, const dkm_cv_grams *grams,
+                              dkm_idx first, dkm_idx last, dkm_cv_cell_id *place);
 
 /** The same in units: all splits of a kernel and one of @p parts parts of the settings follow each
  *  other, and every so many kernels, as there are groups. Local. */
-void dkm_cv_schedule_units(const dkm_cv_problem *problem, dkm_idx parts, int groups, dkm_idx first,
-                           dkm_idx last, dkm_cv_cell_id *place);
+dkm_idx dkm_cv_schedule_units(const dkm_cv_problem *problem, dkm_idx parts, int groups,
+                              dkm_idx first, dkm_idx last, dkm_cv_cell_id *place);
 
 /** Kernels from @p first on whose Gram matrices can be held at once; returns where they end.
  *  Local. */
@@ -183,7 +199,7 @@ dkm_idx dkm_cv_batch_end(const dkm_cv_problem *problem, const dkm_cv_grams *gram
 typedef struct dkm_cv_list {
     dkm_ctx *ctx; /**< that progress is reported to */
     const dkm_cv_cell_id *place;
-    double *sums;          /**< 2 x settings a cell */
+    double *sums;          /**< dkm_cv_width() x settings a cell */
     const dkm_idx *fold;   /**< the `of` of the problem's folds */
     dkm_idx splits;        /**< cells of a unit, which follow each other and share something */
     dkm_idx units_at_once; /**< units that may hold what they share at once; 0: nothing is shared */

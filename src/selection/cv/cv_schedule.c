@@ -32,27 +32,55 @@ static dkm_cv_cell_id split_at(const dkm_cv_problem *p, dkm_idx kernel, dkm_idx 
                             .part = -1};
 }
 
-void dkm_cv_schedule_cells(const dkm_cv_problem *p, const dkm_cv_grams *grams, dkm_idx first,
-                           dkm_idx last, dkm_cv_cell_id *place)
+/* Whether a setting of a cell is wanted. */
+static int any_wanted(const dkm_cv_problem *p, dkm_cv_cell_id place)
 {
+    for (dkm_idx s = 0; s < p->settings; s++)
+        if (dkm_cv_wants(p, place, s))
+            return 1;
+    return 0;
+}
+
+dkm_idx dkm_cv_kernels_wanted(const dkm_cv_problem *p)
+{
+    dkm_idx count = 0;
+
+    for (dkm_idx k = 0; k < p->kernels; k++)
+        count += any_wanted(p, split_at(p, k, 0));
+    return count;
+}
+
+dkm_idx dkm_cv_schedule_cells(const dkm_cv_problem *p, const dkm_cv_grams *grams, dkm_idx first,
+                              dkm_idx last, dkm_cv_cell_id *place)
+{
+    dkm_idx cells = 0;
+
     for (dkm_idx split = 0; split < dkm_cv_splits(p); split++)
         for (dkm_idx outputs = -1; outputs < grams->count; outputs++)
             for (dkm_idx k = first; k < last; k++)
-                if (grams->place[2 * k + 1] == outputs)
-                    *place++ = split_at(p, k, split);
+                if (grams->place[2 * k + 1] == outputs && any_wanted(p, split_at(p, k, split)))
+                    place[cells++] = split_at(p, k, split);
+    return cells;
 }
 
 /* Kernels often come in the order of a width, and the narrow ones take longer than the wide: each
  * group has some of all. */
-void dkm_cv_schedule_units(const dkm_cv_problem *p, dkm_idx parts, int groups, dkm_idx first,
-                           dkm_idx last, dkm_cv_cell_id *place)
+dkm_idx dkm_cv_schedule_units(const dkm_cv_problem *p, dkm_idx parts, int groups, dkm_idx first,
+                              dkm_idx last, dkm_cv_cell_id *place)
 {
+    dkm_idx cells = 0;
+
     for (dkm_idx g = 0; g < groups; g++)
         for (dkm_idx k = first + g; k < last; k += groups)
-            for (dkm_idx part = 0; part < parts; part++)
-                for (dkm_idx split = 0; split < dkm_cv_splits(p); split++, place++) {
-                    *place = split_at(p, k, split);
-                    place->part = part;
-                    place->parts = parts;
+            for (dkm_idx part = 0; part < parts; part++) {
+                dkm_cv_cell_id unit = split_at(p, k, 0);
+                unit.part = part;
+                unit.parts = parts;
+                for (dkm_idx split = 0; split < dkm_cv_splits(p) && any_wanted(p, unit); split++) {
+                    place[cells] = split_at(p, k, split);
+                    place[cells].part = part;
+                    place[cells++].parts = parts;
                 }
+            }
+    return cells;
 }

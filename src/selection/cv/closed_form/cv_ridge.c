@@ -30,8 +30,20 @@ static int gamma_wanted(const dkm_cv_cell *cell, dkm_idx g)
 {
     const dkm_cv_ridge *r = cell->problem->options;
 
-    return (cell->place.only < 0 || cell->place.only % r->gammas == g) &&
-           (cell->place.part < 0 || cell->place.part == g);
+    for (dkm_idx s = g; s < cell->problem->settings; s += r->gammas)
+        if (dkm_cv_wanted(cell, s))
+            return 1;
+    return 0;
+}
+
+static dkm_idx count_gammas_wanted(const dkm_cv_cell *cell)
+{
+    const dkm_cv_ridge *r = cell->problem->options;
+    dkm_idx count = 0;
+
+    for (dkm_idx g = 0; g < r->gammas; g++)
+        count += gamma_wanted(cell, g);
+    return count;
 }
 
 /* F = C B, for the method to take. */
@@ -175,6 +187,8 @@ static dkm_status cv_ridge_by_eigen(dkm_cv_cell *cell, dkm_dmat *A, const dkm_dm
     dkm_la_gemm('N', 'N', 1.0, C, V, 0.0, D);
     dkm_la_gemm('T', 'N', 1.0, V, T, 0.0, P);
     for (dkm_idx g = 0; g < r->gammas; g++) {
+        if (!gamma_wanted(cell, g))
+            continue;
         cv_ridge_divide(P, l, r->gamma[g], B);
         DKM_TRY(cv_ridge_hand_over(cell, D, B, g, take, state));
     }
@@ -192,7 +206,7 @@ dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_cv_targets *targets,
 {
     const dkm_cv_ridge *r = cell->problem->options;
     const dkm_dmat *T = targets->T;
-    int many = cell->place.only < 0 && r->gammas > DKM_CV_EIGEN_PAYS, done = 0;
+    int many = cell->place.only < 0 && count_gammas_wanted(cell) > DKM_CV_EIGEN_PAYS, done = 0;
     dkm_status status = DKM_OK;
     dkm_idx next = 0;
     dkm_dmat *A = NULL, *C = NULL;
