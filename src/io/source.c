@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dkmap/grid.h>
@@ -19,6 +20,9 @@
 #define ENDINGS_LENGTH  256
 #define BINARY_PER_NODE 1 /* ranks of a node that read; bytes are moved faster than they come */
 #define TEXT_PER_NODE   4 /* text takes time to parse */
+#define ALL_FROM_ONE    0 /* rank 0 reads for all */
+#define SHORT_FILE      ((off_t)4 << 20)
+#define FEW_RANKS       8 /* that may all open a short file */
 
 /* Rank 0 says whether a file of exactly this name exists, so that all take the name alike. */
 static int exists_for_all(dkm_ctx *ctx, const char *name)
@@ -68,19 +72,33 @@ out:
     return local;
 }
 
-/* Rank 0 looks whether a file is gzipped: such a one can only be read from its beginning. */
-static int is_gzipped_for_all(dkm_ctx *ctx, const char *path)
+/* A gzipped file can only be read from its beginning; a short one is read sooner by one rank than it is
+ * opened on many nodes. */
+static int is_read_by_one(int fd, int ranks)
 {
     unsigned char magic[2] = {0, 0};
-    int gzipped = 0,
-        fd = dkm_ctx_rank(ctx) == 0 ? dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
+    struct stat about;
+
+    if (read(fd, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
+        return 1;
+    return ranks > FEW_RANKS && fstat(fd, &about) == 0 && about.st_size <= SHORT_FILE;
+}
+
+/* Ranks of a node that read a file, by what rank 0 sees of it. */
+static int readers_per_node(dkm_source *source)
+{
+    const char *path = source->file.path;
+    int one = 0, is_first = dkm_ctx_rank(source->ctx) == 0,
+        fd = is_first ? dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
 
     if (fd >= 0) {
-        gzipped = read(fd, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+        one = is_read_by_one(fd, dkm_ctx_size(source->ctx));
         close(fd);
     }
-    MPI_Bcast(&gzipped, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
-    return gzipped;
+    MPI_Bcast(&one, 1, MPI_INT, 0, dkm_ctx_comm(source->ctx));
+    if (one)
+        return ALL_FROM_ONE;
+    return source->format->is_text ? TEXT_PER_NODE : BINARY_PER_NODE;
 }
 
 /* What rank 0, a reader, broadcasts about a file. */
@@ -169,11 +187,8 @@ static dkm_status source_open_file(dkm_source *source)
 {
     dkm_status status = DKM_OK;
     dkm_file *file = &source->file;
-    int per_node = source->format->is_text ? TEXT_PER_NODE : BINARY_PER_NODE;
 
-    if (is_gzipped_for_all(source->ctx, file->path))
-        per_node = 0;
-    DKM_TRY(dkm_readers_open(&source->readers, source->ctx, per_node));
+    DKM_TRY(dkm_readers_open(&source->readers, source->ctx, readers_per_node(source)));
     file->ctx = source->readers.readers;
     if (source->readers.readers)
         status = source->format->open(file);

@@ -37,16 +37,22 @@ opens data/y.npy 2 "${fit[@]}" --x data/x.npy --y "$scratch/data/y.npy" -o npy.h
 opens x.csv 16 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o csv.h5
 opens x.csv.gz 7 "${fit[@]}" --x "$scratch/x.csv.gz" --y y.csv -o gz.h5
 
+# On more ranks one of them reads short files for all, whatever the format.
+ranks=12
+opens data/x.npy 4 "${fit[@]}" --x "$scratch/data/x.npy" --y data/y.npy -o few.h5
+opens x.csv 7 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o few.h5
+ranks=8
+
 # A model is opened by one rank per node: to look for its checksum, to verify it, to say why it cannot be
 # read, and twice by HDF5, which asks first whether the file is its own; info looks at its kind before.
 opens npy.h5 5 predict "$scratch/npy.h5" --x data/x.npy -o p.npy -q
 opens npy.h5 6 info "$scratch/npy.h5"
 
 # The same models as those of one rank, which reads all by itself.
-for form in npy csv gz; do
+for form in npy csv gz few; do
     case $form in
     npy) from=(--x data/x.npy --y data/y.npy) ;;
-    csv) from=(--x x.csv --y y.csv) ;;
+    csv | few) from=(--x x.csv --y y.csv) ;;
     gz) from=(--x x.csv.gz --y y.csv) ;;
     esac
     good 1 "${fit[@]}" "${from[@]}" -o one.h5
