@@ -236,12 +236,29 @@ static void own_lengths(trade *t, const dkm_idx *wanted)
     }
 }
 
-/* Memory for what is wanted, and for its chunks on the way. */
+/* Bytes of the longest stream that this rank gets from another, and of the longest it sends, at most. */
+static void longest_streams(const trade *t, dkm_idx *in, dkm_idx *out)
+{
+    dkm_idx largest = 0;
+
+    *in = *out = 0;
+    for (dkm_idx i = 0; i < t->data->mine.n; i++)
+        largest = dkm_idx_max(largest, dkm_pack_bytes(&t->data->mine, i));
+    for (int r = 0; r < t->size; r++) {
+        dkm_idx bytes = 0;
+        for (dkm_idx k = 0; k < asked_of(t, r); k++)
+            bytes += dkm_pack_bytes(t->got, t->place[t->group[r] + k]);
+        *in = dkm_idx_max(*in, bytes);
+        *out = dkm_idx_max(*out, dkm_idx_min(t->asked[r], t->object_limit) * largest);
+    }
+}
+
+/* Memory for what is wanted, and for its chunks on the way: the second is for streams of several. */
 static dkm_local allocate_objects(trade *t, dkm_idx count)
 {
     const dkm_objs *mine = &t->data->mine;
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx items = 0;
+    dkm_idx items = 0, longest_in, longest_out;
 
     for (dkm_idx k = 0; t->length && k < count; k++)
         items += t->length[k];
@@ -250,9 +267,10 @@ static dkm_local allocate_objects(trade *t, dkm_idx count)
         t->got->start[k + 1] = t->got->start[k] + t->length[k];
     if (mine->extra)
         DKM_STEP(dkm_objs_add_extra(t->got, mine->extras));
-    DKM_STEP(dkm_alloc(t->ctx, t->chunk, &t->in[0]));
-    DKM_STEP(dkm_alloc(t->ctx, t->chunk, &t->in[1]));
-    DKM_STEP(dkm_alloc(t->ctx, t->chunk, &t->out));
+    longest_streams(t, &longest_in, &longest_out);
+    DKM_STEP(dkm_alloc(t->ctx, dkm_idx_min(longest_in, t->chunk), &t->in[0]));
+    DKM_STEP(dkm_alloc(t->ctx, longest_in > t->chunk ? t->chunk : 0, &t->in[1]));
+    DKM_STEP(dkm_alloc(t->ctx, dkm_idx_min(longest_out, t->chunk), &t->out));
 out:
     return local;
 }

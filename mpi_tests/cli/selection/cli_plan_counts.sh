@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plans know what fits send and allocate: within 15 % of what runs on 4 and 9 ranks count, for krr, kpca, kde
-# and landmarks. Counts are the same on any machine.
+# and landmarks; on 16, where the factor has other panels, for kpca and krr. Counts are the same on any machine.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../common.sh"
 export DKMAP_CALIBRATION=$scratch/none
@@ -25,6 +25,8 @@ for ranks in 4 9; do
     both "$ranks" steps krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --solver pcg \
         --landmarks 150
 done
+both 16 none krr "${x[@]}" "${y[@]}" --precision double
+both 16 rounds kpca "${x[@]}" --components 16
 python3 "$DKMAP_SOURCE/jobs/study/plan_counts.py" plans.jsonl runs.jsonl 0.15 >out ||
     fail "plans and counts: $(cat out)"
 cat out

@@ -124,11 +124,11 @@ dkm_comm dkm_comm_small(double collectives)
 
 double dkm_comm_factor_panels(const dkm_comm_grid *g, double width)
 {
-    double columns = ranks(g) < 16 ? 2.0 * 256.0 : 3.0 * 128.0;
+    double panels = ranks(g) < 16 ? 2.0 : 3.0, wanted = ranks(g) < 16 ? 256.0 : 128.0;
+    double blocks = fleast(ceil(wanted / g->block), ceil(g->m / g->block));
     double rows = ceil(g->m / g->block / g->P) * g->block,
-           cols = ceil(g->m / g->block / g->Q) * g->block;
+           cols = ceil(g->m / g->block / g->Q) * g->block, columns = panels * blocks * g->block;
 
-    columns = fleast(columns, 3.0 * g->m);
     return width * (columns * (rows + cols) + (g->P > 1 ? 2.0 : 1.0) * cols * g->block +
                     g->block * g->block);
 }

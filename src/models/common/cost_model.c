@@ -12,6 +12,7 @@
 #define MiB          1048576.0
 #define PANEL_COLS   (32.0 * MiB) /* a panel of objects for columns may always take this much */
 #define PANEL_ROWS   (4.0 * MiB)
+#define CHUNK        (256.0 * 1024.0) /* of objects on their way */
 #define TILE_ROWS    2048.0
 #define TILE_COLS    512.0
 #define PAGE         4096.0
@@ -80,14 +81,24 @@ static double tile(const dkm_cost_terms *p)
     return 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
 }
 
-/* A panel each of columns and rows of the matrix, and a tile. */
+/* Chunks of objects that come from one rank and go to another. */
+static double chunks(const dkm_cost_terms *p, double bytes)
+{
+    double stream = slab(p) * bytes;
+
+    if (p->work.ranks == 1)
+        return 0.0;
+    return 2.0 * least(CHUNK, stream) + (stream > CHUNK ? CHUNK : 0.0);
+}
+
+/* A panel each of columns and rows of the matrix, what is on its way to them, and a tile. */
 static double panels(const dkm_cost_terms *p, double bytes)
 {
     double share = 2.0 * bytes * (double)p->work.m / p->work.ranks;
     double cols = least(most(share, PANEL_COLS), local_cols(p) * bytes);
     double rows = least(least(PANEL_ROWS, TILE_ROWS * bytes), local_rows(p) * bytes);
 
-    return cols + rows + tile(p);
+    return cols + rows + chunks(p, bytes) + tile(p);
 }
 
 /* Windows on the columns of wide rows, on one rank those that are there, and inner products of a
