@@ -147,6 +147,10 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out);
 /** Most bytes ever resident on this rank, as the system counts them. Local. */
 int64_t dkm_peak_resident(void);
 
+/** The same without pages of libraries and of memory shared with other ranks (MPI's, within a node), as
+ *  they are now: what this rank had to itself, at most. Local. */
+int64_t dkm_peak_private(void);
+
 /** Whether every node can hold @p bytes more on each rank of its own. Collective.
  *  @param[in] bytes  wanted by this rank */
 int dkm_memory_fits(dkm_ctx *ctx, double bytes);

@@ -14,6 +14,20 @@ int64_t dkm_peak_resident(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
 }
 
+int64_t dkm_peak_private(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    long long kib = 0, shared = 0;
+
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "RssFile: %lld", &kib) == 1 || sscanf(line, "RssShmem: %lld", &kib) == 1)
+            shared += kib;
+    if (f)
+        fclose(f);
+    return dkm_peak_resident() - (int64_t)shared * 1024;
+}
+
 /* Bytes this node can still give, by the kernel's own estimate; negative when unknown. */
 static double available_on_node(void)
 {

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""The tables of jobs/study/memory.sh, from lines "NAME<tab>RECORD" on standard input.
+
+  jobs/study/memory.py [--falls]
+
+Megabytes of the fullest rank. The constants are those of c / P + constant through the runs on the fewest and on
+the most ranks, less the same of the runs named idle. With --falls exits with 1 where more ranks hold more."""
+import json
+import sys
+
+KINDS = ("allocated", "private", "resident")
+
+
+def constant(runs):
+    few, many = runs[0], runs[-1]
+    return {k: (many[k] * many["ranks"] - few[k] * few["ranks"]) / (many["ranks"] - few["ranks"]) for k in KINDS}
+
+
+def main():
+    named = {}
+    for line in sys.stdin:
+        name, text = line.split("\t", 1)
+        record = json.loads(text)
+        run = {k: record[f"peak_{k}_bytes"]["max"] / 1e6 for k in KINDS}
+        named.setdefault(name, []).append({"ranks": record["ranks"], **run})
+    print("| run | ranks | allocated | private | resident |\n|---|---|---|---|---|")
+    for name, runs in named.items():
+        runs.sort(key=lambda run: run["ranks"])
+        for run in runs:
+            print(f"| {name} | {run['ranks']} | " + " | ".join("%.1f" % run[k] for k in KINDS) + " |")
+    if "--falls" in sys.argv:
+        return any(a["allocated"] < b["allocated"] for runs in named.values() for a, b in zip(runs, runs[1:]))
+    idle = constant(named.pop("idle"))
+    print("\n| constant above an idle rank | allocated | private | resident |\n|---|---|---|---|")
+    for name, runs in named.items():
+        print(f"| {name} | " + " | ".join("%.1f" % (constant(runs)[k] - idle[k]) for k in KINDS) + " |")
+    return 0
+
+
+sys.exit(main())
