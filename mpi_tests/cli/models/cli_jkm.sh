@@ -37,6 +37,16 @@ done
 good 2 predict c.h5 --x 'c.csv[0:6]' --top 3 -o top.csv
 [ "$(awk -F, 'NF == 6 && $2 >= $4 && $4 >= $6' top.csv | wc -l)" = 6 ] || fail "--top: $(cat top.csv)"
 
+# More new constraints in a round than pass at a time: 300 examples, of which all are violated at first.
+awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { c = i % 3
+    print 3 * (c == 0) + rand() "," 3 * (c == 1) + rand() "," rand() > "many.csv"; print c > "many_l.csv" } }'
+for ranks in 1 3; do
+    good $ranks fit jkm --x many.csv --y many_l.csv --y-type labels --kx linear --C 1 --slacks each --rounds 2 -o "m$ranks.h5"
+    [ "$(value constraints)" -gt 256 ] || fail "constraints of 300 examples: $(cat out)"
+    good 1 predict "m$ranks.h5" --x c.csv --top 3 -o "m$ranks.csv"
+done
+cmp -s m1.csv m3.csv || fail "many new constraints: 1 and 3 ranks predict otherwise"
+
 # Strings through candidates, of which the right ones are found again.
 awk 'BEGIN { for (i = 0; i < 60; i++) print substr("aabab" "bccbc" "cacca", 5 * (i % 3) + 1, 5) }' >s.txt
 printf 'aabab\nbccbc\ncacca\nccccc\n' >cand.txt

@@ -4,10 +4,14 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "models/jkm/n_slack.h"
 
-#define GATHERED_NUMBERS                                                                           \
-    ((dkm_idx)1 << 22) /* products of new constraints that rank 0 gathers at a time */
+/* Products of new constraints that rank 0 gathers at a time. */
+#define GATHERED_NUMBERS ((dkm_idx)1 << 22)
+/* New constraints whose rows all ranks gather at a time; fewer where rows are wider. */
+#define PANEL_ROWS    256
+#define PANEL_NUMBERS ((dkm_idx)1 << 20)
 
 int dkm_n_slack_owner(const dkm_n_slack *s, dkm_idx c)
 {
@@ -20,7 +24,8 @@ typedef struct proposals {
     dkm_idx *example; /* counted over all ranks */
     dkm_idx *choice;
     double *b, *bias_sign;
-    double *V; /* count x r */
+    double *V;            /* count x r, of this rank's own; those of others pass by in panels */
+    int *counts, *starts; /* of all: how many are of each rank, and where they begin */
 } proposals;
 
 static void clear_proposals(proposals *p)
@@ -30,6 +35,8 @@ static void clear_proposals(proposals *p)
     DKM_FREE(p->b);
     DKM_FREE(p->bias_sign);
     DKM_FREE(p->V);
+    DKM_FREE(p->starts);
+    DKM_FREE(p->counts);
 }
 
 static dkm_local open_proposals(dkm_ctx *ctx, dkm_idx most, dkm_idx r, proposals *p)
@@ -76,31 +83,32 @@ static void propose_violated(const dkm_n_slack *s, double least, proposals *p)
         }
 }
 
-/* Counts of every rank to where their proposals begin; memory for all of them. */
-static dkm_local open_all(dkm_ctx *ctx, const int *counts, int *starts, dkm_idx r, proposals *all)
+/* Counts of every rank to where their proposals begin; memory for all of them but their rows. */
+static dkm_local open_all(dkm_ctx *ctx, proposals *all)
 {
     for (int k = 0; k < dkm_ctx_size(ctx); k++) {
-        starts[k] = (int)all->count;
-        all->count += counts[k];
+        all->starts[k] = (int)dkm_idx_min(all->count, INT32_MAX);
+        all->count += all->counts[k];
     }
-    if (all->count * r > INT32_MAX)
-        return dkm_fail(ctx, DKM_ERR_SIZE,
-                        "%lld constraints of %lld numbers are too many for one round",
-                        (long long)all->count, (long long)r);
-    return open_proposals(ctx, all->count, r, all);
+    if (all->count > INT32_MAX)
+        return dkm_fail(ctx, DKM_ERR_SIZE, "%lld constraints are too many for one round",
+                        (long long)all->count);
+    return open_proposals(ctx, all->count, 0, all);
 }
 
-/* What all ranks propose, on every rank. */
-static dkm_status gather_proposals(dkm_ctx *ctx, dkm_idx r, const proposals *mine, proposals *all)
+/* What all ranks propose, on every rank, without the rows. */
+static dkm_status gather_proposals(dkm_ctx *ctx, const proposals *mine, proposals *all)
 {
     dkm_status status = DKM_OK;
     MPI_Comm comm = dkm_ctx_comm(ctx);
-    int size = dkm_ctx_size(ctx), count = (int)mine->count, *counts = NULL, *starts = NULL;
+    int count = (int)mine->count, *counts, *starts;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, size, &counts));
-    DKM_AGREE(ctx, dkm_alloc(ctx, size, &starts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_size(ctx), &all->counts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_size(ctx), &all->starts));
+    counts = all->counts;
+    starts = all->starts;
     MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, comm);
-    DKM_AGREE(ctx, open_all(ctx, counts, starts, r, all));
+    DKM_AGREE(ctx, open_all(ctx, all));
     MPI_Allgatherv(mine->example, count, MPI_INT64_T, all->example, counts, starts, MPI_INT64_T,
                    comm);
     MPI_Allgatherv(mine->choice, count, MPI_INT64_T, all->choice, counts, starts, MPI_INT64_T,
@@ -108,14 +116,7 @@ static dkm_status gather_proposals(dkm_ctx *ctx, dkm_idx r, const proposals *min
     MPI_Allgatherv(mine->b, count, MPI_DOUBLE, all->b, counts, starts, MPI_DOUBLE, comm);
     MPI_Allgatherv(mine->bias_sign, count, MPI_DOUBLE, all->bias_sign, counts, starts, MPI_DOUBLE,
                    comm);
-    for (int k = 0; k < size; k++) {
-        counts[k] *= (int)r;
-        starts[k] *= (int)r;
-    }
-    MPI_Allgatherv(mine->V, (int)(count * r), MPI_DOUBLE, all->V, counts, starts, MPI_DOUBLE, comm);
 out:
-    DKM_FREE(starts);
-    DKM_FREE(counts);
     return status;
 }
 
@@ -141,9 +142,10 @@ out:
     return local;
 }
 
-static void append(dkm_n_slack *s, const proposals *g)
+static void append(dkm_n_slack *s, const proposals *mine, const proposals *g)
 {
     dkm_idx r = s->base.map->r;
+    const double *v = mine->V;
 
     for (dkm_idx k = 0; k < g->count; k++) {
         dkm_idx c = s->base.n + k;
@@ -155,7 +157,8 @@ static void append(dkm_n_slack *s, const proposals *g)
             continue;
         s->place[s->own] = c;
         s->mine[s->own] = g->example[k] - s->base.oracle->first;
-        memcpy(s->V + s->own * r, g->V + k * r, (size_t)r * sizeof *g->V);
+        memcpy(s->V + s->own * r, v, (size_t)r * sizeof *v);
+        v += r;
         s->own++;
     }
     s->base.n += g->count;
@@ -279,21 +282,85 @@ static void add_signs(dkm_n_slack *s, dkm_idx fresh, double *products)
                 s->weight * s->bias_sign[old + f] * s->bias_sign[s->place[k]];
 }
 
-static dkm_status multiply(dkm_n_slack *s, const proposals *g)
+/* Rows of the new constraints [first, first + count), on every rank. */
+typedef struct row_panel {
+    dkm_idx rows; /* at most */
+    double *V;    /* rows x r */
+    int *counts, *starts;
+} row_panel;
+
+static dkm_local panel_open(row_panel *p, dkm_ctx *ctx, dkm_idx fresh, dkm_idx r)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    p->rows = dkm_idx_max(dkm_idx_min(PANEL_ROWS, PANEL_NUMBERS / dkm_idx_max(r, 1)), 1);
+    p->rows = dkm_idx_min(fresh, p->rows);
+    DKM_STEP(dkm_alloc(ctx, p->rows * r, &p->V));
+    DKM_STEP(dkm_alloc(ctx, dkm_ctx_size(ctx), &p->counts));
+    DKM_STEP(dkm_alloc(ctx, dkm_ctx_size(ctx), &p->starts));
+out:
+    return local;
+}
+
+static void panel_close(row_panel *p)
+{
+    DKM_FREE(p->V);
+    DKM_FREE(p->counts);
+    DKM_FREE(p->starts);
+}
+
+static void panel_gather(row_panel *p, dkm_ctx *ctx, const proposals *mine, const proposals *all,
+                         dkm_idx first, dkm_idx count, dkm_idx r)
+{
+    int rank = dkm_ctx_rank(ctx);
+    dkm_idx own = dkm_idx_max(first - all->starts[rank], 0);
+
+    for (int k = 0; k < dkm_ctx_size(ctx); k++) {
+        dkm_idx from = dkm_idx_max(first, all->starts[k]),
+                to = dkm_idx_min(first + count, (dkm_idx)all->starts[k] + all->counts[k]);
+        p->counts[k] = (int)(dkm_idx_max(to - from, 0) * r);
+        p->starts[k] = to > from ? (int)((from - first) * r) : 0;
+    }
+    MPI_Allgatherv(p->counts[rank] > 0 ? mine->V + own * r : mine->V, p->counts[rank], MPI_DOUBLE,
+                   p->V, p->counts, p->starts, MPI_DOUBLE, dkm_ctx_comm(ctx));
+}
+
+/* Products of the new constraints with this rank's, whose rows come in panels. */
+static dkm_status multiply_panels(dkm_n_slack *s, const proposals *mine, const proposals *all,
+                                  double *products)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    dkm_idx r = s->base.map->r;
+    row_panel p = {0};
+
+    DKM_AGREE(ctx, panel_open(&p, ctx, all->count, r));
+    for (dkm_idx k = 0; k < all->count; k += p.rows) {
+        dkm_idx rows = dkm_idx_min(p.rows, all->count - k);
+        panel_gather(&p, ctx, mine, all, k, rows, r);
+        DKM_TRY(dkm_joint_map_gram(s->base.map, (dkm_joint_map_rows){rows, all->example + k, p.V},
+                                   (dkm_joint_map_rows){s->own, s->mine, s->V},
+                                   products + k * s->own));
+    }
+out:
+    panel_close(&p);
+    return status;
+}
+
+static dkm_status multiply(dkm_n_slack *s, const proposals *mine, const proposals *all)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->base.ctx;
     double *products = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, g->count * s->own, &products));
-    DKM_TRY(dkm_joint_map_gram(s->base.map, (dkm_joint_map_rows){g->count, g->example, g->V},
-                               (dkm_joint_map_rows){s->own, s->mine, s->V}, products));
+    DKM_AGREE(ctx, dkm_alloc(ctx, all->count * s->own, &products));
+    DKM_TRY(multiply_panels(s, mine, all, products));
     if (s->sides == 2)
-        add_signs(s, g->count, products);
+        add_signs(s, all->count, products);
     if (s->base.distributed)
-        DKM_TRY(dkm_qp_distributed_add(&s->spread, g->count, products));
+        DKM_TRY(dkm_qp_distributed_add(&s->spread, all->count, products));
     else
-        DKM_TRY(gather_products(s, g->count, products));
+        DKM_TRY(gather_products(s, all->count, products));
 out:
     DKM_FREE(products);
     return status;
@@ -310,14 +377,14 @@ dkm_status dkm_n_slack_add(dkm_constraint_set *set, double least)
     dkm_phase_begin(ctx, "constraints");
     DKM_AGREE(ctx, open_proposals(ctx, s->sides * set->oracle->n, r, &mine));
     propose_violated(s, least, &mine);
-    DKM_TRY(gather_proposals(ctx, r, &mine, &all));
+    DKM_TRY(gather_proposals(ctx, &mine, &all));
     if (!set->distributed && set->n + all.count > s->limit)
         DKM_TRY(distribute(s));
     DKM_AGREE(ctx, reserve_constraints(s, all.count, mine.count));
-    append(s, &all);
+    append(s, &mine, &all);
     if (set->distributed)
         DKM_TRY(dkm_n_slack_distributed_grow(s, all.count));
-    DKM_TRY(multiply(s, &all));
+    DKM_TRY(multiply(s, &mine, &all));
 out:
     dkm_phase_end(ctx);
     clear_proposals(&all);
