@@ -1,5 +1,6 @@
 /* Split conformal prediction; see dkmap/conformal.h. Residuals come from the method. Their quantile
- * takes n numbers on every rank: n words sent and held, n log n operations. */
+ * takes n numbers of a column on every rank: n words received and held per column, n log n operations;
+ * columns pass in groups of up to GROUP numbers. */
 #include <dkmap/conformal.h>
 
 #include <math.h>
@@ -7,9 +8,12 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "data/builder.h"
 #include "matrix/multivec.h"
 #include "models/registry/model_impl.h"
+
+#define GROUP ((dkm_idx)1 << 12)
 
 int dkm_model_has_residuals(const dkm_model *model)
 {
@@ -109,23 +113,38 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The ceil((n + 1) c)-th smallest residual of each column; infinite where there are too few. */
+/* The ceil((n + 1) c)-th smallest residual of each of @p count columns; infinite where there are too few.
+ * @param[in] all  n x count; @param column  n numbers of workspace */
+static void column_quantiles(dkm_idx n, dkm_idx count, const double *all, double coverage,
+                             double *column, double *radius)
+{
+    dkm_idx rank = (dkm_idx)ceil((double)(n + 1) * coverage - 1e-9);
+
+    for (dkm_idx j = 0; j < count; j++) {
+        for (dkm_idx i = 0; i < n; i++)
+            column[i] = all[i * count + j];
+        qsort(column, (size_t)n, sizeof *column, ascending);
+        radius[j] = rank > n ? INFINITY : column[rank < 1 ? 0 : rank - 1];
+    }
+}
+
 static dkm_status conformal_quantiles(const dkm_data *R, double coverage, double *radius)
 {
     dkm_status status = DKM_OK;
+    dkm_ctx *ctx = R->ctx;
     dkm_idx n = dkm_data_rows(R), d = dkm_data_cols(R);
-    dkm_idx rank = (dkm_idx)ceil((double)(n + 1) * coverage - 1e-9);
+    dkm_idx group = dkm_idx_min(d, dkm_idx_max(GROUP / dkm_idx_max(n, 1), 1));
     double *all = NULL, *column = NULL;
-    dkm_multivec rows = dkm_multivec_view(R->ctx, n, d, R->mine.values);
 
-    DKM_AGREE(R->ctx, dkm_alloc(R->ctx, n * d, &all));
-    DKM_AGREE(R->ctx, dkm_alloc(R->ctx, n, &column));
-    DKM_TRY(dkm_multivec_allgather(&rows, n, all));
-    for (dkm_idx j = 0; j < d; j++) {
-        for (dkm_idx i = 0; i < n; i++)
-            column[i] = all[i * d + j];
-        qsort(column, (size_t)n, sizeof *column, ascending);
-        radius[j] = rank > n ? INFINITY : column[rank < 1 ? 0 : rank - 1];
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * group, &all));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &column));
+    for (dkm_idx first = 0; first < d; first += group) {
+        dkm_idx count = dkm_idx_min(group, d - first);
+        dkm_multivec rows = dkm_multivec_view(ctx, n, d, R->mine.values);
+        rows.a += first;
+        rows.cols = count;
+        DKM_TRY(dkm_multivec_allgather(&rows, n, all));
+        column_quantiles(n, count, all, coverage, column, radius + first);
     }
 out:
     DKM_FREE(column);
