@@ -40,7 +40,8 @@ table() {
 x=(--x data/x.npy --kx 'rbf(sigma=3)') y=(--y data/y.npy --gamma 0.01)
 if [ "$cv" = 1 ]; then
     for ranks in ${counts//,/ }; do
-        on "$ranks" cv cv krr --x data/x.npy --kx 'rbf(sigma=2;3)' --y data/y.npy --gamma 0.01,0.1 --folds 5
+        # shellcheck disable=SC2016
+        on "$ranks" cv cv krr --x data/x.npy --y data/y.npy --kx 'rbf(sigma=$s)' --try s=2,3 --gamma 0.01,0.1 --folds 5
     done
     table --falls
     exit
