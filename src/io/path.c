@@ -104,3 +104,17 @@ out:
     DKM_FREE(path);
     return status;
 }
+
+dkm_status dkm_file_write(dkm_ctx *ctx, const char *path, const void *bytes, dkm_idx count)
+{
+    dkm_status status = DKM_OK;
+    dkm_atomic_file out = {0};
+
+    DKM_TRY(dkm_atomic_file_open(&out, ctx, path));
+    DKM_AGREE(ctx,
+              dkm_ctx_rank(ctx) == 0 ? dkm_atomic_file_write(&out, 0, bytes, count) : DKM_LOCAL_OK);
+    DKM_TRY(dkm_atomic_file_commit(&out));
+out:
+    dkm_atomic_file_close(&out);
+    return status;
+}

@@ -1,18 +1,22 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/validation.h"
 #include "cli/options/common_options.h"
+#include "cli/plot/cv_plot.h"
+#include "cli/plot/gnuplot.h"
 
 static dkm_status cv(run *r)
 {
     validation v = {.r = r};
     dkm_status status = DKM_OK;
 
+    DKM_TRY(gnuplot_check(r));
     DKM_TRY(validation_open(&v));
     DKM_TRY(v.halving ? dkm_cross_validate_halving(r->ctx, &v.problem, &v.result)
                       : dkm_cross_validate(r->ctx, &v.problem, &v.result));
     DKM_TRY(validation_write_folds(&v));
     DKM_TRY(validation_refit(&v));
     DKM_TRY(validation_write_table(&v));
+    DKM_TRY(cv_plot(&v));
     validation_report(&v);
 out:
     validation_close(&v);
@@ -81,6 +85,7 @@ static const option options[] = {
      .kind = OPT_TEXT,
      .metavar = "FILE",
      .help = "write the mean loss of each setting and its standard error, as .csv"},
+    ROW_PLOT("draw the loss against each setting, with standard errors; needs gnuplot"),
     {.name = "folds-out",
      .kind = OPT_TEXT,
      .metavar = "FILE",

@@ -10,6 +10,9 @@
 #include "cli/core/run.h"
 #include "cli/options/common_options.h"
 #include "cli/options/xy_reader.h"
+#include "cli/plot/gnuplot.h"
+#include "cli/plot/plot_confusion.h"
+#include "cli/plot/score_plot.h"
 
 enum { BASELINE_MEAN, BASELINE_COPY, BASELINE_NONE }; /* as the words of --baseline stand */
 
@@ -274,19 +277,6 @@ out:
     return status;
 }
 
-static void name_class(const dkm_confusion *c, const dkm_categories *names, dkm_idx k, char *out,
-                       size_t size)
-{
-    dkm_idx length;
-
-    if (names) {
-        const char *name = dkm_categories_name(names, c->label[k], &length);
-        snprintf(out, size, "%.*s", length < 40 ? (int)length : 40, name);
-    } else {
-        snprintf(out, size, "%lld", (long long)c->label[k]);
-    }
-}
-
 /* A line per true class: its name, then how often each class was predicted. */
 static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data *pred,
                                    const dkm_categories *names)
@@ -306,11 +296,11 @@ static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data
         if (i < 0)
             snprintf(name, sizeof name, "true \\ predicted");
         else
-            name_class(&c, names, i, name, sizeof name);
+            confusion_name(&c, names, i, name, sizeof name);
         used = (size_t)snprintf(line, size, "%s", name);
         for (dkm_idx j = 0; j < c.classes; j++) {
             if (i < 0)
-                name_class(&c, names, j, name, sizeof name);
+                confusion_name(&c, names, j, name, sizeof name);
             else
                 snprintf(name, sizeof name, "%lld", (long long)c.count[i * c.classes + j]);
             used += (size_t)snprintf(line + used, size - used, "\t%s", name);
@@ -381,6 +371,20 @@ out:
     return status;
 }
 
+/* What --plot draws is chosen by the first loss, else by the types. */
+static dkm_status plot(run *r, const dkm_data *truth, const dkm_data *pred,
+                       const dkm_categories *names)
+{
+    dkm_loss_input takes = dkm_loss_takes(nth_loss(r, truth, pred, 0));
+    score_picture picture = {.truth = truth, .pred = pred, .names = names, .takes = takes};
+
+    if (args_flag(r->args, "confusion"))
+        picture.takes = DKM_LOSS_OF_LABELS;
+    if (args_flag(r->args, "std"))
+        picture.takes = DKM_LOSS_OF_NORMALS;
+    return score_plot(r, &picture);
+}
+
 static dkm_status score(run *r)
 {
     dkm_status status = DKM_OK;
@@ -389,6 +393,7 @@ static dkm_status score(run *r)
     dkm_kernel *ky = NULL;
     results all = {0};
 
+    DKM_TRY(gnuplot_check(r));
     if (args_text(r->args, "ky"))
         DKM_TRY(dkm_kernel_parse(r->ctx, args_text(r->args, "ky"), &ky));
     DKM_TRY(read_both(r, &truth, &pred));
@@ -399,6 +404,7 @@ static dkm_status score(run *r)
     DKM_TRY(name_classes(r, &truth, &pred, &names));
     DKM_TRY(score_all(r, &all, "", truth, pred, ky));
     DKM_TRY(score_baselines(r, &all, truth, pred, ky));
+    DKM_TRY(plot(r, truth, pred, names));
     tell_all(r, &all);
     if (!args_flag(r->args, "std"))
         DKM_TRY(report_columns(r, truth, pred));
@@ -440,6 +446,9 @@ static const option options[] = {
     {.name = "confusion",
      .kind = OPT_FLAG,
      .help = "print how often each class was taken for each other: a line per true class"},
+    ROW_PLOT(
+        "draw the confusion matrix of classes, predicted against true numbers, or how reliable "
+        "probabilities are; needs gnuplot"),
     {.name = "ky",
      .kind = OPT_TEXT,
      .metavar = "KERNEL",

@@ -40,6 +40,8 @@ static dkm_status pass_stretch(stream *s, dkm_idx first, dkm_idx count)
                               dkm_agree(s->r->ctx, check_complete(s->r, X))));
     DKM_TRY(run_error_context(s->r, args_text(s->r->args, s->through->from),
                               s->through->apply(s->model, X, &Y)));
+    if (s->through->watch)
+        s->through->watch(s->through->watcher, first, Y);
     DKM_TRY(dkm_sink_write(s->sink, Y));
 out:
     dkm_data_destroy(&Y);
@@ -99,9 +101,14 @@ dkm_status stream_through_model(run *r, const streaming *through)
     DKM_TRY(batch_stream_check_method(r, s.model, through->only));
     if (through->prepare)
         DKM_TRY(through->prepare(r, s.model));
+    if (through->begin)
+        DKM_TRY(
+            through->begin(through->watcher, dkm_source_rows(s.source), through->cols(s.model)));
     DKM_TRY(dkm_sink_open(r->ctx, path, through->type(s.model), dkm_source_rows(s.source),
                           through->cols(s.model), &s.sink));
     DKM_TRY(pass_all(&s));
+    if (through->end)
+        DKM_TRY(through->end(through->watcher));
     report_text(r, "method", dkm_model_method(s.model));
     report_int(r, "rows", dkm_source_rows(s.source));
     report_text(r, "type", dkm_type_name(through->type(s.model)));

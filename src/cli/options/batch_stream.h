@@ -13,6 +13,12 @@ typedef struct streaming {
     dkm_status (*apply)(dkm_model *model, const dkm_data *X, dkm_data **Y);
     dkm_type (*type)(const dkm_model *model);
     dkm_idx (*cols)(const dkm_model *model);
+    /** Called with the loaded model and the number of rows, with every batch that comes out and the
+     *  number of its first row, and at the end; all may be NULL. Collective. */
+    dkm_status (*begin)(void *watcher, dkm_idx rows, dkm_idx cols);
+    void (*watch)(void *watcher, dkm_idx first, const dkm_data *Y);
+    dkm_status (*end)(void *watcher);
+    void *watcher;
 } streaming;
 
 /** Read the file, take it through the model of the first positional argument and write what comes
