@@ -71,11 +71,12 @@ DKM_NODISCARD dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int
 DKM_NODISCARD dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dkm_csr *lists,
                                            dkm_data **data);
 
-/** Strings, or sets given as words with blanks between them, which are copied.
+/** Strings, sets given as words with blanks between them, or graphs given as the labels of their
+ *  vertices and their edges (`C C O | 0-1 1-2:double`), which are copied.
  *
  *  Collective.
  *
- *  @param[in]  type     DKM_STRINGS or DKM_SETS
+ *  @param[in]  type     DKM_STRINGS, DKM_SETS or DKM_GRAPHS
  *  @param[in]  n        strings of this rank
  *  @param[in]  lengths  in bytes; NULL: each string ends with a zero byte
  *  @param[out] data     new, owned by the caller; NULL on failure
@@ -119,7 +120,7 @@ const double *dkm_rows_values(const dkm_rows *rows, dkm_idx i);
 /** Row @p i of sparse rows, label sets or a graph, as dkm_data_entries(). Local. */
 dkm_idx dkm_rows_entries(const dkm_rows *rows, dkm_idx i, const dkm_idx **cols,
                          const double **values);
-/** String or set @p i: @p length bytes, with no zero byte after them. Local. */
+/** String, set or graph @p i: @p length bytes, with no zero byte after them. Local. */
 const char *dkm_rows_string(const dkm_rows *rows, dkm_idx i, dkm_idx *length);
 
 /** Free. Local; takes NULL and nulls. */

@@ -21,7 +21,8 @@ DKM_API_BEGIN
     X(DKM_SETS, "sets")             /* a set of words, stored sorted and separated by blanks */    \
     X(DKM_GRAM, "gram")             /* a row of kernel values to the m training objects */         \
     X(DKM_DISTANCE, "distance")     /* a row of distances to the m training objects */             \
-    X(DKM_GRAPH, "graph")           /* a vertex: its neighbors and the weights of the edges */
+    X(DKM_GRAPH, "graph")           /* a vertex: its neighbors and the weights of the edges */     \
+    X(DKM_GRAPHS, "graphs")         /* a small labelled graph, as text: C C O | 0-1 1-2 */
 
 #define DKM_TYPE_ENUM(code, name) code,
 typedef enum dkm_type { DKM_TYPE_LIST(DKM_TYPE_ENUM) DKM_TYPE_COUNT } dkm_type;
@@ -78,7 +79,7 @@ dkm_idx dkm_data_local_rows(const dkm_data *data);
 /** This rank's rows of dense data, Gram rows, distances or labels: row-major, ld = d. Local. */
 double *dkm_data_values(dkm_data *data);
 const double *dkm_data_values_const(const dkm_data *data);
-/** The @p il-th of this rank's strings or sets: @p length bytes, with no zero after them. Local. */
+/** The @p il-th of this rank's strings, sets or graphs: @p length bytes, with no zero after them. Local. */
 char *dkm_data_string(dkm_data *data, dkm_idx il, dkm_idx *length);
 const char *dkm_data_string_const(const dkm_data *data, dkm_idx il, dkm_idx *length);
 

@@ -54,6 +54,29 @@ def test_strings_to_strings():
     assert model.score(own_list(WORDS), own_list(UPPER)) == 1.0
 
 
+def test_graphs_are_matrices_with_labels():
+    path = scipy.sparse.csr_matrix([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    ring = scipy.sparse.coo_matrix([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    graphs = [(path, ["C", "C", "O"]), (path, ["O", "C", "C"]), (ring, ["C", "C", "O"]), (path, "NNN")]
+    texts = ["C C O | 0-1 1-2", "O C C | 0-1 1-2", "C C O | 0-1 1-2 0-2", "N N N | 0-1 1-2"]
+    K = dkmap.gram(graphs, kernel="weisfeiler-lehman(h=2)", comm=comm, replicated=True)
+    close(K[:2, :2], np.full((2, 2), 11.0), 0)
+    close(K[3], [0, 0, 0, 9 + 5 + 5], 0)
+    close(dkmap.gram(texts, kernel="weisfeiler-lehman(h=2)", x_type="graphs", comm=comm, replicated=True), K, 0)
+    plain = dkmap.gram([path, ring], kernel="weisfeiler-lehman(h=1)", comm=comm, replicated=True)
+    close(plain, [[9 + 5, 9 + 3], [9 + 3, 9 + 9]], 0)
+    labels = np.array([0, 0, 1, 1] * 3)
+    model = KernelRidgeClassifier(kernel="normalize(weisfeiler-lehman)", alpha=1e-3, comm=comm)
+    model.fit(own_list(graphs * 3), labels[mine(12)])
+    assert (joined(model.predict(own_list(graphs * 3))) == labels).all()
+    for wrong in [(path, "CC"), (path, ["C", "C", "a b"]), scipy.sparse.csr_matrix((2, 3))]:
+        try:
+            dkmap.gram([wrong], kernel="weisfeiler-lehman", comm=comm, replicated=True)
+            raise AssertionError("not refused")
+        except ValueError:
+            pass
+
+
 def test_bytes_are_strings():
     words = [word.encode() for word in WORDS]
     close(dkmap.gram(words, kernel="spectrum(p=2)", comm=comm, replicated=True),

@@ -70,6 +70,32 @@ double reference_spectrum(const reference_text *s, const reference_text *t, dkm_
     return pairs;
 }
 
+/* Common stretches of d letters at places of t that are @p apart after those of s. */
+static double common_places(const reference_text *s, const reference_text *t, dkm_idx apart,
+                            dkm_idx d)
+{
+    double common = 0;
+
+    for (dkm_idx l = 0; l + d <= s->length; l++)
+        if (l + apart >= 0 && l + apart + d <= t->length)
+            common += memcmp(s->bytes + l, t->bytes + l + apart, (size_t)d) == 0;
+    return common;
+}
+
+double reference_weighted_degree(const reference_text *s, const reference_text *t, dkm_idx D,
+                                 dkm_idx S)
+{
+    double k = 0;
+
+    for (dkm_idx d = 1; d <= D; d++)
+        for (dkm_idx apart = -S; apart <= S; apart++) {
+            double beta = 2.0 * (double)(D - d + 1) / (double)(D * (D + 1));
+            double delta = apart == 0 ? 1.0 : 0.5 / (fabs((double)apart) + 1);
+            k += beta * delta * common_places(s, t, apart, d);
+        }
+    return k;
+}
+
 static dkm_idx mismatches(const char *a, const char *b, dkm_idx p)
 {
     dkm_idx count = 0;

@@ -19,6 +19,10 @@ typedef struct reference_text {
 double reference_ssk(const reference_text *s, const reference_text *t, dkm_idx r, double lambda);
 /** Pairs of equal stretches of p letters. */
 double reference_spectrum(const reference_text *s, const reference_text *t, dkm_idx p);
+/** Weighted degree kernel of degree D with shifts up to S: stretches of 1, ..., D letters that both
+ *  have at most S places apart. */
+double reference_weighted_degree(const reference_text *s, const reference_text *t, dkm_idx D,
+                                 dkm_idx S);
 /** Words of p of the letters in @p alphabet that are within k mismatches of a stretch of s and one
  *  of t, counted for each pair of stretches. */
 double reference_mismatch(const reference_text *s, const reference_text *t, dkm_idx p, dkm_idx k,

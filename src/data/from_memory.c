@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "data/fetch.h"
+#include "data/graph_text.h"
 #include "data/word_set.h"
 
 #define LARGEST_LABEL 9007199254740992.0 /* 2^53: beyond it not every integer is a double */
@@ -387,7 +388,8 @@ static dkm_local check_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n, const cha
                                const dkm_idx *lengths)
 {
     if (dkm_type_storage_form(type) != DKM_STORED_BYTES)
-        return dkm_fail(ctx, DKM_ERR_ARG, "texts are strings or sets, not %s", dkm_type_name(type));
+        return dkm_fail(ctx, DKM_ERR_ARG, "texts are strings, sets or graphs, not %s",
+                        dkm_type_name(type));
     if (n < 0 || (n > 0 && !strings))
         return dkm_fail(ctx, DKM_ERR_ARG, "%lld strings", (long long)n);
     for (dkm_idx i = 0; i < n; i++)
@@ -396,11 +398,23 @@ static dkm_local check_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n, const cha
     return DKM_LOCAL_OK;
 }
 
+static dkm_local take_graph(dkm_builder *g, const char *text, dkm_idx length, dkm_idx i,
+                            dkm_graph *graph)
+{
+    dkm_local local = dkm_graph_add(g, text, length, graph);
+
+    if (local.code == DKM_OK && graph->wrong[0])
+        local = dkm_fail(g->objs->ctx, DKM_ERR_ARG, "graph %lld of this rank: %s", (long long)i,
+                         graph->wrong);
+    return local;
+}
+
 static dkm_local take_strings(intake *in, dkm_type type, dkm_idx n, const char *const *strings,
                               const dkm_idx *lengths)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_words words = {0};
+    dkm_graph graph = {0};
     dkm_builder g;
 
     DKM_STEP(check_strings(in->ctx, type, n, strings, lengths));
@@ -409,12 +423,15 @@ static dkm_local take_strings(intake *in, dkm_type type, dkm_idx n, const char *
         dkm_idx length = lengths ? lengths[i] : (dkm_idx)strlen(strings[i]);
         if (type == DKM_SETS)
             DKM_STEP(dkm_word_set_add(&g, strings[i], length, &words));
+        else if (type == DKM_GRAPHS)
+            DKM_STEP(take_graph(&g, strings[i], length, i, &graph));
         else
             DKM_STEP(dkm_builder_bytes(&g, strings[i], length));
         dkm_builder_next(&g);
     }
     DKM_STEP(dkm_builder_end(&g));
 out:
+    dkm_graph_clear(&graph);
     DKM_FREE(words.list);
     return local;
 }

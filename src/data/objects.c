@@ -32,6 +32,7 @@ dkm_storage_form dkm_type_storage_form(dkm_type type)
         return DKM_STORED_LISTS;
     case DKM_STRINGS:
     case DKM_SETS:
+    case DKM_GRAPHS:
         return DKM_STORED_BYTES;
     case DKM_DENSE:
     case DKM_LABELS:

@@ -3,7 +3,7 @@
  *  Three ways of keeping objects serve all types:
  *    values  n x d numbers, row-major (dense, gram, distance; labels with d = 1)
  *    lists   start[n + 1], col[], val[] (sparse, graph; label sets with val = NULL)
- *    bytes   start[n + 1], bytes[] (strings, sets)
+ *    bytes   start[n + 1], bytes[] (strings, sets, graphs)
  *  Beside them each object may carry a few numbers more, extra[n x extras], that a kernel has
  *  worked out for it (squared norm, k(x, x)): they travel with it.
  */

@@ -5,13 +5,17 @@
 
 #include "core/alloc.h"
 
-static int by_bytes(const void *a, const void *b)
+int dkm_word_order(const dkm_word *u, const dkm_word *v)
 {
-    const dkm_word *u = a, *v = b;
     dkm_idx common = u->length < v->length ? u->length : v->length;
-    int order = memcmp(u->at, v->at, (size_t)common);
+    int order = common > 0 ? memcmp(u->at, v->at, (size_t)common) : 0;
 
     return order ? order : (u->length > v->length) - (u->length < v->length);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return dkm_word_order(a, b);
 }
 
 static int is_blank(char c)
@@ -19,7 +23,7 @@ static int is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static dkm_local split_words(dkm_ctx *ctx, const char *text, dkm_idx length, dkm_words *w)
+dkm_local dkm_words_split(dkm_ctx *ctx, const char *text, dkm_idx length, dkm_words *w)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx at = 0, from;
@@ -45,7 +49,7 @@ dkm_local dkm_word_set_add(dkm_builder *g, const char *text, dkm_idx length, dkm
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(split_words(g->objs->ctx, text, length, w));
+    DKM_STEP(dkm_words_split(g->objs->ctx, text, length, w));
     if (w->count > 1)
         qsort(w->list, (size_t)w->count, sizeof *w->list, by_bytes);
     for (dkm_idx k = 0; k < w->count; k++) {

@@ -48,6 +48,20 @@ static void sets_are_sorted_and_their_words_once(dkm_ctx *ctx)
     reading_end(&r);
 }
 
+static void graphs_have_one_form(dkm_ctx *ctx)
+{
+    static const char *const wanted[] = {"C C O | 0-1 1-2", "N", "", "a b | 0-1:x"};
+    reading r =
+        reading_inputs(ctx, &dkm_format_graphs, "C C  O | 2-1 0-1 1-0\nN |\n\na b | 1-0:x\n");
+
+    CHECK(reading_strings(&r, 4, wanted) && r.file.type == DKM_GRAPHS);
+    reading_end(&r);
+    reading_refused(ctx, &dkm_format_graphs, "C C\nC C | 0-1 1-2\n",
+                    ":2: '1-2' is no edge i-j or i-j:label between two of the 2 vertices");
+    reading_refused(ctx, &dkm_format_graphs, "C C | 0-1:a 1-0:b\n",
+                    ":1: the edge 0-1 has two labels");
+}
+
 static void fasta_records_are_joined(dkm_ctx *ctx)
 {
     static const char *const wanted[] = {"ACGT", "", "MKV", "LAST"};
@@ -230,6 +244,7 @@ static const check_case cases[] = {
     CASE(lines_become_strings),
     CASE(every_other_line_backwards_and_forwards),
     CASE(sets_are_sorted_and_their_words_once),
+    CASE(graphs_have_one_form),
     CASE(fasta_records_are_joined),
     CASE(matrix_market_files_are_graphs),
     CASE(bad_graphs_are_told),

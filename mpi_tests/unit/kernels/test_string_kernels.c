@@ -161,6 +161,21 @@ static double mismatch_30(const reference_text *s, const reference_text *t)
     return reference_mismatch(s, t, 3, 0, "abc");
 }
 
+static double degree_5(const reference_text *s, const reference_text *t)
+{
+    return reference_weighted_degree(s, t, 5, 0);
+}
+
+static double degree_2_shift_4(const reference_text *s, const reference_text *t)
+{
+    return reference_weighted_degree(s, t, 2, 4);
+}
+
+static double degree_3_shift_all(const reference_text *s, const reference_text *t)
+{
+    return reference_weighted_degree(s, t, 3, 1000);
+}
+
 typedef struct string_case {
     const char *text;
     text_kernel value;
@@ -205,6 +220,17 @@ static void stretches_agree_with_enumeration(dkm_ctx *ctx)
         {"spectrum", spectrum_3},
         {"spectrum(p=9)", spectrum_9},
         {"normalize(spectrum(p=3))", unit_spectrum},
+    };
+
+    check_all(ctx, sizeof all / sizeof *all, all, M);
+}
+
+static void places_agree_with_enumeration(dkm_ctx *ctx)
+{
+    static const string_case all[] = {
+        {"weighted-degree", degree_5},
+        {"weighted-degree(degree=2, shift=4)", degree_2_shift_4},
+        {"weighted-degree(degree=3, shift=1000)", degree_3_shift_all},
     };
 
     check_all(ctx, sizeof all / sizeof *all, all, M);
@@ -413,10 +439,15 @@ static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(subsequences_agree_with_enumeration),       CASE(stretches_agree_with_enumeration),
-    CASE(mismatches_agree_with_enumeration),         CASE(long_words_are_told_apart),
-    CASE(strings_of_ten_thousand_letters_are_exact), CASE(tiny_values_survive),
-    CASE(normalized_values_survive_any_weight),      CASE(what_strings_cannot_do_is_refused),
+    CASE(subsequences_agree_with_enumeration),
+    CASE(stretches_agree_with_enumeration),
+    CASE(places_agree_with_enumeration),
+    CASE(mismatches_agree_with_enumeration),
+    CASE(long_words_are_told_apart),
+    CASE(strings_of_ten_thousand_letters_are_exact),
+    CASE(tiny_values_survive),
+    CASE(normalized_values_survive_any_weight),
+    CASE(what_strings_cannot_do_is_refused),
     CASE(any_failed_allocation_is_survived),
 };
 

@@ -175,6 +175,7 @@ static const char *ending_of(dkm_type type)
 {
     return type == DKM_STRINGS      ? ".txt"
            : type == DKM_SETS       ? ".sets"
+           : type == DKM_GRAPHS     ? ".graphs"
            : type == DKM_SPARSE     ? ".svm"
            : type == DKM_LABEL_SETS ? ".csv"
                                     : ".npy";

@@ -62,6 +62,7 @@ char *dkm_format_endings(char *list, size_t size);
     X(lines)                                                                                       \
     X(fasta)                                                                                       \
     X(sets)                                                                                        \
+    X(graphs)                                                                                      \
     X(mtx)                                                                                         \
     X(arff)
 

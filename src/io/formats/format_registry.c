@@ -22,6 +22,8 @@ static const dkm_format *text_of(dkm_type type)
         return &dkm_format_lines;
     case DKM_SETS:
         return &dkm_format_sets;
+    case DKM_GRAPHS:
+        return &dkm_format_graphs;
     case DKM_LABEL_SETS:
         return &dkm_format_label_sets;
     default:

@@ -8,7 +8,7 @@
 
 #define LIST_LENGTH 128
 
-#define TEXTS (DKM_TYPE_BIT(DKM_STRINGS) | DKM_TYPE_BIT(DKM_SETS))
+#define TEXTS (DKM_TYPE_BIT(DKM_STRINGS) | DKM_TYPE_BIT(DKM_SETS) | DKM_TYPE_BIT(DKM_GRAPHS))
 #define TABLE (DKM_TYPE_NUMBERS | DKM_TYPE_BIT(DKM_LABEL_SETS))
 
 static const dkm_writer writers[] = {
@@ -19,6 +19,7 @@ static const dkm_writer writers[] = {
     {".tsv", TABLE | DKM_TYPE_BIT(DKM_STRINGS), dkm_sink_begin_table, dkm_sink_write_text, '\t'},
     {".txt", TABLE | TEXTS, NULL, dkm_sink_write_text, ' '},
     {".sets", DKM_TYPE_BIT(DKM_SETS), NULL, dkm_sink_write_text, ' '},
+    {".graphs", DKM_TYPE_BIT(DKM_GRAPHS), NULL, dkm_sink_write_text, ' '},
     {".svm", DKM_TYPE_BIT(DKM_SPARSE), NULL, dkm_sink_write_svmlight, 0},
 };
 

@@ -36,6 +36,7 @@ typedef struct dkm_param {
     dkm_param_range range;    /**< of every number */
     double default_value;     /**< when the expression does not say */
     int is_list;              /**< takes any number of numbers, separated by ';' */
+    int is_shape;             /**< takes a shape, 28x28; its numbers are the sides */
     const char *const *words; /**< words that it takes instead of numbers, ended by NULL; or NULL */
 } dkm_param;
 

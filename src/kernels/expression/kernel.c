@@ -97,15 +97,16 @@ static void write_text(writer *w, const char *text)
     w->length += length;
 }
 
-static void write_value(writer *w, const dkm_param_value *value)
+static void write_value(writer *w, const dkm_param *p, const dkm_param_value *value)
 {
     char number[DKM_NUMBER_SIZE];
+    const char between[] = {dkm_param_separator(p), '\0'};
 
     if (value->word)
         write_text(w, value->word);
     for (dkm_idx k = 0; k < value->count; k++) {
         dkm_expression_print(value->numbers[k], number);
-        write_text(w, k > 0 ? ";" : "");
+        write_text(w, k > 0 ? between : "");
         write_text(w, number);
     }
 }
@@ -129,7 +130,7 @@ static void write_node(writer *w, const dkm_node *node)
         write_text(w, before);
         write_text(w, node->kind->params[k].name);
         write_text(w, "=");
-        write_value(w, &node->param[k]);
+        write_value(w, &node->kind->params[k], &node->param[k]);
     }
     if (before[0] == ',')
         write_text(w, ")");

@@ -23,10 +23,13 @@
     X(ssk_gaps)                                                                                    \
     X(smith_waterman)                                                                              \
     X(align)                                                                                       \
+    X(weighted_degree)                                                                             \
     X(gram)                                                                                        \
     X(distance)                                                                                    \
     X(extend)                                                                                      \
     X(diffusion)                                                                                   \
+    X(weisfeiler_lehman)                                                                           \
+    X(local_patch)                                                                                 \
     X(on)                                                                                          \
     X(sum)                                                                                         \
     X(product)                                                                                     \

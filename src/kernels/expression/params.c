@@ -90,20 +90,28 @@ static dkm_local read_number(const dkm_expression *e, dkm_span value, const dkm_
     return local;
 }
 
-/* Numbers separated by ';'. */
+/* What is between two numbers of a parameter that takes several; 0 for one that does not. */
+char dkm_param_separator(const dkm_param *p)
+{
+    return p->is_shape ? 'x' : p->is_list ? ';' : '\0';
+}
+
+/* Numbers with separators between them. */
 static dkm_local read_numbers(const dkm_expression *e, dkm_span value, const dkm_param *p,
                               dkm_param_value *out)
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *text = e->text;
     dkm_idx end = value.at + value.length, count = 1;
+    char separator = dkm_param_separator(p);
 
     for (dkm_idx k = value.at; k < end; k++)
-        count += p->is_list && text[k] == ';';
+        count += separator && text[k] == separator;
     DKM_STEP(dkm_calloc(e->ctx, count, &out->numbers));
     for (out->count = 0; out->count < count; out->count++) {
-        const char *semicolon = memchr(text + value.at, ';', (size_t)(end - value.at));
-        dkm_idx stop = p->is_list && semicolon ? semicolon - text : end;
+        const char *next =
+            separator ? memchr(text + value.at, separator, (size_t)(end - value.at)) : NULL;
+        dkm_idx stop = next ? next - text : end;
         DKM_STEP(
             read_number(e, (dkm_span){value.at, stop - value.at}, p, &out->numbers[out->count]));
         value.at = stop + 1;

@@ -17,6 +17,10 @@ int dkm_kernel_class_params(const dkm_kernel_class *kind);
  */
 DKM_NODISCARD dkm_local dkm_params_read(const dkm_expression *e, dkm_idx term, dkm_node *node);
 
+/** What is between two numbers of a parameter that takes several: ';', or 'x' in a shape; 0 for a
+ *  parameter that takes one. Local. */
+char dkm_param_separator(const dkm_param *p);
+
 /** Replace the word of parameter @p k by the number that it stands for. Local.
  *  @return ok; DKM_ERR_NUMERIC when the number is out of range; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_params_resolve(dkm_ctx *ctx, dkm_node *node, int k, double number);

@@ -29,6 +29,8 @@ const char *dkm_kernel_default_text(dkm_type type)
         return "distance";
     case DKM_GRAPH:
         return "diffusion(tau=1)";
+    case DKM_GRAPHS:
+        return "normalize(weisfeiler-lehman(h=3))";
     default:
         return "rbf(sigma=median)";
     }

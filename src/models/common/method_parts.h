@@ -25,8 +25,10 @@
     "kernel of the inputs, such as linear, poly(degree=3, c=1), rbf(sigma=2), matern(nu=1.5, "     \
     "sigma=1), rq(alpha=1, sigma=1), laplace(sigma=1), expdot(sigma=1), cosine, tanimoto; of "     \
     "strings ssk(r=3, lambda=0.01), spectrum(p=3), mismatch(p=5, k=1), strings(p=3), "             \
-    "smith-waterman(open=10, extend=1); class, labels, set, diffusion(tau=1), gram, distance; "    \
-    "and of kernels sum, product, scale, power, exp, normalize, rownorm, rbf, on"
+    "smith-waterman(open=10, extend=1), weighted-degree(degree=5, shift=0); of images "            \
+    "local-patch(shape=28x28, width=9, degree=2, power=1); of graphs weisfeiler-lehman(h=3); "     \
+    "class, labels, set, diffusion(tau=1), gram, distance; and of kernels sum, product, scale, "   \
+    "power, exp, normalize, rownorm, rbf, on"
 #define DKM_ROW_REGULARIZER(text)                                                                  \
     {                                                                                              \
         .name = "regularizer", .kind = DKM_SETTING_CHOICE, .metavar = "WORD",                      \

@@ -1,7 +1,8 @@
 """Objects of Python as data of the library, and back.
 
 Rows of numbers are NumPy arrays or scipy.sparse matrices, strings are lists of str or bytes, sets are
-lists of sets of words, label sets are lists of sets of integers. An array of float64 in C order is used
+lists of sets of words, label sets are lists of sets of integers, graphs are lists of adjacency matrices of
+scipy.sparse or of pairs of one and the labels of its vertices. An array of float64 in C order is used
 in place. float32 and other layouts are read where they are and copied once, into the library.
 """
 import ctypes as ct
@@ -50,7 +51,13 @@ def as_objects(objects):
 def _special(objects):
     if isinstance(objects, np.ndarray) and (objects.dtype != object or objects.ndim != 1):
         return False
-    return isinstance(_first(objects), (str, bytes, set, frozenset))
+    return isinstance(_first(objects), (str, bytes, set, frozenset)) or _is_graph(_first(objects))
+
+
+def _is_graph(one):
+    """Whether it is an adjacency matrix, or one with the labels of its vertices."""
+    return scipy.sparse.issparse(one) or (isinstance(one, tuple) and len(one) == 2
+                                          and scipy.sparse.issparse(one[0]))
 
 
 def _to_array(objects):
@@ -127,6 +134,8 @@ def type_of(objects):
     if isinstance(sample, (set, frozenset)):
         members = (member for one in objects for member in one)
         return "sets" if isinstance(next(members, None), str) else "label-sets"
+    if _is_graph(sample):
+        return "graphs"
     return "strings"
 
 
@@ -137,6 +146,24 @@ def _words(one):
         if not isinstance(word, str) or not word or any(letter.isspace() for letter in word):
             raise ValueError(f"members of sets are words without blanks, not {word!r}")
     return " ".join(words).encode()
+
+
+def _graph(one):
+    """A graph as the library takes it: the labels of its vertices, and its edges."""
+    if not _is_graph(one):
+        return _bytes(one)
+    matrix, labels = one if isinstance(one, tuple) else (one, None)
+    matrix = scipy.sparse.coo_matrix(matrix)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"an adjacency matrix is square, not {matrix.shape[0]} x {matrix.shape[1]}")
+    words = ["."] * matrix.shape[0] if labels is None else [str(label) for label in labels]
+    if len(words) != matrix.shape[0]:
+        raise ValueError(f"a graph of {matrix.shape[0]} vertices has {len(words)} labels")
+    for word in words:
+        if not word or word == "|" or any(letter.isspace() for letter in word):
+            raise ValueError(f"labels of vertices are words without blanks other than '|', not {word!r}")
+    edges = [f"{i}-{j}" for i, j, weight in zip(matrix.row, matrix.col, matrix.data) if weight]
+    return " ".join(words + ["|"] + edges).encode()
 
 
 def _bytes(one):
@@ -236,7 +263,8 @@ def _label_sets(part):
 
 
 def _prepare_strings(kind, part):
-    texts = [(_words if kind == "sets" else _bytes)(one) for one in part or []]
+    text_of = {"sets": _words, "graphs": _graph}.get(kind, _bytes)
+    texts = [text_of(one) for one in part or []]
     pointers = (ct.c_char_p * max(len(texts), 1))(*texts)
     lengths = np.array([len(one) for one in texts], np.int64)
     arguments = [len(texts), ct.cast(pointers, ct.c_void_p), lengths.ctypes.data_as(ct.c_void_p)]

@@ -35,7 +35,7 @@ SHARED_HELP = {
     "random_state": "seed of every random choice; also `seed`",
     "threads": "threads per rank; None leaves the number of threads as it is",
     "x_type": "what X is, where that is not clear: dense, sparse, gram, distance, graph, labels, "
-              "label-sets, strings, sets",
+              "label-sets, strings, sets, graphs",
     "y_type": "the same of y",
     "comm": "communicator of mpi4py; None: that of set_config(), at first MPI.COMM_SELF",
     "replicated": "whether every rank passes the same X and y, all of them, and gets all results; else each "

@@ -16,7 +16,8 @@ pointer = ct.c_void_p
 to_pointer = ct.POINTER(ct.c_void_p)
 text = ct.c_char_p
 
-TYPES = ("dense", "sparse", "labels", "label-sets", "strings", "sets", "gram", "distance", "graph")
+TYPES = ("dense", "sparse", "labels", "label-sets", "strings", "sets", "gram", "distance", "graph",
+         "graphs")
 PREIMAGES = ("auto", "candidates", "linear", "exact", "fixed-point", "gradient", "mds", "learned",
              "strings", "coordinates")
 PREDICTIONS = ("outputs", "scores", "probabilities")

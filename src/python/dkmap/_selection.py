@@ -222,7 +222,7 @@ def _extent(shape, objects):
         columns = objects.shape[1] if is_rows(objects) and objects.ndim > 1 else 1
         rows = count(objects)
         size = 8.0 * columns if kind == "dense" else max(1, sum(len(one) for one in objects) / max(rows, 1)) \
-            if kind in ("strings", "sets") else 16.0 * (objects.nnz / max(rows, 1))
+            if kind in ("strings", "sets", "graphs") else 16.0 * (objects.nnz / max(rows, 1))
         return rows, kind, columns, size
     rows, columns = (*shape, 1)[:2]
     return rows, "dense", columns, 8.0 * columns
