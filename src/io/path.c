@@ -17,15 +17,16 @@ int dkm_path_ends(const char *path, const char *ending)
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-/* The colon between an HDF5 file and its dataset, or NULL. */
+/* The colon between an HDF5 or npz file and its dataset, or NULL. */
 static char *find_colon(char *where)
 {
     for (char *colon = strchr(where, ':'); colon; colon = strchr(colon + 1, ':')) {
-        int hdf5;
+        int named;
         *colon = '\0';
-        hdf5 = dkm_path_ends(where, ".h5") || dkm_path_ends(where, ".hdf5");
+        named = dkm_path_ends(where, ".h5") || dkm_path_ends(where, ".hdf5") ||
+                dkm_path_ends(where, ".npz");
         *colon = ':';
-        if (hdf5)
+        if (named)
             return colon;
     }
     return NULL;

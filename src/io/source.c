@@ -39,7 +39,7 @@ static dkm_local find_type(dkm_ctx *ctx, const char *name, dkm_type *type)
     if (name && *type == DKM_TYPE_COUNT)
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "no type '%s': it can be dense, sparse, labels, label-sets, strings, sets, "
-                        "gram, distance or graph",
+                        "gram, distance, graph or graphs",
                         name);
     return DKM_LOCAL_OK;
 }
@@ -95,6 +95,9 @@ static int readers_per_node(dkm_source *source)
         one = is_read_by_one(fd, dkm_ctx_size(source->ctx));
         close(fd);
     }
+    source->file.ctx = source->ctx;
+    if (is_first && !one && source->format->is_forward)
+        one = source->format->is_forward(&source->file);
     MPI_Bcast(&one, 1, MPI_INT, 0, dkm_ctx_comm(source->ctx));
     if (one)
         return ALL_FROM_ONE;

@@ -28,12 +28,15 @@ good 3 score --truth y.txt --pred p.txt --loss f1-macro
 bad 'does not say how to write it|.npy' predict m.h5 --x x.csv -o made/p.xyz
 
 # Label sets by ridge regression.
-awk -F, '{ print ($2 > 0 ? "1,4" : "0"); }' x.csv >y.svm
+awk -F, '{ print ($2 > 0.5 ? "1,4" : ($2 > -0.5 ? "0" : "")); }' x.csv >y.svm # a blank line is the empty set
+grep -q '^$' y.svm || fail "no empty set"
 for ranks in 1 3; do
     good "$ranks" fit krr --x x.csv --y y.svm --y-type label-sets --kx 'rbf(sigma=0.5)' --gamma 1e-6 -o s.h5
     says out 'label sets, 3 labels' "the target"
-    good "$ranks" predict s.h5 --x x.csv -o s.csv
-    cmp -s y.svm s.csv || fail "label sets on $ranks ranks: $(diff y.svm s.csv | head -3)"
+    good "$ranks" predict s.h5 --x x.csv -o s.svm
+    cmp -s y.svm s.svm || fail "label sets on $ranks ranks: $(diff y.svm s.svm | head -3)"
+    good "$ranks" score --truth y.svm --pred s.svm --y-type label-sets --loss hamming
+    [ "$(value hamming)" = 0 ] || fail "sets that are the same: $(cat out)"
 done
 
 # What is doubtful is said.

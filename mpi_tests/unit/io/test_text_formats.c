@@ -111,7 +111,8 @@ static void bad_graphs_are_told(dkm_ctx *ctx)
 
     reading_refused(ctx, mtx, "3 3 1\n1 1 1\n",
                     ":1: a Matrix Market file begins with %%MatrixMarket");
-    reading_refused(ctx, mtx, "%%MatrixMarket matrix array real general\n1 1\n1\n", ":1: ' array");
+    reading_refused(ctx, mtx, "%%MatrixMarket matrix vector real general\n1 1\n1\n",
+                    ":1: ' vector");
     reading_refused(ctx, mtx, "%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
                     "real, integer");
     reading_refused(ctx, mtx, "%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n",
@@ -137,6 +138,38 @@ static void bad_graphs_are_told(dkm_ctx *ctx)
     reading_refused(ctx, mtx, GENERAL "3 3 2\n2 1 1\n1 2 2\n",
                     "is not the same in both directions");
     reading_refused(ctx, mtx, GENERAL "3 3 4\n2 1 1\n1 2 1\n2 1 1\n1 2 1\n", "stands there twice");
+}
+
+#define ARRAY "%%MatrixMarket matrix array real general\n"
+
+static void check_array(dkm_ctx *ctx, const char *text, dkm_idx m, dkm_idx d, const double *wanted)
+{
+    reading r = reading_inputs(ctx, &dkm_format_mtx, text);
+
+    CHECK(r.file.type == DKM_DENSE && r.file.m == m && r.file.d == d);
+    for (dkm_idx i = 0; i < r.objs.n * d; i++)
+        CHECK(r.objs.values[i] == wanted[r.first * d + i]);
+    reading_end(&r);
+}
+
+static void arrays_of_matrix_market_are_rows(dkm_ctx *ctx)
+{
+    const dkm_format *mtx = &dkm_format_mtx;
+
+    check_array(ctx, ARRAY "% a comment\n2 3\n1\n2.5\n-3\n\n4\n5\n6e1\n", 2, 3,
+                (const double[]){1, -3, 5, 2.5, 4, 60});
+    check_array(ctx, "%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n", 3, 3,
+                (const double[]){1, 2, 3, 2, 4, 5, 3, 5, 6});
+    reading_refused(ctx, mtx, ARRAY "2 2\n1\n2\n3\n", "promises 4 entries and holds 3");
+    reading_refused(ctx, mtx, ARRAY "2\n1\n", ":2: '2' where rows, columns should be");
+    reading_refused(ctx, mtx, ARRAY "1 1\nx\n", ":3: 'x' where one finite number should be");
+    reading_refused(ctx, mtx, ARRAY "1 2\n1 2\n3\n", ":3: '1 2' where one finite number");
+    reading_refused(ctx, mtx, ARRAY "3000000000 1000000000\n1\n",
+                    "promises 3000000000000000000 entries");
+    reading_refused(ctx, mtx, "%%MatrixMarket matrix array pattern general\n1 1\n1\n",
+                    "entries must be real or integer");
+    reading_refused(ctx, mtx, "%%MatrixMarket matrix array real symmetric\n1 2\n1\n2\n",
+                    "a symmetric matrix is square");
 }
 
 static void empty_files_and_missing_ones_are_told(dkm_ctx *ctx)
@@ -248,6 +281,7 @@ static const check_case cases[] = {
     CASE(fasta_records_are_joined),
     CASE(matrix_market_files_are_graphs),
     CASE(bad_graphs_are_told),
+    CASE(arrays_of_matrix_market_are_rows),
     CASE(empty_files_and_missing_ones_are_told),
     CASE(a_type_that_does_not_fit_is_refused),
     CASE(long_files_keep_their_order),

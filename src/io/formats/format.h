@@ -13,7 +13,7 @@
 typedef struct dkm_file {
     dkm_ctx *ctx;
     const char *path;    /**< without dataset and slice */
-    const char *dataset; /**< of HDF5, else NULL */
+    const char *dataset; /**< of HDF5 and npz, else NULL */
     dkm_role role;
     dkm_type type;    /**< wanted by the user, else DKM_TYPE_COUNT; open() sets what it is */
     dkm_idx m, d;     /**< of all of the file: set by open() */
@@ -30,6 +30,9 @@ typedef struct dkm_format {
     const char *name;
     const char *endings; /**< blank-separated, with the dot */
     int is_text;         /**< lines that may be something else when the user says what */
+    /** Whether the file can only be read from its beginning, so that one rank must read it for all;
+     *  NULL: no. Local, on rank 0. */
+    int (*is_forward)(dkm_file *file);
     /** Find m, d, type and whatever reading needs. Collective. */
     dkm_status (*open)(dkm_file *file);
     /** Read rows first, first + step, ... (count of them), columns [c0, c1) of @p d, into @p objs,
@@ -55,6 +58,7 @@ char *dkm_format_endings(char *list, size_t size);
 /** A new format is a file that defines dkm_format_<name>, and its name in this list. */
 #define DKM_FORMAT_LIST(X)                                                                         \
     X(npy)                                                                                         \
+    X(npz)                                                                                         \
     X(csv)                                                                                         \
     X(hdf5)                                                                                        \
     X(idx)                                                                                         \

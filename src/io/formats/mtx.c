@@ -1,4 +1,5 @@
-/* Matrix Market coordinate files as undirected graphs: entry (i, j) is the weight of the edge
+/* Matrix Market files. Those in array form are dense rows (mtx_array.c), those in coordinate form
+ * undirected graphs: entry (i, j) is the weight of the edge
  * between vertices i and j. A symmetric file has each edge once; a general one has it in both
  * directions, with equal weights. A loop stays an edge of a vertex to itself; a weight of zero is
  * no edge. Entries come in any order, so a rank goes over all of them and stores those of the
@@ -9,18 +10,12 @@
 #include <strings.h>
 
 #include "core/alloc.h"
+#include "core/checked.h"
 #include "data/builder.h"
-#include "io/formats/format.h"
+#include "io/formats/mtx.h"
 #include "io/text/scan.h"
 
 #define LONELY_VERTICES (4 << 20) /* without an edge: 32 MiB of empty lists */
-
-typedef struct state {
-    dkm_idx n, promised;
-    int symmetric, pattern;
-    dkm_idx offset, number; /* of the first line after the sizes */
-    int ended;              /* there is no such line */
-} state;
 
 /* An entry in the list of wanted vertex i; side 1 when it stands transposed in the file. */
 typedef struct entry {
@@ -46,61 +41,90 @@ static int is_word(char **at, const char *word)
     return 1;
 }
 
-/* %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric */
-static dkm_local read_banner(const dkm_text *text, char *line, state *s)
+/* %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric */
+static dkm_local read_banner(const dkm_text *text, char *line, dkm_mtx *s)
 {
     int numbers;
 
     if (!line || !is_word(&line, "%%MatrixMarket"))
         return dkm_fail(text->ctx, DKM_ERR_FORMAT,
                         "%s:1: a Matrix Market file begins with %%%%MatrixMarket", text->path);
-    if (!is_word(&line, "matrix") || !is_word(&line, "coordinate"))
-        return dkm_fail_line(text, "'%s': a graph is a 'matrix coordinate'", line);
-    s->pattern = is_word(&line, "pattern");
+    if (!is_word(&line, "matrix"))
+        return dkm_fail_line(text, "'%s': a matrix is wanted", line);
+    s->array = is_word(&line, "array");
+    if (!s->array && !is_word(&line, "coordinate"))
+        return dkm_fail_line(text,
+                             "'%s': a graph is a 'matrix coordinate', rows of numbers are a "
+                             "'matrix array'",
+                             line);
+    s->pattern = !s->array && is_word(&line, "pattern");
     numbers = s->pattern || is_word(&line, "real") || is_word(&line, "integer");
     if (!numbers)
-        return dkm_fail_line(text, "'%s': entries must be real, integer or pattern", line);
+        return dkm_fail_line(text, "'%s': entries must be real%s", line,
+                             s->array ? " or integer" : ", integer or pattern");
     s->symmetric = is_word(&line, "symmetric");
     if (!s->symmetric && !is_word(&line, "general"))
-        return dkm_fail_line(text, "'%s': a graph must be symmetric or general", line);
+        return dkm_fail_line(text, "'%s': a matrix must be symmetric or general", line);
     return DKM_LOCAL_OK;
 }
 
-static dkm_local mtx_read_sizes(const dkm_text *text, char *line, state *s)
+static dkm_local check_graph_sizes(const dkm_text *text, const dkm_mtx *s)
 {
-    dkm_idx sizes[3];
-    char *at = line;
-
-    for (int k = 0; k < 3; k++) {
-        at = dkm_scan_blanks(at);
-        if (!dkm_scan_whole(&at, 0, &sizes[k]) || !dkm_scan_ends(*at))
-            return dkm_fail_line(text, "'%.40s' where rows, columns and entries should be", line);
-    }
-    if (sizes[0] != sizes[1])
+    if (s->rows != s->cols)
         return dkm_fail_line(text, "%lld x %lld: the matrix of a graph is square",
-                             (long long)sizes[0], (long long)sizes[1]);
-    if (sizes[0] > LONELY_VERTICES && (sizes[0] - LONELY_VERTICES) / 2 > sizes[2])
+                             (long long)s->rows, (long long)s->cols);
+    if (s->rows > LONELY_VERTICES && (s->rows - LONELY_VERTICES) / 2 > s->promised)
         return dkm_fail_line(text,
                              "%lld vertices and %lld entries: more than %d vertices have no edge",
-                             (long long)sizes[0], (long long)sizes[2], LONELY_VERTICES);
-    s->n = sizes[0];
-    s->promised = sizes[2];
+                             (long long)s->rows, (long long)s->promised, LONELY_VERTICES);
     return DKM_LOCAL_OK;
 }
 
-static dkm_local read_head(dkm_file *file, state *s)
+static dkm_local check_array_sizes(const dkm_text *text, dkm_mtx *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (s->symmetric && s->rows != s->cols)
+        return dkm_fail_line(text, "%lld x %lld: a symmetric matrix is square", (long long)s->rows,
+                             (long long)s->cols);
+    DKM_STEP(dkm_checked_mul(text->ctx, s->rows, s->symmetric ? s->rows + 1 : s->cols, text->path,
+                             &s->promised));
+    s->promised /= s->symmetric ? 2 : 1;
+out:
+    return local;
+}
+
+static dkm_local mtx_read_sizes(const dkm_text *text, char *line, dkm_mtx *s)
+{
+    dkm_idx sizes[3] = {0};
+    char *at = line;
+
+    for (int k = 0; k < (s->array ? 2 : 3); k++) {
+        at = dkm_scan_blanks(at);
+        if (!dkm_scan_whole(&at, 0, &sizes[k]) || !dkm_scan_ends(*at) || sizes[k] == INT64_MAX)
+            return dkm_fail_line(text, "'%.40s' where rows, columns%s should be", line,
+                                 s->array ? "" : " and entries");
+    }
+    s->rows = sizes[0];
+    s->cols = sizes[1];
+    s->promised = sizes[2];
+    return s->array ? check_array_sizes(text, s) : check_graph_sizes(text, s);
+}
+
+static dkm_local read_head(dkm_file *file, dkm_mtx *s)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_text text = {0};
     dkm_idx length;
     char *line;
 
-    if (file->type != DKM_TYPE_COUNT && file->type != DKM_GRAPH)
-        DKM_STEP(dkm_fail(file->ctx, DKM_ERR_ARG, "%s: a Matrix Market file is a graph, not %s",
-                          file->path, dkm_type_name(file->type)));
     DKM_STEP(dkm_text_open(&text, file->ctx, file->path));
     DKM_STEP(dkm_text_next(&text, &line, &length));
     DKM_STEP(read_banner(&text, line, s));
+    if (!s->array && file->type != DKM_TYPE_COUNT && file->type != DKM_GRAPH)
+        DKM_STEP(dkm_fail(file->ctx, DKM_ERR_ARG,
+                          "%s: a Matrix Market file in coordinate form is a graph, not %s",
+                          file->path, dkm_type_name(file->type)));
     do
         DKM_STEP(dkm_text_next(&text, &line, &length));
     while (line && (line[0] == '%' || !*dkm_scan_blanks(line)));
@@ -117,7 +141,7 @@ out:
 }
 
 /* Collective. */
-static dkm_status mtx_check_count(dkm_file *file, const state *s)
+static dkm_status mtx_check_count(dkm_file *file, const dkm_mtx *s)
 {
     dkm_status status = DKM_OK;
     dkm_records records = {0};
@@ -138,7 +162,7 @@ out:
 
 static dkm_local mtx_make_state(dkm_file *file)
 {
-    state *s = NULL;
+    dkm_mtx *s = NULL;
     dkm_local local = dkm_calloc(file->ctx, 1, &s);
 
     file->state = s;
@@ -148,21 +172,25 @@ static dkm_local mtx_make_state(dkm_file *file)
 static dkm_status open_mtx(dkm_file *file)
 {
     dkm_status status = DKM_OK;
-    state *s;
+    dkm_mtx *s;
 
     DKM_AGREE(file->ctx, mtx_make_state(file));
     s = file->state;
     DKM_AGREE(file->ctx, read_head(file, s));
     DKM_TRY(mtx_check_count(file, s));
+    if (s->array) {
+        DKM_AGREE(file->ctx, dkm_mtx_array_settle(file));
+        goto out;
+    }
     file->type = DKM_GRAPH;
-    file->m = file->d = s->n;
+    file->m = file->d = s->rows;
     snprintf(file->about, sizeof file->about, "Matrix Market graph, %s, %lld entries",
              s->symmetric ? "symmetric" : "general", (long long)s->promised);
 out:
     return status;
 }
 
-static dkm_local read_entry(const dkm_text *text, char *line, const state *s, entry *e)
+static dkm_local read_entry(const dkm_text *text, char *line, const dkm_mtx *s, entry *e)
 {
     dkm_idx ends[2];
     char *at = line;
@@ -172,9 +200,9 @@ static dkm_local read_entry(const dkm_text *text, char *line, const state *s, en
         if (!dkm_scan_whole(&at, 1, &ends[k]) || !dkm_scan_ends(*at))
             return dkm_fail_line(text, "'%.40s' where row, column%s should be", line,
                                  s->pattern ? "" : " and weight");
-        if (ends[k] < 1 || ends[k] > s->n)
+        if (ends[k] < 1 || ends[k] > s->rows)
             return dkm_fail_line(text, "index %lld is not in 1 to %lld", (long long)ends[k],
-                                 (long long)s->n);
+                                 (long long)s->rows);
     }
     *e = (entry){.i = ends[0] - 1, .col = ends[1] - 1, .val = 1.0};
     at = dkm_scan_blanks(at);
@@ -211,7 +239,7 @@ out:
 }
 
 /* Both directions of an entry. A loop of a symmetric file has only one. */
-static dkm_local keep_both(entries *all, const wanted *w, const state *s, entry e)
+static dkm_local keep_both(entries *all, const wanted *w, const dkm_mtx *s, entry e)
 {
     dkm_local local = DKM_LOCAL_OK;
     entry turned = {.i = e.col, .col = e.i, .val = e.val, .side = !s->symmetric};
@@ -226,7 +254,7 @@ out:
 static dkm_local mtx_collect(const dkm_file *file, const wanted *w, entries *all)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const state *s = file->state;
+    const dkm_mtx *s = file->state;
     dkm_text text = {0};
     dkm_idx length;
     char *line;
@@ -263,7 +291,7 @@ static int in_order(const void *a, const void *b)
  * symmetric file once. */
 static dkm_local check_edge(const dkm_file *file, const wanted *w, const entries *all, dkm_idx k)
 {
-    const state *s = file->state;
+    const dkm_mtx *s = file->state;
     const entry *e = &all->list[k], *end = all->list + all->count;
     dkm_idx width = s->symmetric ? 1 : 2;
     int paired = s->symmetric || (e + 1 < end && e[1].i == e->i && e[1].col == e->col &&
@@ -284,7 +312,7 @@ static dkm_local make_lists(const dkm_file *file, const wanted *w, const entries
                             dkm_builder *g, dkm_idx c0, dkm_idx c1)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const state *s = file->state;
+    const dkm_mtx *s = file->state;
 
     for (dkm_idx k = 0; k < all->count; k += s->symmetric ? 1 : 2) {
         const entry *e = &all->list[k];
@@ -305,11 +333,13 @@ static dkm_local read_mtx(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx c
                           dkm_idx c1, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const state *s = file->state;
+    const dkm_mtx *s = file->state;
     wanted w = {first, step, count};
     entries all = {.ctx = file->ctx};
     dkm_builder g;
 
+    if (s->array)
+        return dkm_mtx_array_read(file, first, step, count, c0, c1, objs);
     DKM_STEP(dkm_builder_begin(&g, objs, file->ctx, DKM_GRAPH, count, c1 - c0));
     if (count > 0 && !s->ended)
         DKM_STEP(mtx_collect(file, &w, &all));

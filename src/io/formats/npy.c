@@ -1,6 +1,7 @@
-/* Arrays as numpy saves them. A rank reads its own rows only, through a buffer of bounded size:
- * batches of rows in C order, strips of columns in Fortran order. More than two dimensions are
- * rows of all that follows the first, in C order. */
+/* Arrays as numpy saves them, alone (npy) or several in a zip archive (npz). A rank reads its own rows
+ * only, through a buffer of bounded size: batches of rows in C order, strips of columns in Fortran
+ * order. More than two dimensions are rows of all that follows the first, in C order. An array that
+ * is compressed can only be read from its beginning: one rank unpacks it for all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "core/checked.h"
 #include "io/formats/dense.h"
 #include "io/formats/npy_header.h"
+#include "io/formats/zip.h"
 #include "io/path.h"
 
 #define BUFFER_BYTES (1 << 20)
@@ -20,6 +22,9 @@
 
 typedef struct npy {
     int fd;
+    dkm_zip zip;          /* of npz */
+    dkm_idx base;         /* where the array begins in the file */
+    dkm_inflate *inflate; /* of an array that is compressed; else NULL */
     dkm_npy_header head;
 } npy;
 
@@ -37,6 +42,9 @@ static dkm_local npy_read_bytes(const dkm_file *file, dkm_idx offset, dkm_idx co
     const npy *state = file->state;
     char *to = bytes;
 
+    if (state->inflate)
+        return dkm_inflate_read(state->inflate, offset, count, bytes);
+    offset += state->base;
     while (count > 0) {
         size_t step = (size_t)(count < MAX_AT_ONCE ? count : MAX_AT_ONCE);
         ssize_t got = pread(state->fd, to, step, (off_t)offset);
@@ -81,30 +89,64 @@ static dkm_local npy_check_length(const dkm_file *file, dkm_idx offset, dkm_idx 
                     (long long)present);
 }
 
+static dkm_local open_file(dkm_file *file, dkm_idx *bytes)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    npy *state;
+
+    DKM_STEP(dkm_path_readable(file->ctx, file->path, bytes));
+    DKM_STEP(dkm_calloc(file->ctx, 1, &state));
+    file->state = state;
+    state->fd = dkm_path_open(file->path, O_RDONLY | O_CLOEXEC, 0);
+    if (state->fd < 0)
+        local = dkm_fail(file->ctx, DKM_ERR_IO, "%s: %s", file->path, strerror(errno));
+out:
+    return local;
+}
+
+/* Find the array in an archive; @p bytes, of the archive, become those of the array. */
+static dkm_local find_array(dkm_file *file, dkm_zip_member *member, dkm_idx *bytes)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    npy *state = file->state;
+
+    state->zip = (dkm_zip){file->ctx, file->path, state->fd, *bytes};
+    DKM_STEP(dkm_zip_find(&state->zip, file->dataset, member));
+    state->base = member->offset;
+    *bytes = member->bytes;
+    if (member->deflated)
+        DKM_STEP(dkm_inflate_open(&state->zip, member, &state->inflate));
+out:
+    return local;
+}
+
 static dkm_local npy_open_mine(dkm_file *file)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx bytes = 0, d = 0, needed = 0, front;
+    int zipped = dkm_path_ends(file->path, ".npz");
     char head[DKM_NPY_HEADER_ROOM];
+    dkm_zip_member member = {0};
     npy *state;
 
-    DKM_STEP(dkm_path_readable(file->ctx, file->path, &bytes));
-    DKM_STEP(dkm_alloc(file->ctx, 1, &state));
-    file->state = state;
-    state->fd = dkm_path_open(file->path, O_RDONLY | O_CLOEXEC, 0);
-    if (state->fd < 0) {
-        local = dkm_fail(file->ctx, DKM_ERR_IO, "%s: %s", file->path, strerror(errno));
-        goto out;
-    }
+    DKM_STEP(open_file(file, &bytes));
+    state = file->state;
+    if (zipped)
+        DKM_STEP(find_array(file, &member, &bytes));
     front = bytes < DKM_NPY_HEADER_ROOM ? bytes : DKM_NPY_HEADER_ROOM;
     DKM_STEP(npy_read_bytes(file, 0, front, head));
     DKM_STEP(dkm_npy_header_parse(file->ctx, file->path, head, front, &state->head));
     DKM_STEP(npy_measure(file, &state->head, &d, &needed));
     DKM_STEP(npy_check_length(file, state->head.offset, needed, bytes));
+    if (member.deflated)
+        DKM_STEP(dkm_dense_plausible(file, state->head.shape[0], d, member.packed));
     DKM_STEP(
         dkm_dense_resolve_type(file, state->head.shape[0], d,
                                state->head.dims == 1 && dkm_number_is_whole(state->head.number)));
-    snprintf(file->about, sizeof file->about, "npy, %s, %s order%s",
+    snprintf(file->about, sizeof file->about, "%s, %s, %s order%s",
+             member.deflated ? "npz, compressed"
+             : zipped        ? "npz"
+                             : "npy",
              dkm_number_name(state->head.number), state->head.fortran ? "Fortran" : "C",
              state->head.swapped ? ", other byte order" : "");
 out:
@@ -235,14 +277,38 @@ static void npy_close(dkm_file *file)
 {
     npy *state = file->state;
 
+    if (state)
+        dkm_inflate_close(&state->inflate);
     if (state && state->fd >= 0)
         close(state->fd);
     DKM_FREE(file->state);
 }
 
+/* Whether the array is compressed; a failure is left to open(). */
+static int npz_is_forward(dkm_file *file)
+{
+    dkm_zip_member member = {0};
+    dkm_idx bytes = 0;
+    dkm_local local = open_file(file, &bytes);
+
+    if (local.code == DKM_OK)
+        local = find_array(file, &member, &bytes);
+    npy_close(file);
+    return local.code == DKM_OK && member.deflated;
+}
+
 const dkm_format dkm_format_npy = {
     .name = "npy",
     .endings = ".npy",
+    .open = npy_open,
+    .read = npy_read,
+    .close = npy_close,
+};
+
+const dkm_format dkm_format_npz = {
+    .name = "npz",
+    .endings = ".npz",
+    .is_forward = npz_is_forward,
     .open = npy_open,
     .read = npy_read,
     .close = npy_close,

@@ -1,6 +1,6 @@
 /* svmlight: `label index:value index:value ... # comment` a line. Read as inputs a file is its rows
  * of features; read as outputs it is its first field, a number or a set of labels with commas
- * between. Opening scans the file once, each rank a slab of it, for the largest index, whether the
+ * between; in a file without any features a blank line is the empty set. Opening scans the file once, each rank a slab of it, for the largest index, whether the
  * index 0 occurs, and what the labels are. What indices count from is one for all files of a
  * context (dkm_ctx_set_svm_base). */
 #include <stdio.h>
@@ -58,7 +58,7 @@ static dkm_local scan_row(void *user, const dkm_text *text, dkm_idx i, dkm_svm_r
     state *s = user;
 
     (void)i;
-    return s->labels ? dkm_svm_scan_labels(text, r.labels, &s->facts)
+    return s->labels ? dkm_svm_scan_labels(text, r, &s->facts)
                      : dkm_svm_scan_features(text, r.features, &s->facts);
 }
 
@@ -160,6 +160,21 @@ static dkm_local settle_labels(dkm_file *file, const dkm_svm_facts *f)
     return DKM_LOCAL_OK;
 }
 
+/* Label sets without features: a blank line is then the empty set. Collective. */
+static dkm_status count_blank_lines(dkm_file *file)
+{
+    dkm_status status = DKM_OK;
+    state *s = file->state;
+
+    if (file->type != DKM_LABEL_SETS || s->facts.feature_line != DKM_SVM_NOWHERE)
+        return DKM_OK;
+    dkm_textfile_clear(&s->file);
+    DKM_TRY(dkm_textfile_index(&s->file, file, DKM_RECORDS_UNCOMMENTED));
+    file->m = s->file.records.count;
+out:
+    return status;
+}
+
 static dkm_local svmlight_make_state(dkm_file *file)
 {
     state *s = NULL;
@@ -186,6 +201,7 @@ static dkm_status open_svmlight(dkm_file *file)
         DKM_AGREE(file->ctx, settle_base(file, &s->facts));
     DKM_AGREE(file->ctx,
               s->labels ? settle_labels(file, &s->facts) : settle_features(file, &s->facts));
+    DKM_TRY(count_blank_lines(file));
 out:
     return status;
 }

@@ -93,13 +93,16 @@ static void note_line(dkm_idx *first, const dkm_text *text)
     *first = text->number < *first ? text->number : *first;
 }
 
-dkm_local dkm_svm_scan_labels(const dkm_text *text, char *at, dkm_svm_facts *f)
+dkm_local dkm_svm_scan_labels(const dkm_text *text, dkm_svm_row r, dkm_svm_facts *f)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx count = 0;
+    char *at = r.labels;
     double label;
     int more;
 
+    if (*dkm_scan_blanks(r.features))
+        note_line(&f->feature_line, text);
     for (;; count++) {
         DKM_STEP(dkm_svm_label(text, &at, &label, &more));
         if (!more)

@@ -31,14 +31,16 @@ typedef struct dkm_svm_facts {
     dkm_idx set_line;          /**< first line with no label or several */
     dkm_idx fraction_line;     /**< first line with a label that is not whole */
     dkm_idx unfit_line;        /**< first line with a label that cannot be in a set */
+    dkm_idx feature_line;      /**< first line with features, where labels are looked at */
 } dkm_svm_facts;
 
 #define DKM_SVM_NO_FACTS                                                                           \
-    ((dkm_svm_facts){DKM_SVM_NOWHERE, 1, 1, DKM_SVM_NOWHERE, DKM_SVM_NOWHERE, DKM_SVM_NOWHERE})
+    ((dkm_svm_facts){DKM_SVM_NOWHERE, 1, 1, DKM_SVM_NOWHERE, DKM_SVM_NOWHERE, DKM_SVM_NOWHERE,     \
+                     DKM_SVM_NOWHERE})
 
 /** Learn from the features of a line, which must have ascending indices. */
 DKM_NODISCARD dkm_local dkm_svm_scan_features(const dkm_text *text, char *at, dkm_svm_facts *f);
-/** Learn from the labels of a line. */
-DKM_NODISCARD dkm_local dkm_svm_scan_labels(const dkm_text *text, char *at, dkm_svm_facts *f);
+/** Learn from the labels of a line, and whether there are features. */
+DKM_NODISCARD dkm_local dkm_svm_scan_labels(const dkm_text *text, dkm_svm_row r, dkm_svm_facts *f);
 
 #endif

@@ -34,7 +34,8 @@ static int begins(dkm_records_kind kind, char c)
 {
     if (kind == DKM_RECORDS_HEADED)
         return c == '>';
-    return kind == DKM_RECORDS_LINES || (c != '#' && c != '\n');
+    return kind == DKM_RECORDS_LINES ||
+           (c != '#' && (c != '\n' || kind == DKM_RECORDS_UNCOMMENTED));
 }
 
 static int passes_over(dkm_records_kind kind, char c)

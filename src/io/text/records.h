@@ -56,9 +56,10 @@ void dkm_text_close(dkm_text *text);
 
 /** What makes a record of lines. */
 typedef enum dkm_records_kind {
-    DKM_RECORDS_LINES,  /**< every line is one, blank ones too */
-    DKM_RECORDS_FILLED, /**< every line is one but blank lines and those that begin with # */
-    DKM_RECORDS_HEADED  /**< one begins at every line with > in front and goes on to the next */
+    DKM_RECORDS_LINES,       /**< every line is one, blank ones too */
+    DKM_RECORDS_FILLED,      /**< every line is one but blank lines and those that begin with # */
+    DKM_RECORDS_UNCOMMENTED, /**< every line is one but those that begin with # */
+    DKM_RECORDS_HEADED /**< one begins at every line with > in front and goes on to the next */
 } dkm_records_kind;
 
 typedef struct dkm_records_mark {

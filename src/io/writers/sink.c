@@ -20,7 +20,8 @@ static const dkm_writer writers[] = {
     {".txt", TABLE | TEXTS, NULL, dkm_sink_write_text, ' '},
     {".sets", DKM_TYPE_BIT(DKM_SETS), NULL, dkm_sink_write_text, ' '},
     {".graphs", DKM_TYPE_BIT(DKM_GRAPHS), NULL, dkm_sink_write_text, ' '},
-    {".svm", DKM_TYPE_BIT(DKM_SPARSE), NULL, dkm_sink_write_svmlight, 0},
+    {".svm", DKM_TYPE_BIT(DKM_SPARSE) | DKM_TYPE_BIT(DKM_LABEL_SETS), NULL, dkm_sink_write_svmlight,
+     ','},
 };
 
 enum { WRITERS = sizeof writers / sizeof *writers };

@@ -233,5 +233,5 @@ dkm_status dkm_sink_write_text(dkm_sink *sink, const dkm_data *data)
 
 dkm_status dkm_sink_write_svmlight(dkm_sink *sink, const dkm_data *data)
 {
-    return write_lines(sink, data, put_svm_row);
+    return write_lines(sink, data, data->mine.type == DKM_LABEL_SETS ? put_object : put_svm_row);
 }
