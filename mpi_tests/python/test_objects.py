@@ -77,6 +77,26 @@ def test_graphs_are_matrices_with_labels():
             pass
 
 
+def test_kernels_that_scikit_learn_has_agree():
+    try:
+        from sklearn.gaussian_process.kernels import Matern, RationalQuadratic
+        from sklearn.metrics import pairwise_distances
+    except ImportError:
+        return
+    for nu in (0.5, 1.5, 2.5):
+        close(dkmap.gram(X, kernel=f"matern(nu={nu}, sigma=1.7)", comm=comm, replicated=True),
+              Matern(length_scale=1.7, nu=nu)(X), 1e-12)
+        widths = [0.7 + 0.3 * k for k in range(X.shape[1])]
+        text = ";".join(str(width) for width in widths)
+        close(dkmap.gram(X, kernel=f"matern(nu={nu}, sigma={text})", comm=comm, replicated=True),
+              Matern(length_scale=widths, nu=nu)(X), 1e-12)
+    close(dkmap.gram(X, kernel="rq(alpha=0.8, sigma=1.3)", comm=comm, replicated=True),
+          RationalQuadratic(length_scale=1.3, alpha=0.8)(X), 1e-12)
+    bits = X > 0
+    close(dkmap.gram(bits.astype(float), kernel="tanimoto", comm=comm, replicated=True),
+          1 - pairwise_distances(bits, metric="jaccard"), 1e-12)
+
+
 def test_bytes_are_strings():
     words = [word.encode() for word in WORDS]
     close(dkmap.gram(words, kernel="spectrum(p=2)", comm=comm, replicated=True),

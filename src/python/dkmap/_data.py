@@ -124,6 +124,9 @@ def check_finite(values, name):
         raise ValueError(f"Input {name} contains infinity or a value too large for dtype('{values.dtype}').")
 
 
+EMPTY = ""  # the type of an empty list, which may be of any kind of objects
+
+
 def type_of(objects):
     """The type that objects have when nobody says. Local."""
     if scipy.sparse.issparse(objects):
@@ -131,6 +134,8 @@ def type_of(objects):
     if isinstance(objects, np.ndarray):
         return "dense"
     sample = _first(objects)
+    if sample is None:
+        return EMPTY
     if isinstance(sample, (set, frozenset)):
         members = (member for one in objects for member in one)
         return "sets" if isinstance(next(members, None), str) else "label-sets"
@@ -182,14 +187,15 @@ def to_data(ctx, objects, type_name=None, name="X", replicated=False):
     with ctx.agree():
         part = _part(ctx, objects, replicated)
         kind = type_name or (type_of(part) if part is not None else None)
-        if kind not in TYPES + (None,):
+        if kind not in TYPES + (EMPTY, None):
             raise ValueError(f"'{kind}' is no type of objects: {', '.join(TYPES)}")
     known = ctx.comm.allgather(kind) if ctx.size > 1 else [kind]
-    kind = next(filter(None, known), "dense")
+    said = [other for other in known if other not in (EMPTY, None)]
+    kind = next(iter(said), "strings" if EMPTY in known else "dense")
     with ctx.agree():
-        if any(other not in (None, kind) for other in known):
+        if any(other != kind for other in said):
             raise ValueError(f"{name}: ranks pass different types of objects: "
-                             f"{', '.join(sorted(set(filter(None, known))))}")
+                             f"{', '.join(sorted(set(said)))}")
         make, arguments, keep = _prepare(kind, part, name)
     data = ctx.create("data", make, ctx.pointer, TYPES.index(kind), *arguments)
     if lib.dkm_data_is_borrowed(data.pointer):
