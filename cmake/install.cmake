@@ -50,3 +50,8 @@ add_custom_target(manual ALL DEPENDS ${manual_dir}/dkmap.bash)
 install(DIRECTORY ${manual_dir}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(FILES ${manual_dir}/dkmap.bash
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dkmap OPTIONAL)
+
+# The job scripts that do not build anything. They find the command in PATH.
+set(jobs_dir ${CMAKE_INSTALL_DATADIR}/dkmap/jobs)
+install(DIRECTORY jobs/slurm jobs/study DESTINATION ${jobs_dir} USE_SOURCE_PERMISSIONS)
+install(FILES jobs/common.sh jobs/README.md DESTINATION ${jobs_dir})

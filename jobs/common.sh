@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${DKMAP_BUILD:-$root/build}
 packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
 libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
-libjansson-dev libparasail-dev gnuplot-nox"
+libjansson-dev libparasail-dev libyaml-dev gnuplot-nox"
 python_packages="python3-numpy python3-scipy python3-mpi4py python3-sklearn python3-pandas
 python3-h5py"
 
@@ -20,6 +20,17 @@ cores() {
 fail() {
     echo "${0##*/}: $*" >&2
     exit 1
+}
+
+# find_dkmap: the program that was built here, else the one in PATH; DKMAP names another
+find_dkmap() {
+    if [ -n "${DKMAP:-}" ]; then
+        echo "$DKMAP"
+    elif [ -x "$build/dkmap" ]; then
+        echo "$build/dkmap"
+    else
+        command -v dkmap || fail "no dkmap: neither $(short "$build")/dkmap nor one in PATH; DKMAP names another"
+    fi
 }
 
 # short PATH: as someone in the current folder would type it

@@ -42,7 +42,7 @@ DKM_NODISCARD dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *sma
  *  have lost; the message names the smallest eigenvalue and offers to clip. Collective.
  *
  *  @param[out] smallest, largest  as of dkm_extremal_eigenvalues()
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
+ *  @return DKM_OK; DKM_ERR_NUMERIC; DKM_ERR_MEMORY
  */
 DKM_NODISCARD dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest);
 

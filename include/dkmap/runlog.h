@@ -20,11 +20,22 @@ void dkm_runlog_int(dkm_runlog *record, const char *name, int64_t value);
 /** Add a list of numbers; what is not finite becomes null. */
 void dkm_runlog_reals(dkm_runlog *record, const char *name, dkm_idx count, const double *values);
 
+/** Add a remark unless there is a field of this name; several remarks of one name are a list. A
+ *  dot in the name makes an object. Local; the same on all ranks. */
+void dkm_runlog_note(dkm_runlog *record, const char *name, const char *text);
+void dkm_runlog_note_real(dkm_runlog *record, const char *name, double value);
+
 /** Add the phases of the context (seconds min / mean / max, flop rate), peak memory per rank
  * (resident, and allocated by dkmap) and, where no field is called so, the `seconds` since the
  * record was made, and append the record to
  * @p path as one line. Collective. */
 DKM_NODISCARD dkm_status dkm_runlog_append(dkm_runlog *record, const char *path);
+
+/** Add the same, and make a line of the record in which numbers have all their digits. Collective.
+ *  @param[out] line  JSON on rank 0, freed by dkm_runlog_line_free(); NULL on other ranks and on
+ *                    failure */
+DKM_NODISCARD dkm_status dkm_runlog_line(dkm_runlog *record, char **line);
+void dkm_runlog_line_free(char **line);
 
 void dkm_runlog_destroy(dkm_runlog **record);
 

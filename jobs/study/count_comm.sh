@@ -15,7 +15,7 @@ set -euo pipefail
 . "$(dirname "$0")/../common.sh"
 case ${1:-} in -h | --help) explain && exit ;; esac
 [ $# -ge 2 ] || { explain >&2 && exit 2; }
-dkmap=${DKMAP:-$build/dkmap}
+dkmap=$(find_dkmap)
 [ -x "$dkmap" ] || fail "no $dkmap: build dkmap first"
 counts=$1
 shift

@@ -62,7 +62,7 @@ if [ "${1:-}" = --tests ]; then
     run_tests "${2:-32}"
     exit "$failed"
 fi
-dkmap=${DKMAP:-$build/dkmap} ranks=${1:-256} rows=${ROWS:-600}
+dkmap=$(find_dkmap) ranks=${1:-256} rows=${ROWS:-600}
 [ -x "$dkmap" ] || fail "no $dkmap: build it first (jobs/test.sh), or set DKMAP"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

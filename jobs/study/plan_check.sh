@@ -12,7 +12,7 @@ set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "$0")/../common.sh"
 case "${1:-}" in -h | --help) explain && exit ;; esac
-dkmap=${DKMAP:-$build/dkmap}
+dkmap=$(find_dkmap)
 [ -x "$dkmap" ] || fail "no $dkmap: build it first (jobs/test.sh), or set DKMAP"
 ranks=${RANKS:-2} repeats=${REPEATS:-3}
 rows=("$@")

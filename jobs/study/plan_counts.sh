@@ -10,7 +10,7 @@ set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "$0")/../common.sh"
 case "${1:-}" in -h | --help) explain && exit ;; esac
-dkmap=${DKMAP:-$build/dkmap} counts=${1:-4,16,64} rows=${ROWS:-2000}
+dkmap=$(find_dkmap) counts=${1:-4,16,64} rows=${ROWS:-2000}
 [ -x "$dkmap" ] || fail "no $dkmap: build it first (jobs/test.sh), or set DKMAP"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -42,7 +42,8 @@ scaled() {
 }
 
 make_study() {
-    local counts="" repeats=3 n k dir words
+    local counts="" repeats=3 n k dir words dkmap
+    dkmap=$(find_dkmap)
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         case $1 in
         --ranks) counts=$2 && shift ;;
@@ -127,7 +128,6 @@ submit_study() {
 [ $# -ge 2 ] || usage
 what=$1 study=$2 weak=0
 shift 2
-dkmap=${DKMAP:-$build/dkmap}
 case $what in
 make) make_study "$@" ;;
 run) run_study ;;

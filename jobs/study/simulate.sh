@@ -125,7 +125,7 @@ make -C "$into" -j "$(cores)" fits >"$into/build.log" 2>&1 ||
 if [ -z "$rates" ]; then
     rates=$into/one_rank
     if [ ! -e "$rates" ]; then
-        dkmap=${DKMAP:-$build/dkmap}
+        dkmap=$(find_dkmap)
         [ -x "$dkmap" ] || fail "no $dkmap to calibrate with: build it first, or give --rates"
         mkdir -p "$into/calibration"
         # shellcheck disable=SC2086

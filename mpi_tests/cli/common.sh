@@ -49,13 +49,23 @@ says() {
 # bad TEXTS ARGUMENTS...: a run that must fail on every rank, without results or files in made/.
 # TEXTS, separated by '|', must all be in the one message.
 bad() {
-    local texts=$1 ranks text messages
-    shift
+    must_refuse 1 "$@"
+}
+
+# wrong TEXTS ARGUMENTS...: the same for wrong usage.
+wrong() {
+    must_refuse 2 "$@"
+}
+
+# must_refuse STATUS TEXTS ARGUMENTS...
+must_refuse() {
+    local ends=$1 texts=$2 ranks text messages
+    shift 2
     for ranks in 0 3; do
         rm -rf made
         mkdir made
         on "$ranks" "$@"
-        expect 1 "dkmap $* ($texts)"
+        expect "$ends" "dkmap $* ($texts)"
         messages=$(grep '^dkmap: ' err | grep -cv '^dkmap: [a-z ]* [0-9]* %') # but for progress, where it is slow
         [ "$messages" = 1 ] || fail "dkmap $*: $messages messages"
         while read -r -d '|' text; do

@@ -72,7 +72,7 @@ static inline int edit_run(const char *line, const char *stem, size_t bytes)
     snprintf(words[count++], sizeof words[0], "--threads=1"); /* of BLAS, which would spin */
     for (int k = 0; k < count; k++)
         list[k] = words[k];
-    if (args_read(&a, count, list) == ARGS_RUN)
+    if (args_read(&a, count, list, NULL) == ARGS_RUN)
         status = edit_run_args(&a, bytes);
     args_free(&a);
     return status;

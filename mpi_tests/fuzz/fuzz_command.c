@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         words[count++] = at;
         at = end;
     }
-    if (args_read(&a, count, words) == ARGS_WRONG && a.complaint[0] == '\0')
+    if (args_read(&a, count, words, NULL) == ARGS_WRONG && a.complaint[0] == '\0')
         fuzz_broken("refused without a word", text);
     args_free(&a);
     fuzz_end(size, 8);

@@ -13,6 +13,8 @@
 
 #include "core/alloc.h"
 #include "io/path.h"
+#include "io/stream/spool.h"
+#include "io/stream/stdout_file.h"
 
 #define SUFFIX_SIZE 48
 #define MAX_AT_ONCE (1 << 30)
@@ -179,6 +181,9 @@ dkm_status dkm_atomic_file_open(dkm_atomic_file *out, dkm_ctx *ctx, const char *
 
     *out = (dkm_atomic_file){.ctx = ctx};
     DKM_AGREE(ctx, make_names(out, path));
+    out->is_stdout = dkm_path_is_standard(path);
+    if (out->is_stdout)
+        return dkm_stdout_open(out);
     DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? make_temp(out) : DKM_LOCAL_OK);
     MPI_Bcast(out->temp, size, MPI_CHAR, 0, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, open_temp(out));
@@ -227,6 +232,11 @@ dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void
 {
     const char *from = bytes;
 
+    if (out->is_stdout) {
+        dkm_local noted = dkm_stdout_note(out, offset, count);
+        if (noted.code != DKM_OK)
+            return noted;
+    }
     out->sum += dkm_filesum(offset, bytes, count);
     while (count > 0) {
         size_t step = (size_t)(count < MAX_AT_ONCE ? count : MAX_AT_ONCE);
@@ -286,6 +296,8 @@ dkm_status dkm_atomic_file_commit(dkm_atomic_file *out)
 {
     dkm_status status = DKM_OK;
 
+    if (out->is_stdout)
+        return dkm_stdout_print(out);
     DKM_AGREE(out->ctx, atomic_file_finish(out));
     DKM_AGREE(out->ctx, give_name(out));
 out:
@@ -298,6 +310,7 @@ void dkm_atomic_file_close(dkm_atomic_file *out)
         close(out->fd);
     if (out->is_made)
         unlink(out->temp);
+    DKM_FREE(out->parts);
     DKM_FREE(out->temp);
     DKM_FREE(out->inside);
     DKM_FREE(out->path);

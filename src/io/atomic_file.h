@@ -18,9 +18,11 @@ typedef struct dkm_atomic_file {
     char *path, *temp; /**< the name to be, and the name until then */
     char *inside;      /**< the name to be, which dirname() may cut to that of its directory */
     int fd, is_open;
-    int is_made;  /**< the temporary file is there, to be removed or renamed */
-    int mode;     /**< of the file that will be replaced; -1 where there is none */
-    uint64_t sum; /**< of what this rank wrote, see dkm_filesum() */
+    int is_made;   /**< the temporary file is there, to be removed or renamed */
+    int mode;      /**< of the file that will be replaced; -1 where there is none */
+    uint64_t sum;  /**< of what this rank wrote, see dkm_filesum() */
+    int is_stdout; /**< goes to standard output in the end, see stream/stdout_file.h */
+    dkm_idx *parts, part_count, room;
 } dkm_atomic_file;
 
 /** Whether the process that writes a temporary file is gone. It has the file locked, on whatever
@@ -29,8 +31,8 @@ typedef struct dkm_atomic_file {
  *  @param[in] process  what follows DKM_TEMPORARY in its name */
 int dkm_temporary_is_abandoned(int folder, const char *name, const char *process);
 
-/** Make the temporary file, empty. Those that killed runs left of the same file are removed.
- *  Collective.
+/** Make the temporary file, empty. Those that killed runs left of the same file are removed. The name
+ *  `-` is standard output. Collective.
  *
  *  @param[out] out  fresh; dkm_atomic_file_close() frees it, also after a failure
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason; DKM_ERR_MEMORY

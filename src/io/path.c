@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "io/atomic_file.h"
+#include "io/stream/spool.h"
 
 int dkm_path_ends(const char *path, const char *ending)
 {
@@ -52,6 +53,8 @@ int dkm_path_open(const char *path, int flags, unsigned mode)
 {
     int fd;
 
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        path = dkm_spool_path(path);
     do
         fd = open(path, flags, (mode_t)mode);
     while (fd < 0 && errno == EINTR);
@@ -62,12 +65,12 @@ dkm_local dkm_path_readable(dkm_ctx *ctx, const char *path, dkm_idx *bytes)
 {
     struct stat about;
 
-    if (stat(path, &about) != 0)
+    if (stat(dkm_spool_path(path), &about) != 0)
         return dkm_fail(ctx, DKM_ERR_IO, "%s: %s: check the name and that every node sees it", path,
                         strerror(errno));
     if (S_ISDIR(about.st_mode))
         return dkm_fail(ctx, DKM_ERR_IO, "%s is a directory: name a file in it", path);
-    if (access(path, R_OK) != 0)
+    if (access(dkm_spool_path(path), R_OK) != 0)
         return dkm_fail(ctx, DKM_ERR_IO, "%s: %s: check its permissions", path, strerror(errno));
     if (S_ISREG(about.st_mode) && about.st_size == 0)
         return dkm_fail(ctx, DKM_ERR_FORMAT, "%s is empty: was it written to its end?", path);

@@ -12,7 +12,7 @@ int dkm_path_ends(const char *path, const char *ending);
 DKM_NODISCARD dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path,
                                        char **dataset);
 
-/** open(), tried again where a signal interrupts it. Local.
+/** open(), tried again where a signal interrupts it; of a pipe its copy (stream/spool.h). Local.
  *  @return a descriptor, or -1 with errno set */
 int dkm_path_open(const char *path, int flags, unsigned mode);
 

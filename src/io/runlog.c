@@ -22,10 +22,12 @@
 #define PHASE_CAPACITY 64
 #define NAME_LENGTH    64
 #define DUMP_FLAGS     (JSON_COMPACT | JSON_REAL_PRECISION(15))
+#define PRINT_FLAGS    (JSON_COMPACT | JSON_REAL_PRECISION(17)) /* reads back as the same number */
 
 struct dkm_runlog {
     dkm_ctx *ctx;
-    json_t *root; /* NULL on ranks other than 0 */
+    json_t *root;  /* NULL on ranks other than 0 */
+    json_t *notes; /* the names of remarks */
     double begun;
     int lost; /* fields that could not be stored */
 };
@@ -138,6 +140,47 @@ void dkm_runlog_reals(dkm_runlog *record, const char *name, dkm_idx count, const
     runlog_put(record, record->root, name, list);
 }
 
+/* Put @p value, which is taken over, where no field has the name; behind other remarks of it. */
+static void runlog_note(dkm_runlog *record, const char *name, json_t *value)
+{
+    const char *dot = strchr(name, '.'), *last = dot ? dot + 1 : name;
+    char group[NAME_LENGTH];
+    json_t *at = record->root, *there, *list;
+
+    snprintf(group, sizeof group, "%.*s", dot ? (int)(dot - name) : 0, name);
+    if (dot)
+        at = object_in(at, group);
+    there = json_object_get(at, last);
+    if (there && !json_object_get(record->notes, name)) {
+        json_decref(value);
+        return;
+    }
+    if (there && !json_is_array(there)) {
+        list = json_array();
+        json_array_append(list, there);
+        json_object_set_new(at, last, list);
+        there = list;
+    }
+    if (there ? json_array_append_new(there, value) != 0
+              : json_object_set_new(at, last, value) != 0 ||
+                    json_object_set_new(record->notes, name, json_true()) != 0)
+        record->lost++;
+}
+
+void dkm_runlog_note(dkm_runlog *record, const char *name, const char *text)
+{
+    if (record->root)
+        runlog_note(record, name, text_value(record->ctx, text));
+}
+
+void dkm_runlog_note_real(dkm_runlog *record, const char *name, double value)
+{
+    int whole = value == floor(value) && fabs(value) < 1e15;
+
+    if (record->root)
+        runlog_note(record, name, whole ? json_integer((json_int_t)value) : real_value(value));
+}
+
 static int count_nodes(dkm_ctx *ctx)
 {
     MPI_Comm node;
@@ -162,7 +205,8 @@ static dkm_local start_record(dkm_ctx *ctx, dkm_runlog **record)
     (*record)->begun = MPI_Wtime();
     if (dkm_ctx_rank(ctx) == 0) {
         (*record)->root = json_object();
-        if (!(*record)->root)
+        (*record)->notes = json_object();
+        if (!(*record)->root || !(*record)->notes)
             DKM_STEP(dkm_fail(ctx, DKM_ERR_MEMORY, "cannot allocate a run record"));
     }
 out:
@@ -306,7 +350,27 @@ static dkm_local append_line(dkm_ctx *ctx, const char *path, const char *line, s
     return DKM_LOCAL_OK;
 }
 
-/* The line is made with a newline at both ends: the first is for a file that ends torn. */
+/* The record as a line with a newline at both ends. */
+static dkm_local dump_record(dkm_runlog *r, size_t flags, char **line, size_t *length)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    size_t bytes;
+
+    if (r->lost > 0)
+        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "%d fields of the run record could not be stored",
+                        r->lost);
+    bytes = json_dumpb(r->root, NULL, 0, flags);
+    DKM_STEP(dkm_alloc(r->ctx, (dkm_idx)bytes + 2, line));
+    (*line)[0] = '\n';
+    if (bytes == 0 || json_dumpb(r->root, *line + 1, bytes, flags) != bytes)
+        DKM_STEP(dkm_fail(r->ctx, DKM_ERR_INTERNAL, "the run record cannot be written as JSON"));
+    (*line)[bytes + 1] = '\n';
+    *length = bytes + 2;
+out:
+    return local;
+}
+
+/* The first newline is for a file that ends torn. */
 static dkm_local write_record(dkm_runlog *r, const char *path)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -315,19 +379,37 @@ static dkm_local write_record(dkm_runlog *r, const char *path)
 
     if (!r->root)
         return local;
-    if (r->lost > 0)
-        return dkm_fail(r->ctx, DKM_ERR_MEMORY, "%d fields of the run record could not be stored",
-                        r->lost);
-    length = json_dumpb(r->root, NULL, 0, DUMP_FLAGS);
-    DKM_STEP(dkm_alloc(r->ctx, (dkm_idx)length + 2, &line));
-    line[0] = '\n';
-    if (length == 0 || json_dumpb(r->root, line + 1, length, DUMP_FLAGS) != length)
-        DKM_STEP(dkm_fail(r->ctx, DKM_ERR_INTERNAL, "the run record cannot be written as JSON"));
-    line[length + 1] = '\n';
-    DKM_STEP(append_line(r->ctx, path, line, length + 2));
+    DKM_STEP(dump_record(r, DUMP_FLAGS, &line, &length));
+    DKM_STEP(append_line(r->ctx, path, line, length));
 out:
     DKM_FREE(line);
     return local;
+}
+
+static dkm_local copy_record(dkm_runlog *r, char **line)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    size_t length;
+
+    if (!r->root)
+        return local;
+    DKM_STEP(dump_record(r, PRINT_FLAGS, line, &length));
+    memmove(*line, *line + 1, length - 2);
+    (*line)[length - 2] = '\0';
+out:
+    return local;
+}
+
+dkm_status dkm_runlog_line(dkm_runlog *record, char **line)
+{
+    *line = NULL;
+    put_measures(record);
+    return dkm_agree(record->ctx, copy_record(record, line));
+}
+
+void dkm_runlog_line_free(char **line)
+{
+    DKM_FREE(*line);
 }
 
 dkm_status dkm_runlog_append(dkm_runlog *record, const char *path)
@@ -341,5 +423,6 @@ void dkm_runlog_destroy(dkm_runlog **record)
     if (!*record)
         return;
     json_decref((*record)->root);
+    json_decref((*record)->notes);
     DKM_FREE(*record);
 }

@@ -14,6 +14,7 @@
 #include "io/column_list.h"
 #include "io/path.h"
 #include "io/source_impl.h"
+#include "io/stream/spool.h"
 #include "io/table/table.h"
 #include "io/text/cells.h"
 
@@ -46,9 +47,17 @@ static dkm_local find_type(dkm_ctx *ctx, const char *name, dkm_type *type)
 
 static dkm_local find_format(dkm_source *source)
 {
+    const char *path = source->where.path, *slash = strrchr(path, '/');
+    int is_pipe = dkm_spool_path(path) != path;
     char endings[ENDINGS_LENGTH];
 
-    source->format = dkm_format_for(source->where.path, source->file.type);
+    if (is_pipe && !strchr(slash ? slash : path, '.'))
+        path = dkm_spool_ending(path);
+    source->format = dkm_format_for(path, source->file.type);
+    if (source->format == &dkm_format_hdf5 && is_pipe)
+        return dkm_fail(source->ctx, DKM_ERR_UNSUPPORTED,
+                        "%s: HDF5 is not read from a pipe: write it to a file first",
+                        source->where.path);
     if (source->format)
         return DKM_LOCAL_OK;
     return dkm_fail(source->ctx, DKM_ERR_ARG,
@@ -56,12 +65,11 @@ static dkm_local find_format(dkm_source *source)
                     source->where.path, dkm_format_endings(endings, sizeof endings));
 }
 
-static dkm_local source_prepare(dkm_source *source, const char *name, int literal, const char *type)
+static dkm_local source_prepare(dkm_source *source, const char *type)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_file *file = &source->file;
 
-    DKM_STEP(dkm_locator_parse(source->ctx, name, literal, &source->where));
     DKM_STEP(find_type(source->ctx, type, &file->type));
     if (dkm_ctx_rank(source->ctx) == 0)
         DKM_STEP(dkm_path_readable(source->ctx, source->where.path, NULL));
@@ -355,14 +363,16 @@ dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role, const
 {
     dkm_status status = DKM_OK;
     dkm_source *made = NULL;
-    int literal = exists_for_all(ctx, where);
+    int literal = !dkm_path_is_standard(where) && exists_for_all(ctx, where);
 
     *source = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &made));
     made->ctx = ctx;
     made->file.role = role;
     made->readers.group = MPI_COMM_NULL;
-    DKM_AGREE(ctx, source_prepare(made, where, literal, type));
+    DKM_AGREE(ctx, dkm_locator_parse(ctx, where, literal, &made->where));
+    DKM_TRY(dkm_spool(ctx, made->where.path));
+    DKM_AGREE(ctx, source_prepare(made, type));
     DKM_TRY(source_open_file(made));
     DKM_AGREE(ctx, source_settle(made));
     *source = made;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every bad input ends all ranks with exit 1 and one line that names the file and the place, soon,
+# Every bad input ends all ranks with exit 1, a wrong usage with exit 2, and one line that names the file and the place, soon,
 # and leaves no output behind.
 
 # Mounts of our own, so that a tiny disk can be filled; without leave for them that part is left out.
@@ -11,12 +11,19 @@ fi
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../common.sh"
 
-# bad_x TEXTS FILE: a bad file of inputs; bad_y: of outputs.
+# bad_x TEXTS FILE: a bad file of inputs; bad_y: of outputs; wrong_x, wrong_y: a wrong name of one.
 bad_x() {
     bad "$1" fit krr --x "$2" --y y.csv --kx linear --gamma 1 -o made/m.h5
 }
 bad_y() {
     bad "$1" fit krr --x x.csv --y "$2" --kx linear --gamma 1 -o made/m.h5
+}
+
+wrong_x() {
+    wrong "$1" fit krr --x "$2" --y y.csv --kx linear --gamma 1 -o made/m.h5
+}
+wrong_y() {
+    wrong "$1" fit krr --x x.csv --y "$2" --kx linear --gamma 1 -o made/m.h5
 }
 
 normal 20 3 1 >x.csv
@@ -36,7 +43,7 @@ for kind in npy csv txt h5 svm idx fasta sets mtx; do
     bad_x "empty.$kind" "empty.$kind"
 done
 echo hello >what.docx
-bad_x "what.docx" what.docx
+wrong_x "what.docx" what.docx
 
 # Files that are torn.
 head -c 200 p.npy >torn.npy
@@ -62,20 +69,20 @@ bad_x "hole.csv:9" hole.csv
 
 # Sizes and slices that do not fit.
 normal 19 2 3 >short.csv
-bad_y "x.csv|short.csv|20|19" short.csv
-bad_x "x.csv|30" 'x.csv[0:30]'
-bad_x "x.csv" 'x.csv[5:2:1:7]'
-bad_x "x.csv|9" 'x.csv[:, 0:9]'
+wrong_y "x.csv|short.csv|20|19" short.csv
+wrong_x "x.csv|30" 'x.csv[0:30]'
+wrong_x "x.csv" 'x.csv[5:2:1:7]'
+wrong_x "x.csv|9" 'x.csv[:, 0:9]'
 normal 5 7 4 >narrow.csv
-bad "narrow.csv: |3|7" predict m.h5 --x narrow.csv -o made/p.npy
-bad "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
+wrong "narrow.csv: |3|7" predict m.h5 --x narrow.csv -o made/p.npy
+wrong "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
 
 # Settings that cannot be.
-bad "rfb|^" fit krr --x x.csv --y y.csv --kx 'rfb(sigma=1)' --gamma 1 -o made/m.h5
-bad "sgima|^" fit krr --x x.csv --y y.csv --kx 'rbf(sgima=1)' --gamma 1 -o made/m.h5
-bad "^" fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1' --gamma 1 -o made/m.h5
-bad "--grid 5x5|25" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --grid 5x5 -o made/m.h5
-bad "edit|dense" score --truth y.csv --pred y.csv --loss edit
+wrong "rfb|^" fit krr --x x.csv --y y.csv --kx 'rfb(sigma=1)' --gamma 1 -o made/m.h5
+wrong "sgima|^" fit krr --x x.csv --y y.csv --kx 'rbf(sgima=1)' --gamma 1 -o made/m.h5
+wrong "^" fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1' --gamma 1 -o made/m.h5
+wrong "--grid 5x5|25" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --grid 5x5 -o made/m.h5
+wrong "edit|dense" score --truth y.csv --pred y.csv --loss edit
 
 # Models that are not.
 bad "nowhere.h5" predict nowhere.h5 --x x.csv -o made/p.npy
@@ -86,13 +93,13 @@ bad "torn_model.h5" predict torn_model.h5 --x x.csv -o made/p.npy
 bad "nowhere" info nowhere.npy
 
 # Places that cannot be written.
-bad "m.npy|.h5" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o made/m.npy
+wrong "m.npy|.h5" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o made/m.npy
 bad "no/such" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o no/such/m.h5
 bad "no/such" predict m.h5 --x x.csv -o no/such/p.npy
 bad "no/such" gram --x x.csv --kx linear -o no/such/g.npy
 bad "no/such" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o made/m.h5 --record no/such/r
 bad "folder.npy" predict m.h5 --x x.csv -o folder.npy
-bad ".docx" predict m.h5 --x x.csv -o made/p.docx
+wrong ".docx" predict m.h5 --x x.csv -o made/p.docx
 
 # A full disk: a tiny file system of memory.
 mkdir disk

@@ -28,8 +28,8 @@ says out 'npz, compressed, float64, C order' "what it is"
 { printf '%%%%MatrixMarket matrix array real general\n60 1\n' && cat p.csv; } >p.mtx
 good 3 score --truth p.csv --pred p.mtx --loss mse
 [ "$(value mse)" = 0 ] || fail "an array in text: $(cat out)"
-bad 'holds several arrays: name one' fit krr --x s.npz --y y.npy -o made/m.h5
-bad "holds no array 'z': it has x, y" fit krr --x s.npz:z --y y.npy -o made/m.h5
+wrong 'holds several arrays: name one' fit krr --x s.npz --y y.npy -o made/m.h5
+wrong "holds no array 'z': it has x, y" fit krr --x s.npz:z --y y.npy -o made/m.h5
 head -c 900 c.npz >cut.npz
 bad 'cut.npz is no npz file, or cut short' fit krr --x cut.npz:x --y y.npy -o made/m.h5
 head -40 p.mtx >cut.mtx

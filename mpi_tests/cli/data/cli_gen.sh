@@ -105,7 +105,7 @@ good 1 score --truth plain/x.npy --pred noisy.npy --loss mse
 below "$(value mse)" 4.6 "noise of variance 4"
 below 3.4 "$(value mse)" "noise of variance 4"
 on 2 gen smooth --x spot.csv --shape 4x4 --width 1 -o none.csv
-expect 1 "images of another shape"
+expect 2 "images of another shape"
 says err "12 columns, and images of --shape 4x4 have 16" "images of another shape"
 
 # Samples: the first two of each class, and folds that hold every row once.
@@ -126,10 +126,10 @@ for f in 0 1 2; do
     [ "$(cut -c1 three/$f/test_s.txt | sort -u | tr -d '\n')" = abc ] || fail "fold $f lacks a class"
 done
 on 2 gen sample --rows s.txt --per-class 2 --out-dir none
-expect 1 "classes of nothing"
+expect 2 "classes of nothing"
 says err "--per-class needs --labels" "classes of nothing"
 on 2 gen sample --rows s.txt --rows 'l.csv[0:3]' --out-dir none
-expect 1 "files of other lengths"
+expect 2 "files of other lengths"
 says err "10 rows" "files of other lengths"
 
 on 2 gen regression --n 5 --dim 2 --out-dir none

@@ -14,20 +14,20 @@ done
 good 0 montage --shape 4x3 --rows x.csv --invert -o q.png
 cmp -s p1.png q.png && fail "another picture is the same"
 
-# wrong TEXT ARGUMENTS...: a run that fails, says why and leaves no file.
-wrong() {
-    on 2 montage "${@:2}" -o none.png
-    expect 1 "montage ${*:2}"
-    says err "$1" "montage ${*:2}"
-    [ -e none.png ] && fail "montage ${*:2} left a file"
+# fails STATUS TEXT ARGUMENTS...: a run that fails, says why and leaves no file.
+fails() {
+    on 2 montage "${@:3}" -o none.png
+    expect "$1" "montage ${*:3}"
+    says err "$2" "montage ${*:3}"
+    [ -e none.png ] && fail "montage ${*:3} left a file"
 }
 
-wrong "x.csv: 12 columns do not fit" --shape 3x3 --rows x.csv
-wrong "low.csv: 17 columns do not fit" --shape 4x3 --rows 'x.csv + low.csv'
-wrong "give one label a row" --shape 4x3 --rows x.csv --labels a,b
-wrong "such as -1:1" --shape 4x3 --rows x.csv --range 3:1
-wrong "missing.npy" --shape 4x3 --rows missing.npy
+fails 2 "x.csv: 12 columns do not fit" --shape 3x3 --rows x.csv
+fails 2 "low.csv: 17 columns do not fit" --shape 4x3 --rows 'x.csv + low.csv'
+fails 2 "give one label a row" --shape 4x3 --rows x.csv --labels a,b
+fails 2 "such as -1:1" --shape 4x3 --rows x.csv --range 3:1
+fails 1 "missing.npy" --shape 4x3 --rows missing.npy
 on 1 montage --shape 4x3 --rows x.csv -o pic.npy
-expect 1 "a picture called npy"
+expect 2 "a picture called npy"
 says err "ends in .png" "a picture called npy"
 finish

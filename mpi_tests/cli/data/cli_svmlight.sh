@@ -38,7 +38,7 @@ good 2 "${fit[@]}" --x one.svm --y one.svm -o one.h5
 [ "$(value svm_base)" = 1 ] || fail "fit tells the base 1: $(cat out)"
 right one.h5 new_one.svm "indices from 1"
 bad 'zero.svm|index 0|--svm-base 0' predict one.h5 --x zero.svm -o made/p.csv
-bad '--svm-base 0|indices from 1' predict one.h5 --x new_one.svm --svm-base 0 -o made/p.csv
+wrong '--svm-base 0|indices from 1' predict one.h5 --x new_one.svm --svm-base 0 -o made/p.csv
 
 # Training inputs without an index 0 that count from 0 all the same.
 good 1 "${fit[@]}" --x 'zero.svm[1:3]' --y 'zero.svm[1:3]' -o part.h5

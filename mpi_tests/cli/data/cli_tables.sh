@@ -58,16 +58,16 @@ good 3 fit krr --x 'small.csv[:, a]' --y 'small.csv[:, -1]' --kx linear --gamma 
 printf 'length,color\n1,red\n' >plain.csv
 printf 'length,color,width\n1,pink,2\n' >pink.csv
 mkdir -p made
-bad "no column 'width', which the model was trained on" predict m1.h5 --x plain.csv -o made/q.csv
+wrong "no column 'width', which the model was trained on" predict m1.h5 --x plain.csv -o made/q.csv
 bad "pink.csv:2: column 2 color is 'pink', which did not occur" predict m1.h5 --x pink.csv -o made/q.csv
-bad "there is no column 'weight': it has 4, length, color" fit krr --x 'new.csv[:, weight]' \
+wrong "there is no column 'weight': it has 4, length, color" fit krr --x 'new.csv[:, weight]' \
     --y 'new.csv[:, plant]' --kx linear --gamma 1 -o made/m.h5
-bad 'not both' fit krr --x 'new.csv[:, !width,length]' --y 'new.csv[:, plant]' --kx linear --gamma 1 -o made/m.h5
+wrong 'not both' fit krr --x 'new.csv[:, !width,length]' --y 'new.csv[:, plant]' --kx linear --gamma 1 -o made/m.h5
 bad 'is empty: --missing drop, mean or median' fit krr --x small.csv --y 'small.csv[:, b]' \
     --kx linear --gamma 1 -o made/m.h5
-bad 'missing value, and the model was trained with --missing drop' predict d.h5 \
+wrong 'missing value, and the model was trained with --missing drop' predict d.h5 \
     --x 'small.csv[:, a]' -o made/q.csv
-bad 'columns, and the model was trained on 3' predict m1.h5 --x 'small.csv[:, 0:2]' -o made/q.csv
+wrong 'columns, and the model was trained on 3' predict m1.h5 --x 'small.csv[:, 0:2]' -o made/q.csv
 
 # ARFF, dense and sparse, with the last columns as labels; an XML file may count them.
 printf '%% a comment\n@relation r\n@attribute size numeric\n@attribute "the color" {red, green}\n' >toy.arff
@@ -90,7 +90,7 @@ printf '@relation r\n@attribute u numeric\n@data\n{3 1}\n' >bad.arff
 bad 'bad.arff:4: columns of a sparse row' gram --x bad.arff --kx linear -o made/g.csv
 printf '@relation r\n@attribute u numeric\n' >cut.arff
 bad 'no line @data' gram --x cut.arff --kx linear -o made/g.csv
-bad 'there are 4 columns' fit krr --x sparse.arff --y sparse.arff --labels 4 --kx linear --gamma 1 -o made/m.h5
+wrong 'there are 4 columns' fit krr --x sparse.arff --y sparse.arff --labels 4 --kx linear --gamma 1 -o made/m.h5
 
 # Settings are chosen with the same columns.
 good 3 cv krr --x 'train.csv[:, !plant]' --y 'train.csv[:, plant]' --kx 'rbf(sigma=1)' \

@@ -25,7 +25,7 @@ good 3 cv krr --x x.csv --y y.txt --kx 'rbf(sigma=1)' --gamma 1e-3,1e3 --folds 4
 [ "$(value best)" = gamma=1e-3 ] || fail "cv of names: $(cat out)"
 good 3 score --truth y.txt --pred p.txt --loss f1-macro
 [ "$(value f1-macro)" = 1 ] || fail "names against names: $(cat out)"
-bad 'does not say how to write it|.npy' predict m.h5 --x x.csv -o made/p.xyz
+wrong 'does not say how to write it|.npy' predict m.h5 --x x.csv -o made/p.xyz
 
 # Label sets by ridge regression.
 awk -F, '{ print ($2 > 0.5 ? "1,4" : ($2 > -0.5 ? "0" : "")); }' x.csv >y.svm # a blank line is the empty set

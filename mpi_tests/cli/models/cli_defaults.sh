@@ -55,14 +55,14 @@ grep -q nearly err && fail "a kernel that suits: $(cat err)"
 
 # Names that people know.
 mkdir -p made
-bad "unknown name 'gaussian': it is rbf" fit krr --x x.csv --y y.csv --kx 'gaussian(sigma=1)' --gamma 1 -o made/m.h5
-bad "unknown name 'sigmoid'|negative eigenvalues" fit krr --x x.csv --y y.csv --kx sigmoid --gamma 1 -o made/m.h5
-bad "unknown name 'RBF', did you mean 'rbf'" fit krr --x x.csv --y y.csv --kx RBF --gamma 1 -o made/m.h5
-bad "unknown name 'delta': it is class" fit krr --x x.csv --y y.csv --kx delta --gamma 1 -o made/m.h5
-bad 'nu must be 0.5, 1.5 or 2.5' fit krr --x x.csv --y y.csv --kx 'matern(nu=2)' --gamma 1 -o made/m.h5
-bad 'kx is missing: fit chooses' cv krr --x x.csv --y y.csv --gamma 1 --folds 3
-bad 'gamma is missing: fit chooses' cv krr --x x.csv --y y.csv --kx linear --folds 3
-bad 'need --kx and --gamma' fit krr --x x.csv --y y.csv --stream --landmarks 5 --solver pcg -o made/m.h5
+wrong "unknown name 'gaussian': it is rbf" fit krr --x x.csv --y y.csv --kx 'gaussian(sigma=1)' --gamma 1 -o made/m.h5
+wrong "unknown name 'sigmoid'|negative eigenvalues" fit krr --x x.csv --y y.csv --kx sigmoid --gamma 1 -o made/m.h5
+wrong "unknown name 'RBF', did you mean 'rbf'" fit krr --x x.csv --y y.csv --kx RBF --gamma 1 -o made/m.h5
+wrong "unknown name 'delta': it is class" fit krr --x x.csv --y y.csv --kx delta --gamma 1 -o made/m.h5
+wrong 'nu must be 0.5, 1.5 or 2.5' fit krr --x x.csv --y y.csv --kx 'matern(nu=2)' --gamma 1 -o made/m.h5
+wrong 'kx is missing: fit chooses' cv krr --x x.csv --y y.csv --gamma 1 --folds 3
+wrong 'gamma is missing: fit chooses' cv krr --x x.csv --y y.csv --kx linear --folds 3
+wrong 'need --kx and --gamma' fit krr --x x.csv --y y.csv --stream --landmarks 5 --solver pcg -o made/m.h5
 
 # New kernels against the values of scikit-learn 1.2, through the command.
 printf '0,0\n3,4\n' >two.csv

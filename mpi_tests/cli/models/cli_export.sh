@@ -99,14 +99,14 @@ fi
 printf 'ab\nba\nabc\n' >s.txt
 head -3 y.csv >s.csv
 good 1 fit krr --x s.txt --y s.csv --kx 'spectrum(p=1)' --gamma 1 -o strings.h5
-bad 'strings.h5|strings|dense rows' export strings.h5 --c made/strings.c
+wrong 'strings.h5|strings|dense rows' export strings.h5 --c made/strings.c
 good 1 fit knn --x train.csv --y y.csv --kx linear --k 3 -o knn.h5
-bad 'knn.h5|models of knn cannot be exported' export knn.h5 --onnx made/knn.onnx
+wrong 'knn.h5|models of knn cannot be exported' export knn.h5 --onnx made/knn.onnx
 good 1 fit krr --x train.csv --y y.csv --kx 'rownorm(rbf(sigma=1))' --gamma 1 -o rownorm.h5
-bad 'rownorm.h5|the kernel rownorm cannot be exported' export rownorm.h5 --c made/rownorm.c
+wrong 'rownorm.h5|the kernel rownorm cannot be exported' export rownorm.h5 --c made/rownorm.c
 head -3 s.txt >t.txt
 good 1 fit kde --x s.csv --y t.txt --kx linear --ky 'spectrum(p=1)' --components all --gamma 1 -o words.h5
-bad 'words.h5|cannot be exported for strings objects' export words.h5 --c made/words.c
+wrong 'words.h5|cannot be exported for strings objects' export words.h5 --c made/words.c
 on 1 export knn.h5
 says err 'give --c FILE.c or --onnx FILE.onnx' 'export without a file'
 finish

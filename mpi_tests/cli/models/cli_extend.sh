@@ -62,9 +62,9 @@ refused "bad.csv: the matrix is not positive semidefinite: its eigenvalues reach
 good 2 extend fit --gram bad.csv --features 'phi.csv[0:6]' --clip -o c.h5
 [ "$(value clipped)" = 1 ] || fail "clipping is told: $(cat out)"
 on 2 extend apply q.h5 --features square.csv -o none.npy
-expect 1 "features of another width"
+expect 2 "features of another width"
 says err "square.csv: 6 features an object are wanted, not 40" "features of another width"
 on 0 extend apply q.h5 -o none.npy
-expect 1 "no new objects"
+expect 2 "no new objects"
 [ -e none.npy ] && fail "a failed run left a file"
 finish

@@ -57,15 +57,15 @@ same joint.npy joint4.npy "completed on 1 and 4 ranks"
 
 # What is refused.
 on 2 extend complete --gram k.npy --observed 'mask.csv[0:20]' --by k2.npy --lambda 0.4 -o none.npy
-expect 1 "a mask of the wrong length"
+expect 2 "a mask of the wrong length"
 says err "mask.csv[0:20]: a mask of 20 rows" "a mask of the wrong length"
 paste -d, mask.csv mask.csv >masks.csv
 on 2 extend complete --gram k.npy --observed masks.csv --by k2.npy --lambda 0.4 -o none.npy
-expect 1 "two masks in a file"
+expect 2 "two masks in a file"
 says err "masks.csv: a mask of 40 rows and 2 columns" "two masks in a file"
 good 2 extend complete --gram k.npy --observed 'masks.csv[:, 1:2]' --by k2.npy --lambda 0.4 -o one.npy
 on 2 extend complete --gram k.npy --observed mask.csv --by k2.npy --lambda 2 -o none.npy
-expect 1 "lambda above 1"
+expect 2 "lambda above 1"
 says err "lambda is from 0 to 1, not 2" "lambda above 1"
 [ -e none.npy ] && fail "a failed run left a file"
 refused "--lambda is from 0 to 1, not -0.5" "a weight below 0" \
@@ -75,6 +75,6 @@ refused "stand on the same features" "kernels on other features" \
 on 0 gram --x x.csv --kx 'extend(none.h5)' -o none.npy
 expect 1 "a kernel whose file is missing"
 on 0 gram --x x.csv --kx 'rbf(q.h5)' -o none.npy
-expect 1 "a kernel that takes no file"
+expect 2 "a kernel that takes no file"
 says err "rbf takes no file" "a kernel that takes no file"
 finish

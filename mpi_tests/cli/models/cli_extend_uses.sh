@@ -89,7 +89,7 @@ bad() {
     local text=$1 what=$2
     shift 2
     on 2 extend complete --gram k.npy --by l.npy --lambda 0.5 "$@"
-    expect 1 "$what"
+    expect 2 "$what"
     says err "$text" "$what"
 }
 bad "which rows are known" "a trial of nothing" --y labels.csv

@@ -26,8 +26,8 @@ good 3 gram --x two.graphs --kx 'weisfeiler-lehman(h=2)' -o k.csv
 [ "$(sort -u k.csv)" = 11,11 ] || fail "isomorphic graphs: $(cat k.csv)"
 printf 'C C\nC C | 0-2\n' >bad.graphs
 bad "bad.graphs:2: '0-2' is no edge" gram --x bad.graphs --kx weisfeiler-lehman -o made/k.csv
-bad 'is a kernel for graphs' gram --x names.txt --kx weisfeiler-lehman -o made/k.csv
-bad 'it is weisfeiler-lehman(h=3) here' gram --x two.graphs --kx wl -o made/k.csv
+wrong 'is a kernel for graphs' gram --x names.txt --kx weisfeiler-lehman -o made/k.csv
+wrong 'it is weisfeiler-lehman(h=3) here' gram --x two.graphs --kx wl -o made/k.csv
 
 # A motif at a place that may be off by one.
 awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { s = ""; for (j = 0; j < 14; j++) s = s substr("ACGT", 1 + int(4 * rand()), 1)
@@ -49,7 +49,7 @@ below "$(value rmse)" 1e-12 "a window of one pixel"
 good 1 gram --x x.csv --kx 'local-patch(shape=5x4, width=3, degree=2)' -o p1.csv
 good 3 gram --x x.csv --kx 'local-patch(shape=5x4, width=3, degree=2)' -o p3.csv
 cmp -s p1.csv p3.csv || fail "images on 1 and 3 ranks"
-bad 'images of 4x4 have 16 pixels, and these rows have 20 columns' gram --x x.csv --kx 'local-patch(shape=4x4)' -o made/k.csv
-bad 'needs the shape of the images' gram --x x.csv --kx local-patch -o made/k.csv
-bad 'width must be odd' gram --x x.csv --kx 'local-patch(shape=5x4, width=4)' -o made/k.csv
+wrong 'images of 4x4 have 16 pixels, and these rows have 20 columns' gram --x x.csv --kx 'local-patch(shape=4x4)' -o made/k.csv
+wrong 'needs the shape of the images' gram --x x.csv --kx local-patch -o made/k.csv
+wrong 'width must be odd' gram --x x.csv --kx 'local-patch(shape=5x4, width=4)' -o made/k.csv
 finish

@@ -74,15 +74,15 @@ cmp -s p1.npy p3.npy || fail "strings(p=3): 1 and 3 ranks predict otherwise"
 good 2 score --truth 'place.csv[40:60]' --y-type labels --pred p1.npy --loss rank
 below "$(value rank)" 2 "the mean rank of the right string of 120"
 on 2 fit jkm --x c.csv --y s.txt --kx linear --joint 'strings(p=3)' -o none.h5
-expect 1 "strings(p=3) with numbers"
+expect 2 "strings(p=3) with numbers"
 says err "is for inputs that are strings, these are dense" "strings(p=3) with numbers"
 echo abcabcabcabcabc >long.txt
 on 2 predict p1.h5 --x px.txt --candidates long.txt -o none.txt
-expect 1 "a candidate that is too long"
+expect 2 "a candidate that is too long"
 says err "candidate 0 has 15 letters" "a candidate that is too long"
 printf 'aabab\nbccbc\n' >few.txt
 on 2 fit jkm --x c.csv --y s.txt --candidates few.txt --kx linear --ky 'spectrum(p=2)' -o none.h5
-expect 1 "candidates without the truth"
+expect 2 "candidates without the truth"
 says err "row 2 of y is not among the candidates" "candidates without the truth"
 
 # How the loss scales slacks and margins: one example x = 1, y = 1 among 1, 0.5 and -1, so that
@@ -132,7 +132,7 @@ for spread in 4 1000; do
 done
 cmp -s counts4 counts1000 || fail "spread: $(cat counts4), not $(cat counts1000)"
 on 2 fit jkm --x e.csv --y e.csv --kx linear --outputs free --threshold -o none.h5
-expect 1 "a threshold with free outputs"
+expect 2 "a threshold with free outputs"
 says err "free ones have scores above any" "a threshold with free outputs"
 
 # Ranks of the truth in lists of the best: all first where classes are told apart.
@@ -148,16 +148,16 @@ wrong() { # STATUS MESSAGE OPTIONS...
     expect "$wanted" "fit jkm $*"
     says err "$message" "fit jkm $*"
 }
-wrong 1 "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
-wrong 1 "larger than the image" --joint 'patch(shape=4x4, size=5)'
-wrong 1 "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
-wrong 1 "at most 2 apart" --epsilon 2
+wrong 2 "lambda must be from 0 to 1" --joint 'diag(lambda=2)'
+wrong 2 "larger than the image" --joint 'patch(shape=4x4, size=5)'
+wrong 2 "x has 16 columns" --joint 'patch(shape=5x5, size=2, step=1)'
+wrong 2 "at most 2 apart" --epsilon 2
 wrong 2 "epsilon must be 0 or more" --epsilon -1
 wrong 2 "C" --C 0
-wrong 1 "unknown name 'diagonal'" --joint diagonal
+wrong 2 "unknown name 'diagonal'" --joint diagonal
 awk 'BEGIN { for (i = 0; i < 10; i++) print (i == 7 ? "0,0" : i + 1 ",1") }' >zero.csv
 on 2 fit jkm --x 'sphere/x.npy[0:10]' --y zero.csv --kx linear -o none.h5
-expect 1 "an output of zero length"
+expect 2 "an output of zero length"
 says err "row 7 of y is zero" "an output of zero length"
 [ -e none.h5 ] && fail "a failed run left a file"
 finish

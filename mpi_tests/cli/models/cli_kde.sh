@@ -105,15 +105,15 @@ for other in "--learner svr --C 1" "--solver pcg --gamma 1" "--precision mixed -
     # shellcheck disable=SC2086
     on 2 fit kde --x x.csv --y dense.csv --kx linear --ky 'rbf(sigma=1)' --components 1 \
         --penalty coefficients $other -o none.h5
-    expect 1 "the penalty on coefficients with $other"
+    expect 2 "the penalty on coefficients with $other"
     says err "the penalty on coefficients is for ridge regression" "$other"
 done
 
 on 2 fit kde --x x.csv --y dense.csv --kx linear --ky linear --components 1 --learner svr -o none.h5
-expect 1 "machines without C"
+expect 2 "machines without C"
 says err "needs --C" "machines without C"
 on 2 fit kde --x x.csv --y dense.csv --kx linear --ky linear --components 1 -o none.h5
-expect 1 "kde without gamma"
+expect 2 "kde without gamma"
 says err "needs --gamma" "kde without gamma"
 
 # Outputs without inputs, and shrunken coordinates: the same on any number of ranks.
@@ -137,23 +137,23 @@ cmp -s extra.txt strings.txt || fail "strings with extra ones are predicted"
 # Wrong uses.
 on 2 fit kde --x x.csv --y dense.csv --extra-y labels.csv --kx linear --ky linear --components 1 \
     --gamma 1 -o none.h5
-expect 1 "extra outputs of another width"
+expect 2 "extra outputs of another width"
 says err "labels.csv" "extra outputs of another width"
 on 2 fit kde --x x.csv --y dense.csv --shrink -1 --kx linear --ky linear --components 1 \
     --gamma 1 -o none.h5
-expect 1 "shrinking by less than nothing"
+expect 2 "shrinking by less than nothing"
 on 2 predict m_mse.h5 --x x.csv --preimage linear -o none.npy
-expect 1 "a linear pre-image of rbf outputs"
+expect 2 "a linear pre-image of rbf outputs"
 says err "use candidates" "a linear pre-image of rbf outputs"
 on 2 predict m_mse.h5 --x x.csv --candidates x.csv --top 100 -o none.npy
-expect 1 "more candidates than there are"
+expect 2 "more candidates than there are"
 on 2 predict m_edit.h5 --x x.csv --candidates dense.csv -o none.txt
-expect 1 "candidates of another type"
+expect 2 "candidates of another type"
 says err "dense.csv" "candidates of another type"
 on 2 predict krr.h5 --x x.csv --top 2 -o none.npy
-expect 1 "pre-images of a ridge model"
+expect 2 "pre-images of a ridge model"
 on 2 fit kde --x 'x.csv[0:9]' --y dense.csv --kx linear --ky linear --components 1 --gamma 1 -o none.h5
-expect 1 "lengths that differ"
+expect 2 "lengths that differ"
 says err "9 rows" "lengths that differ"
 [ -e none.h5 ] || [ -e none.npy ] || [ -e none.txt ] && fail "a failed run left a file"
 finish

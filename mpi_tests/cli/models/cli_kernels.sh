@@ -52,7 +52,7 @@ for s in median '1;2;0.5' 1; do
 done
 good 1 plan krr --x x.csv --y y_x.csv --kx 'rbf(sigma=1;2;0.5)' --gamma 0.01 --ranks 4
 
-bad 'a list of 2 numbers for rows of 3 columns' fit krr --x x.csv --y y_x.csv --kx 'rbf(sigma=1;2)' --gamma 1 -o made/m.h5
-bad 'on(0;3, ...)|from 0 to 2' fit krr --x x.csv --y y_x.csv --kx 'on(0;3, linear)' --gamma 1 -o made/m.h5
+wrong 'a list of 2 numbers for rows of 3 columns' fit krr --x x.csv --y y_x.csv --kx 'rbf(sigma=1;2)' --gamma 1 -o made/m.h5
+wrong 'on(0;3, ...)|from 0 to 2' fit krr --x x.csv --y y_x.csv --kx 'on(0;3, linear)' --gamma 1 -o made/m.h5
 
 finish

@@ -44,20 +44,20 @@ says out "vectors" "info of eigenpairs"
 
 # Wrong uses.
 on 2 eig --gram 'g.npy[0:10]' --components 2 -o none.h5
-expect 1 "a Gram that is not square"
+expect 2 "a Gram that is not square"
 says err "10 rows and 90 columns" "a Gram that is not square"
 printf '1,2\n3,4\n' >skew.csv
 on 2 eig --gram skew.csv --components 1 -o none.h5
-expect 1 "a Gram that is not symmetric"
+expect 2 "a Gram that is not symmetric"
 says err "symmetric" "a Gram that is not symmetric"
 for wrong in 0 -3 2.5 101% x; do
     on 1 fit kpca --x x.csv --kx linear --components "$wrong" -o none.h5
-    expect 1 "--components $wrong"
+    expect 2 "--components $wrong"
     says err "--components $wrong" "--components $wrong"
 done
 good 1 fit krr --x x.csv --y x.csv --kx linear --gamma 1 -o k.h5
 on 1 encode k.h5 --x new.csv -o none.npy
-expect 1 "encoding with a ridge model"
+expect 2 "encoding with a ridge model"
 [ -e none.h5 ] || [ -e none.npy ] && fail "a failed run left a file"
 
 # The help of predict says what it does with such a model.

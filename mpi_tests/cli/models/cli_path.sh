@@ -103,7 +103,7 @@ good 0 info primal.h5
 says out krr-primal "info on a primal model"
 says out weights "info on a primal model"
 on 2 predict primal.h5 --x new.csv -o wrong.npy
-expect 1 "dense inputs for a model of sparse ones"
+expect 2 "dense inputs for a model of sparse ones"
 says err "trained on sparse inputs" "dense inputs for a model of sparse ones"
 good 2 predict primal.h5 --x 'new.svm[0:0]' -o none.npy
 
@@ -118,13 +118,13 @@ bad() { # TEXT STATUS ARGUMENTS...
 }
 bad "--gamma must be > 0, not -2" 2 --gamma 1,-2,3
 bad "--gamma must be > 0, not 0" 2 --gamma 0
-bad "--gamma takes at most 1000 values, not 1001" 1 --gamma "$(seq -s, 1001)"
+bad "--gamma takes at most 1000 values, not 1001" 2 --gamma "$(seq -s, 1001)"
 bad "--gamma expects a number, not ''" 2 --gamma 1,,2
 bad "--gamma expects a number, not ''" 2 --gamma=
 bad "--solver expects one of auto, cholesky, eigen" 2 --gamma 1 --solver lanczos
-bad "mixed precision" 1 --gamma 1,2 --precision mixed
+bad "mixed precision" 2 --gamma 1,2 --precision mixed
 on 2 fit krr --x one.csv --y six.csv --kx linear --gamma 1,2 --center -o made.h5
-expect 1 "one example with an intercept"
+expect 2 "one example with an intercept"
 says err "leaves no mean" "one example with an intercept"
 good 2 fit krr "${rbf[@]}" --gamma 1,2 --center -o q.h5 --verbose
 grep -q 'not given back' err && fail "$(grep 'not given back' err)"

@@ -143,19 +143,19 @@ good 2 predict kde.h5 --x x.csv -o guessed.txt --candidates words.txt
 on 2 fit krr "${rbf[@]}" --gamma 1 --solver pcg --landmarks 5 -o no.h5
 expect 2 "gamma twice"
 on 1 fit krr --x x.csv --y y.csv --kx linear --gamma 1,2 --solver pcg --landmarks 5 -o no.h5
-expect 1 "a list of gammas"
+expect 2 "a list of gammas"
 says err "one gamma" "a list of gammas is refused"
 on 1 fit krr "${rbf[@]}" --stream -o no.h5
-expect 1 "stream without pcg"
+expect 2 "stream without pcg"
 on 1 fit krr "${pcg[@]:0:13}" --tolerance 2 -o no.h5
 expect 2 "a tolerance of 2"
 on 1 fit krr "${pcg[@]}" --time soon -o no.h5
 expect 2 "no time"
 on 1 fit krr "${pcg[@]}" --holdout 1.5 -o no.h5
-expect 1 "a share of 1.5"
+expect 2 "a share of 1.5"
 on 1 fit krr "${pcg[@]}" --holdout-x x.csv -o no.h5
-expect 1 "held-out inputs without outputs"
+expect 2 "held-out inputs without outputs"
 on 2 fit krr "${pcg[@]}" --centers all --stream -o no.h5
-expect 1 "all centers that are not kept"
+expect 2 "all centers that are not kept"
 [ ! -e no.h5 ] || fail "a refused fit left a model"
 finish

@@ -99,29 +99,29 @@ done
 
 # Wrong uses.
 on 1 decode t.h5 --z z.npy'[0:2]' -o none.txt --preimage strings
-expect 1 "strings without inputs"
+expect 2 "strings without inputs"
 on 1 predict t.h5 --x x.txt -o none.txt --preimage strings --window 4
-expect 1 "a window without a middle"
+expect 2 "a window without a middle"
 says err "odd number" "a window without a middle"
 on 1 fit kde --x x.txt --y y.txt --kx 'spectrum(p=2)' --ky 'strings(p=3)' --components 2 --gamma 1 -o none.h5
-expect 1 "strings that are no pairs"
+expect 2 "strings that are no pairs"
 says err "with a TAB between them" "strings that are no pairs"
 on 2 decode m.h5 --z z.npy -o none.npy --preimage exact
-expect 1 "an exact pre-image of an rbf"
+expect 2 "an exact pre-image of an rbf"
 says err "use candidates, fixed-point, gradient" "an exact pre-image of an rbf"
 on 1 decode m.h5 --z z.npy -o none.npy --preimage mds --neighbours 81
-expect 1 "more neighbours than objects"
+expect 2 "more neighbours than objects"
 on 2 decode s.h5 --z zs.npy -o none.txt --preimage gradient
-expect 1 "gradients of strings"
+expect 2 "gradients of strings"
 says err "does not suit the kernel normalize(spectrum(p=2)) on strings" "gradients of strings"
 on 2 decode m.h5 --z clean.csv -o none.npy --top 3 --preimage fixed-point
-expect 1 "the best of what is not chosen"
+expect 2 "the best of what is not chosen"
 on 2 decode l.h5 --z z.npy'[:, 0:3]' -o none.npy
-expect 1 "too few coordinates"
+expect 2 "too few coordinates"
 says err "z.npy[:, 0:3]: the model has 5 components" "too few coordinates"
 good 1 fit krr --x noisy.csv --y clean.csv --kx linear --gamma 1 -o krr.h5
 on 1 decode krr.h5 --z z.npy -o none.npy
-expect 1 "decoding with a ridge model"
+expect 2 "decoding with a ridge model"
 says err "krr.h5: a model of krr" "decoding with a ridge model"
 [ -e none.npy ] || [ -e none.txt ] && fail "a failed run left a file"
 finish

@@ -67,12 +67,12 @@ for ranks in 1 3; do
 done
 cmp -s a1.csv a3.csv || fail "thresholds on 1 and 3 ranks"
 mkdir -p made
-bad 'fitted without leave-one-out errors' predict v.h5 --x new.csv --proba -o made/p.csv
-bad 'a number or auto' predict t.h5 --x new.csv --threshold high -o made/p.csv
-bad 'give one of' predict t.h5 --x new.csv --threshold 1 --scores -o made/p.csv
-bad 'probabilities are of classes' predict t.h5 --x new.csv --proba -o made/p.csv
+wrong 'fitted without leave-one-out errors' predict v.h5 --x new.csv --proba -o made/p.csv
+wrong 'a number or auto' predict t.h5 --x new.csv --threshold high -o made/p.csv
+wrong 'give one of' predict t.h5 --x new.csv --threshold 1 --scores -o made/p.csv
+wrong 'probabilities are of classes' predict t.h5 --x new.csv --proba -o made/p.csv
 good 1 fit knn --x x.csv --y y_x.txt --kx linear --k 3 -o k.h5
-bad 'of models of krr and svm, not of knn' predict k.h5 --x new.csv --scores -o made/p.csv
+wrong 'of models of krr and svm, not of knn' predict k.h5 --x new.csv --scores -o made/p.csv
 
 # cv refits the best setting; the model is that of fit.
 for ranks in 1 3; do

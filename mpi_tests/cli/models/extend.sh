@@ -17,7 +17,7 @@ refused() {
     local text=$1 what=$2
     shift 2
     on 2 "$@" -o none.h5
-    expect 1 "$what"
+    expect 2 "$what"
     says err "$text" "$what"
     [ -e none.h5 ] && fail "$what: a failed run left a file"
 }

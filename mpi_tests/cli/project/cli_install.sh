@@ -55,6 +55,22 @@ serve() {
 cmake --install "$DKMAP_BUILD" --prefix "$work/before" >"$work/install.log"
 mv "$work/before" "$work/shared"
 "$work/shared/bin/dkmap" --version
+
+# Manual pages, completion, and job scripts that find the command in PATH.
+share=$work/shared/share
+grep -q 'DKMAP-FIT-KRR' "$share/man/man1/dkmap-fit-krr.1"
+bash -n "$share/bash-completion/completions/dkmap"
+(
+    unset DKMAP DKMAP_BUILD
+    PATH=$work/shared/bin:$PATH
+    cd "$work"
+    bash "$share/dkmap/jobs/study/scaling_study.sh" make study --ranks 1 --repeats 1 -- bench gram --n 20
+    grep -q "$work/shared/bin/dkmap" study/ranks-1/repeat-1/job.sbatch
+    seq 20 >x.csv
+    DRY=1 MEMORY=8G RANKS_PER_NODE=2 DKMAP_CALIBRATION=$work/none bash "$share/dkmap/jobs/slurm/submit.sh" krr \
+        --x x.csv --y x.csv --kx linear --gamma 1 -o m.h5 >file
+    grep -q 'DKMAP=dkmap' "$(cat file)"
+)
 if [ -e "$DKMAP_BUILD/libdkmap.so" ]; then
     serve "$work/shared"
 else

@@ -182,16 +182,16 @@ same words.h5 "a run in a shared directory"
 
 # Wrong uses.
 on 2 "${words[@]}" --resume -o none.h5
-expect 1 "--resume alone"
+expect 2 "--resume alone"
 says err "needs --checkpoint DIR" "--resume alone"
 on 2 fit krr "${data[@]:0:6}" --gamma 0.02 --checkpoint ck --resume -o none.h5
-expect 1 "other settings"
+expect 2 "other settings"
 says err "other settings" "other settings"
 on 2 "${words[@]}" --x y.csv --checkpoint ck -o none.h5
 expect 2 "--x twice"
 sed '1s/.*/1,1,1,1/' x.csv >x2.csv
 on 2 "${words[0]}" "${words[1]}" --precision double --x x2.csv "${data[@]:2}" --checkpoint ck --resume -o none.h5
-expect 1 "other data"
+expect 2 "other data"
 says err "other data" "other data"
 on 2 "${words[@]}" --checkpoint no/such -o none.h5
 expect 1 "a directory that cannot be"

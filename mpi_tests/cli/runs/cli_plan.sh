@@ -23,7 +23,7 @@ fewest=$(value nodes)
 on 0 plan krr "${sizes[@]}" --ranks $((4 * (fewest - 1))) --ranks-per-node 4 --memory 8G
 expect 1 "one node less than the fewest"
 on 0 plan krr --x 10x2 --y 11x2 --kx linear --gamma 1 --ranks 2
-expect 1 "lengths that differ"
+expect 2 "lengths that differ"
 on 0 plan kpca --x none.csv --kx linear --components 3 --ranks 2
 expect 1 "a file that is not there"
 on 0 plan krr "${sizes[@]}" --memory much

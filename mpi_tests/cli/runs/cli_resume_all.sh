@@ -109,7 +109,7 @@ cp q1.h5 q.h5
 check 1 numbers 1e-9 gram --x x.csv --kx 'extend(q.h5)' -o OUT
 cp q2.h5 q.h5
 on 0 gram --x x.csv --kx 'extend(q.h5)' -o again.npy --checkpoint states --resume
-expect 1 "another kernel file"
+expect 2 "another kernel file"
 says err "other data" "another kernel file"
 
 # A matrix that is not positive semidefinite is refused with all states of its bounds at hand, too.

@@ -70,6 +70,6 @@ losses | cmp -s - points || fail "part of a Gram matrix: $(losses | diff - point
 
 # Of outputs there must be parts.
 on 2 cv kde --x x.csv --y graph.mtx --kx linear --ky 'diffusion(tau=1)' --components 2 --gamma 1
-expect 1 "a graph of outputs"
+expect 2 "a graph of outputs"
 says err "cannot be dealt to folds" "a graph of outputs"
 finish

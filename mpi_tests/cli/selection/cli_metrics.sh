@@ -73,10 +73,10 @@ for ranks in 1 3; do
     is baseline_average-precision 0.5
 done
 mkdir -p made
-bad 'auc has no value' score --truth 'y.csv[0:2]' --pred 'p.csv[0:2]' --loss auc
-bad 'labels are whole numbers' score --truth p.csv --pred p.csv --loss f1
-bad 'takes classes or labels' score --truth y.txt --pred p.txt --loss auc,bleu
-bad 'for scores of classes' cv krr --x p.csv --y y.csv --kx linear --gamma 1 --folds 2 --loss auc
+wrong 'auc has no value' score --truth 'y.csv[0:2]' --pred 'p.csv[0:2]' --loss auc
+wrong 'labels are whole numbers' score --truth p.csv --pred p.csv --loss f1
+wrong 'takes classes or labels' score --truth y.txt --pred p.txt --loss auc,bleu
+wrong 'for scores of classes' cv krr --x p.csv --y y.csv --kx linear --gamma 1 --folds 2 --loss auc
 
 # More is better: cv chooses the ridge of the higher accuracy.
 normal 60 2 5 >x.csv

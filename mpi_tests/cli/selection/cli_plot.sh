@@ -69,21 +69,21 @@ drawn map ">first coordinate<|>odd<|>even<|>40 rows<" encode m.h5 --x x.csv --y 
 good 2 encode m.h5 --x x.csv --y y.csv -o z.npy --plot map.png
 [ "$(head -c 4 map.png | tail -c 3)" = PNG ] || fail "map.png is no PNG file"
 
-# wrong TEXT ARGUMENTS...: no picture, no result, one message.
-wrong() {
+# no_picture TEXT ARGUMENTS...: no picture, no result, one message.
+no_picture() {
     on "$ranks" "${@:2}" --plot made/p.svg
-    expect 1 "${*:2}"
+    expect 2 "${*:2}"
     says err "$1" "${*:2}"
     [ -s out ] && fail "${*:2}: results all the same: $(head -2 out)"
     [ -z "$(ls -A made)" ] || fail "${*:2}: left behind $(ls -A made)"
 }
 
-bad ".svg or .png" score --truth true.csv --pred guess.csv --plot made/p.pdf
-ranks=3 wrong "not label-sets" score --truth label.csv --pred label.csv --y-type label-sets
-ranks=1 wrong "add --confusion" score --truth truth.txt --pred pred.txt
-ranks=3 wrong "row 2 of the predictions holds no probabilities" score --truth label.csv --y-type labels --pred 'true.csv[:20]' --loss auc
-ranks=1 wrong "39 labels for 40 objects" encode m.h5 --x x.csv --y 'parity.txt[:39]' -o made/z.npy
-bad "give --plot too" encode m.h5 --x x.csv --y parity.txt -o made/z.npy
+wrong ".svg or .png" score --truth true.csv --pred guess.csv --plot made/p.pdf
+ranks=3 no_picture "not label-sets" score --truth label.csv --pred label.csv --y-type label-sets
+ranks=1 no_picture "add --confusion" score --truth truth.txt --pred pred.txt
+ranks=3 no_picture "row 2 of the predictions holds no probabilities" score --truth label.csv --y-type labels --pred 'true.csv[:20]' --loss auc
+ranks=1 no_picture "39 labels for 40 objects" encode m.h5 --x x.csv --y 'parity.txt[:39]' -o made/z.npy
+wrong "give --plot too" encode m.h5 --x x.csv --y parity.txt -o made/z.npy
 bad "nowhere/p.svg" score --truth true.csv --pred guess.csv --plot nowhere/p.svg
 
 # without PATH TEXT: no picture and no result where the PATH of rank 0 has no gnuplot, or one that fails.

@@ -31,7 +31,7 @@ printf '{"program":"dkmap","command":7,"phases":{"a<b":{}},"trials":[1,{"setting
 good 2 report odd.jsonl -o odd.html
 says odd.html 'a&lt;b' "odd records"
 
-bad "ends in .html" report krr.h5 -o made/page.txt
+wrong "ends in .html" report krr.h5 -o made/page.txt
 bad "neither a model nor records" report x.csv -o made/page.html
 bad "nothing.jsonl" report nothing.jsonl -o made/page.html
 head -c 3000 kpca.h5 >torn.h5

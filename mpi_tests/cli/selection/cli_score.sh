@@ -10,10 +10,10 @@ good 2 score --truth truth.csv --pred truth.csv --loss mse --baseline mean,copy 
 [ "$(value baseline_mse)" = 1 ] || fail "the mean: $(cat out)"
 [ "$(value copy_mse)" = 0.5 ] || fail "the inputs: $(cat out)"
 on 2 score --truth truth.csv --pred truth.csv --loss mse --baseline copy
-expect 1 "a copy of nothing"
+expect 2 "a copy of nothing"
 says err "needs the inputs: --x" "a copy of nothing"
 on 2 score --truth truth.csv --pred truth.csv --loss mse --baseline copy --x 'x.csv[:, 0:1]'
-expect 1 "a copy of other width"
+expect 2 "a copy of other width"
 says err "x.csv[:, 0:1]: 2 columns of truth" "a copy of other width"
 
 # Places in lists: the first, half way between two that are as near, and one that is missing.
@@ -25,7 +25,7 @@ for ranks in 1 2 4; do
     [ "$(value missed)" = 0.333333 ] || fail "missing places on $ranks ranks: $(cat out)"
 done
 on 2 score --truth true.csv --y-type labels --pred 'top.csv[:, 0:3]' --loss rank
-expect 1 "lists of three columns"
+expect 2 "lists of three columns"
 says err "as predict --top writes them" "lists of three columns"
 
 # Two rows at squared distances 0 and 4: the root of the mean is not the mean of the roots.
@@ -52,8 +52,8 @@ awk -v h="$(value hamming)" 'BEGIN { exit !(h > 0.2222 && h < 0.2223) }' || fail
 good 2 score --truth sets.svm --pred other.svm --y-type label-sets --loss hamming --labels 10
 awk -v h="$(value hamming)" 'BEGIN { exit !(h > 0.06666 && h < 0.06667) }' || fail "ten labels: $(cat out)"
 on 2 score --truth sets.svm --pred other.svm --y-type label-sets --loss hamming --labels 2
-expect 1 "fewer labels than there are"
+expect 2 "fewer labels than there are"
 says err "there are 3 labels" "fewer labels than there are"
 on 2 score --truth classes.csv --pred classes.csv --loss zero-one --labels 3
-expect 1 "--labels without label sets"
+expect 2 "--labels without label sets"
 finish

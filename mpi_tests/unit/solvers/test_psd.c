@@ -150,7 +150,7 @@ static void ends_of_a_spectrum_are_found(dkm_ctx *ctx)
         CHECK_CLOSE(smallest, -2.0, 1e-3 * n); /* from within: few rounds, and no more digits */
         CHECK_CLOSE(most, n - 3.0, 1e-3 * n);
         CHECK(smallest > -2.0 - 1e-10 && most < n - 3.0 + 1e-10);
-        CHECK(dkm_psd_check(K, &smallest, &most) == DKM_ERR_ARG);
+        CHECK(dkm_psd_check(K, &smallest, &most) == DKM_ERR_NUMERIC);
         dkm_dmat_destroy(&K);
     }
     dkm_grid_destroy(&grid);

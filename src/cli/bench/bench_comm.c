@@ -32,7 +32,7 @@ static dkm_local bench_comm_check(run *r)
 {
     if (dkm_ctx_comm_reader(r->ctx))
         return DKM_LOCAL_OK;
-    return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED,
+    return dkm_fail(r->ctx, DKM_ERR_IO,
                     "libdkmap_mpi_profiler.so is not beside libdkmap, or cannot be loaded: nothing "
                     "would be counted");
 }

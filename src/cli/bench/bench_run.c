@@ -127,26 +127,18 @@ out:
     return status;
 }
 
-static void show_real(bench *b, const char *name, double number)
-{
-    char text[40];
-
-    snprintf(text, sizeof text, "%.6g", number);
-    run_show(b->r, name, text);
-}
-
 static void show_size(bench *b)
 {
     char grid[40];
 
     snprintf(grid, sizeof grid, "%dx%d", dkm_grid_rows(b->grid), dkm_grid_cols(b->grid));
-    show_real(b, "n", (double)b->n);
+    run_show_real(b->r, "n", (double)b->n);
     if (b->d > 0)
-        show_real(b, "d", (double)b->d);
+        run_show_real(b->r, "d", (double)b->d);
     run_show(b->r, "kernel", dkm_kernel_text(b->kernel));
-    show_real(b, "ranks", dkm_ctx_size(b->ctx));
+    run_show_real(b->r, "ranks", dkm_ctx_size(b->ctx));
     run_show(b->r, "grid", grid);
-    show_real(b, "block", (double)b->nb);
+    run_show_real(b->r, "block", (double)b->nb);
     run_show(b->r, "precision", precision_name(b));
 }
 
@@ -167,12 +159,12 @@ static void show_rates(bench *b, const bench_turn *turns, int count)
         residual = turns[k].residual > residual ? turns[k].residual : residual;
     }
     if (turns[0].flops > 0)
-        show_real(b, "flop_rate", flop_rate(&turns[0]));
+        run_show_real(b->r, "flop_rate", flop_rate(&turns[0]));
     if (gemm > 0) {
-        show_real(b, "gemm_rate", gemm);
-        show_real(b, "ratio", flop_rate(&turns[0]) / gemm);
+        run_show_real(b->r, "gemm_rate", gemm);
+        run_show_real(b->r, "ratio", flop_rate(&turns[0]) / gemm);
     }
-    show_real(b, "residual", residual);
+    run_show_real(b->r, "residual", residual);
 }
 
 static void show_notes(bench *b, const bench_turn *t)
@@ -181,7 +173,7 @@ static void show_notes(bench *b, const bench_turn *t)
         if (t->notes[k].text)
             run_show(b->r, t->notes[k].name, t->notes[k].text);
         else
-            show_real(b, t->notes[k].name, t->notes[k].number);
+            run_show_real(b->r, t->notes[k].name, t->notes[k].number);
     }
 }
 
@@ -193,13 +185,13 @@ static void show_turns(bench *b, bench_turn *turns, int count)
     MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(b->ctx));
     qsort(turns, (size_t)count, sizeof *turns, by_seconds);
     show_size(b);
-    show_real(b, "repeats", count);
-    show_real(b, "best_seconds", turns[0].seconds);
-    show_real(b, "median_seconds",
-              0.5 * (turns[(count - 1) / 2].seconds + turns[count / 2].seconds));
+    run_show_real(b->r, "repeats", count);
+    run_show_real(b->r, "best_seconds", turns[0].seconds);
+    run_show_real(b->r, "median_seconds",
+                  0.5 * (turns[(count - 1) / 2].seconds + turns[count / 2].seconds));
     show_rates(b, turns, count);
     show_notes(b, &turns[0]);
-    show_real(b, "peak_bytes", peak);
+    run_show_real(b->r, "peak_bytes", peak);
 }
 
 static dkm_local make_turns(bench *b, int count, bench_turn **turns)

@@ -141,6 +141,25 @@ static void tell_amount(run *r, const char *name, double bytes)
         dkm_runlog_real(r->record, name, bytes);
 }
 
+/* The same for programs: planned.PHASE.bytes and the like. */
+static void record_phase(run *r, const dkm_cost_phase *f)
+{
+    const struct {
+        const char *name;
+        double number;
+    } all[] = {{"bytes", f->bytes},
+               {"flops", f->flops},
+               {"sent_bytes", f->sent},
+               {"messages", f->messages + f->collectives},
+               {"seconds", f->seconds}};
+    char name[100];
+
+    for (size_t k = 0; r->record && k < sizeof all / sizeof *all; k++) {
+        snprintf(name, sizeof name, "planned.%s.%s", f->name, all[k].name);
+        dkm_runlog_real(r->record, name, all[k].number);
+    }
+}
+
 static void tell_phase(run *r, const dkm_cost_phase *f)
 {
     char text[200], seconds[40] = "unknown";
@@ -151,6 +170,7 @@ static void tell_phase(run *r, const dkm_cost_phase *f)
              "%-16s %9.3f GiB a rank  %9.3g flops  %9.3g MB sent  %6.0f messages  %s", f->name,
              f->bytes / GiB, f->flops, f->sent / 1e6, f->messages + f->collectives, seconds);
     run_show(r, "phase", text);
+    record_phase(r, f);
 }
 
 /* What every rank has all of, and what a rank sends. */

@@ -16,6 +16,6 @@ extern const command command_extend, command_extend_fit, command_extend_apply,
 extern const command command_bench, command_bench_gram, command_bench_cholesky, command_bench_ridge,
     command_bench_kde, command_bench_eigen, command_bench_jkm, command_bench_string,
     command_bench_calibrate, command_bench_comm;
-extern const command command_plan, command_export, command_report;
+extern const command command_plan, command_export, command_report, command_doctor;
 
 #endif

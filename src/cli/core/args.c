@@ -140,7 +140,7 @@ static char **copy_texts(args *a, int argc, char **argv)
     return copies;
 }
 
-args_outcome args_read(args *a, int argc, char **argv)
+args_outcome args_read(args *a, int argc, char **argv, const config_loader *loader)
 {
     args_outcome outcome = ARGS_WRONG;
     char **copies;
@@ -149,7 +149,7 @@ args_outcome args_read(args *a, int argc, char **argv)
     copies = copy_texts(a, argc, argv);
     if (copies) {
         join_line(a->line, argc, argv);
-        outcome = parse(a, argc, copies);
+        outcome = parse(a, argc, copies, loader);
     }
     free(copies);
     return outcome;
@@ -164,5 +164,6 @@ void args_free(args *a)
     free(a->positionals);
     free(a->texts);
     free(a->line);
+    config_free(&a->config);
     *a = (args){0};
 }

@@ -2,6 +2,7 @@
 #ifndef DKMAP_CLI_CORE_ARGS_H
 #define DKMAP_CLI_CORE_ARGS_H
 
+#include "cli/config/config.h"
 #include "cli/core/value.h"
 
 /** How help is printed. */
@@ -22,6 +23,7 @@ typedef struct args {
     help_form help_form;
     int operand_count;
     const char **positionals;
+    config config;       /**< what --config FILE says; values point into it */
     char *line;          /**< the command line as it could be typed again */
     char *texts;         /**< what values and positional arguments point into */
     int ranges;          /**< FIRST:LAST:COUNT in lists of values */
@@ -34,11 +36,25 @@ typedef enum args_outcome {
     ARGS_HELP, /**< on `command`, or on dkmap when that is NULL */
     ARGS_VERSION,
     ARGS_NOTHING, /**< no arguments at all */
-    ARGS_WRONG    /**< see `complaint` */
+    ARGS_WRONG,   /**< see `complaint` */
+    ARGS_FAILED   /**< the same: not wrong, but the file of --config cannot be read */
 } args_outcome;
 
-/** Read a command line. Needs no MPI. args_free() frees what it holds, whatever came out. */
-args_outcome args_read(args *a, int argc, char **argv);
+/** How the file of --config is read: its text, the same on every rank. */
+typedef struct config_loader {
+    /** @param[in]  a      the command line so far
+     *  @param[out] text   from malloc, owned by the caller; NULL on failure
+     *  @param[out] error  one line, of CONFIG_ERROR bytes
+     *  @return 1, or 0 with an error */
+    int (*load)(void *user, const args *a, const char *path, char **text, size_t *bytes,
+                char *error);
+    void *user;
+} config_loader;
+
+/** Read a command line. Needs no MPI but where @p loader does. args_free() frees what it holds,
+ *  whatever came out.
+ *  @param[in] loader  NULL: no file is read */
+args_outcome args_read(args *a, int argc, char **argv, const config_loader *loader);
 void args_free(args *a);
 
 /** The k-th value of the option @p name; NULL past the last. An option that is not given has its

@@ -10,7 +10,7 @@ static const char *const free_to_change[] = {
     "x",        "y",       "z",          "output",     "grid",
     "block",    "threads", "record",     "quiet",      "verbose",
     "help",     "resume",  "checkpoint", "candidates", "checkpoint-every",
-    "max-time", "factor",  "count-comm"};
+    "max-time", "factor",  "count-comm", "json",       "config"};
 
 static volatile sig_atomic_t caught;
 

@@ -1,9 +1,10 @@
 #include "cli/core/listener.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { BAR = 30 };
+enum { BAR = 30, ANCESTORS = 3 };
 static const double FIRST_LINE = 10.0, NEXT_LINE = 30.0; /* seconds */
 
 void listener_clear(listener *l)
@@ -59,13 +60,62 @@ static void show_progress(void *user, const char *phase, double fraction, double
     l->drawn = 1;
 }
 
+/* The name and the parent of a process. @return 0 where it cannot be asked */
+static int look_at_process(long process, char name[64], long *parent)
+{
+    char path[64];
+    FILE *file;
+    int found;
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", process);
+    file = fopen(path, "r");
+    found = file && fscanf(file, "%*d (%63[^)]) %*c %ld", name, parent) == 2;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static int is_launcher(const char *name)
+{
+    return strstr(name, "mpi") || strstr(name, "orte") || strstr(name, "prte") ||
+           strstr(name, "hydra");
+}
+
+static int has_terminal(long process)
+{
+    char path[64], target[64];
+    ssize_t length;
+
+    snprintf(path, sizeof path, "/proc/%ld/fd/2", process);
+    length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    return strncmp(target, "/dev/pts/", 9) == 0 || strncmp(target, "/dev/tty", 8) == 0;
+}
+
+/* A launcher hands the errors of ranks on through pipes. Where it runs above this rank, and writes them
+ * to a terminal, a bar is drawn there all the same. */
+static int launcher_has_terminal(void)
+{
+    long process = (long)getppid(), parent;
+    char name[64];
+
+    for (int k = 0; k < ANCESTORS && look_at_process(process, name, &parent); k++) {
+        if (!is_launcher(name))
+            return 0;
+        if (has_terminal(process))
+            return 1;
+        process = parent;
+    }
+    return 0;
+}
+
 dkm_listener listener_make(listener *l, int quiet, int verbose)
 {
     *l = (listener){.most = quiet     ? DKM_WARN
                             : verbose ? DKM_DEBUG
                                       : DKM_INFO,
                     .quiet = quiet,
-                    .terminal = isatty(STDERR_FILENO),
+                    .terminal = isatty(STDERR_FILENO) || launcher_has_terminal(),
                     .next = MPI_Wtime() + FIRST_LINE};
     return (dkm_listener){.user = l, .message = show_message, .progress = show_progress};
 }

@@ -15,7 +15,6 @@
 #include "cli/core/help_formats.h"
 #include "cli/core/run.h"
 
-enum { EXIT_USAGE = 2 };
 enum { MPI_BYTES = 200 << 20, CONNECT_SECONDS = 2 };
 
 /* The rank that a launcher gave this process, before MPI is up; NULL without a launcher. */
@@ -69,13 +68,23 @@ static int print_and_leave(const args *a, args_outcome asked)
     return fflush(stdout) != 0;
 }
 
+/* Once: a file of options is read with MPI, before the command runs. */
+static void start_mpi(void)
+{
+    int there, provided;
+
+    MPI_Initialized(&there);
+    if (!there)
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+}
+
 /* A launcher ends all ranks when the first one fails: they wait until rank 0 has spoken. */
 static int complain(const args *a, args_outcome outcome)
 {
     int launched = launched_rank() != NULL;
 
     if (launched)
-        MPI_Init(NULL, NULL);
+        start_mpi();
     if (is_first()) {
         if (outcome == ARGS_NOTHING)
             help_usage(stderr);
@@ -86,7 +95,7 @@ static int complain(const args *a, args_outcome outcome)
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
     }
-    return EXIT_USAGE;
+    return outcome == ARGS_FAILED ? EXIT_FAILED : EXIT_USAGE;
 }
 
 /* Open MPI starts a daemon for a process without a launcher, in case it wants to spawn others; that
@@ -157,7 +166,7 @@ static int leave_launcher(void)
 
 static int main_compute(const args *a)
 {
-    int exit_status, provided;
+    int exit_status;
 
     if (!has_room_for_mpi()) {
         fprintf(stderr,
@@ -168,17 +177,47 @@ static int main_compute(const args *a)
     }
     keep_memory();
     stay_alone();
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    start_mpi();
     handle_mpi_errors();
     exit_status = run_command(a, MPI_COMM_WORLD);
     MPI_Finalize();
     return exit_status;
 }
 
+/* Rank 0 reads the file of options and all have its text: they must not see different ones. */
+static int load_config(void *user, const args *a, const char *path, char **text, size_t *bytes,
+                       char *error)
+{
+    uint64_t size = 0;
+
+    *text = NULL;
+    if (args_counts_comm(a))
+        comm_counter_load(user);
+    if (!launched_rank())
+        return config_file_read(path, text, bytes, error);
+    start_mpi();
+    if (is_first() && config_file_read(path, text, bytes, error))
+        size = (uint64_t)*bytes + 1;
+    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    MPI_Bcast(error, CONFIG_ERROR, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (size == 0)
+        return 0;
+    if (!*text)
+        *text = malloc(size);
+    if (!*text) {
+        fprintf(stderr, "dkmap: no memory for %s\n", path);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILED);
+    }
+    MPI_Bcast(*text, (int)size, MPI_CHAR, 0, MPI_COMM_WORLD);
+    *bytes = size - 1;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
+    const config_loader loader = {.load = load_config, .user = argv};
     args a;
-    args_outcome outcome = args_read(&a, argc, argv);
+    args_outcome outcome = args_read(&a, argc, argv, &loader);
     int exit_status;
 
     if (outcome == ARGS_RUN && args_counts_comm(&a))

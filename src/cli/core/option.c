@@ -56,6 +56,13 @@ const option report_options[] = {
      .letter = 'q',
      .kind = OPT_FLAG,
      .help = "warnings only: no progress, no remarks"},
+    {.name = "json",
+     .kind = OPT_FLAG,
+     .help = "results as one JSON object on standard output, and nothing else there"},
+    {.name = "config",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "options from a file, YAML or TOML, by their names; the command line goes first"},
     {.name = "verbose", .letter = 'v', .kind = OPT_FLAG, .help = "more about what is going on"},
     {.name = "help", .letter = 'h', .kind = OPT_FLAG, .help = "this help"},
     {0}};

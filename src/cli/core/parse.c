@@ -12,6 +12,7 @@ typedef struct reader {
     args *a;
     int argc, at;
     char **argv;
+    const config_loader *loader;
 } reader;
 
 static args_outcome wrong(args *a, const char *format, ...) DKM_PRINTF(2, 3);
@@ -128,11 +129,8 @@ static args_outcome unknown_option(args *a, const char *text)
     size_t length = strcspn(name, "=");
     char meant[SUGGESTION];
 
-    if (length < 2)
-        return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
-                     text, a->command->name);
     suggest_option(a->command, name, length, meant);
-    if (*meant == '\0')
+    if (length < 2 || !*meant)
         return wrong(a, "unknown option %.*s; see: dkmap help %s", (int)(name + length - text),
                      text, a->command->name);
     return wrong(a, "unknown option %.*s: did you mean --%s? See: dkmap help %s",
@@ -216,6 +214,151 @@ static args_outcome complete(args *a)
     return outcome;
 }
 
+/* "run.yaml:3: " before what is wrong with an entry. */
+static args_outcome wrong_entry(args *a, const config_entry *e, const char *format, ...)
+    DKM_PRINTF(3, 4);
+
+static args_outcome wrong_entry(args *a, const config_entry *e, const char *format, ...)
+{
+    char message[300];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    return wrong(a, "%s:%d: %s", args_text(a, "config"), e->line, message);
+}
+
+/* Whether an option is among the first @p given values, those of the command line. */
+static int args_given_first(const args *a, const option *o, int given)
+{
+    for (int k = 0; k < given; k++)
+        if (a->values[k].option == o)
+            return 1;
+    return 0;
+}
+
+static args_outcome unknown_entry(args *a, const config_entry *e)
+{
+    char meant[SUGGESTION];
+
+    suggest_option(a->command, e->name, strlen(e->name), meant);
+    if (!*meant)
+        return wrong_entry(a, e, "unknown option '%.60s'; see: dkmap help %s", e->name,
+                           a->command->name);
+    return wrong_entry(a, e, "unknown option '%.60s': did you mean '%s'? See: dkmap help %s",
+                       e->name, meant, a->command->name);
+}
+
+/* `command: fit krr` says what a file is for. */
+static args_outcome check_entry_command(args *a, const config_entry *e)
+{
+    if (e->count == 1 && strcmp(e->values[0], a->command->name) == 0)
+        return ARGS_RUN;
+    return wrong_entry(a, e, "these are options of '%.60s', not of '%s'",
+                       e->count ? e->values[0] : "", a->command->name);
+}
+
+/* The words that YAML and TOML have for a flag. @return 1, 0, or -1 for another word */
+static int truth_of(const char *text)
+{
+    static const char *const words[] = {"false", "no", "off", "true", "yes", "on"};
+
+    for (int k = 0; k < 6; k++)
+        if (strcmp(text, words[k]) == 0)
+            return k >= 3;
+    return -1;
+}
+
+static args_outcome add_entry_flag(args *a, const option *o, const config_entry *e)
+{
+    int set = e->count == 1 && !e->is_list ? truth_of(e->values[0]) : -1;
+
+    if (set < 0)
+        return wrong_entry(a, e, "%s is true or false", e->name);
+    return set ? add_value(a, o, e->name, e->name) : ARGS_RUN;
+}
+
+/* A file may say true and false where the command line says yes and no. */
+static char *entry_text(const option *o, char *text)
+{
+    static char yes[] = "yes", no[] = "no";
+    value v;
+    int truth = truth_of(text);
+
+    if (truth < 0 || value_parse(o, text, &v))
+        return text;
+    return truth ? yes : no;
+}
+
+static args_outcome add_entry(args *a, const option *o, const config_entry *e)
+{
+    int many = (o->flags & OPT_REPEATED) || takes_list(a->command, o);
+    args_outcome outcome = ARGS_RUN;
+
+    if (o->kind == OPT_FLAG)
+        return add_entry_flag(a, o, e);
+    if (e->is_list && (!many || e->count == 0))
+        return wrong_entry(a, e, "%s takes one value, not a list", e->name);
+    for (int k = 0; k < e->count && outcome == ARGS_RUN; k++)
+        outcome = e->is_list ? add_value(a, o, e->name, entry_text(o, e->values[k]))
+                             : add_values(a, o, e->name, entry_text(o, e->values[k]));
+    if (outcome == ARGS_WRONG) {
+        char message[sizeof a->complaint];
+        memcpy(message, a->complaint, sizeof message);
+        wrong_entry(a, e, "%.250s", message);
+    }
+    return outcome;
+}
+
+/* Options of the file that the command line does not have; it had @p given values. */
+static args_outcome apply_config(args *a, int given)
+{
+    args_outcome outcome = ARGS_RUN;
+
+    for (int k = 0; k < a->config.count && outcome == ARGS_RUN; k++) {
+        const config_entry *e = &a->config.entries[k];
+        const option *o = option_find(a->command, e->name, strlen(e->name));
+        int there = o ? args_value(a, o->name, 0) != NULL : 0;
+        if (strcmp(e->name, "command") == 0)
+            outcome = check_entry_command(a, e);
+        else if (!o)
+            outcome = unknown_entry(a, e);
+        else if (strcmp(o->name, "config") == 0 || strcmp(o->name, "count-comm") == 0 ||
+                 strcmp(o->name, "help") == 0)
+            outcome = wrong_entry(a, e, "--%s goes on the command line", o->name);
+        else if (there && !args_given_first(a, o, given))
+            outcome = wrong_entry(a, e, "%s is given twice", e->name);
+        else if (!there)
+            outcome = add_entry(a, o, e);
+    }
+    return outcome;
+}
+
+static args_outcome read_config(reader *r)
+{
+    args *a = r->a;
+    const char *path = args_accepts(a, "config") ? args_text(a, "config") : NULL;
+    char *text = NULL, error[CONFIG_ERROR] = "no file is read here";
+    size_t bytes = 0;
+    int loaded;
+    args_outcome outcome;
+
+    if (!path)
+        return ARGS_RUN;
+    loaded = r->loader && r->loader->load(r->loader->user, a, path, &text, &bytes, error);
+    if (!loaded) {
+        wrong(a, "%.100s: %s", path, error);
+        outcome = ARGS_FAILED;
+    } else if (!config_parse(&a->config, path, text, bytes)) {
+        outcome = wrong(a, "%s", a->config.error);
+    } else {
+        outcome = apply_config(a, a->count);
+    }
+    free(text);
+    return outcome;
+}
+
 static args_outcome read_rest(reader *r)
 {
     args_outcome outcome = ARGS_RUN;
@@ -235,6 +378,8 @@ static args_outcome read_rest(reader *r)
     }
     if (outcome == ARGS_RUN)
         outcome = check_operands(r->a);
+    if (outcome == ARGS_RUN)
+        outcome = read_config(r);
     return outcome == ARGS_RUN ? complete(r->a) : outcome;
 }
 
@@ -261,6 +406,16 @@ static const char *method_word(const command *c, const char *text)
     return strncmp(text, "--", 2) == 0 && command_find(c, text + 2, &below) ? text + 2 : NULL;
 }
 
+static args_outcome unknown_word(args *a, const command *above, const char *word, const char *meant)
+{
+    const char *kind = above ? "method" : "command", *help = above ? above->name : "";
+
+    if (!*meant)
+        return wrong(a, "unknown %s '%s'; see: dkmap help%s%s", kind, word, *help ? " " : "", help);
+    return wrong(a, "unknown %s '%s': did you mean '%s'? See: dkmap help%s%s", kind, word, meant,
+                 *help ? " " : "", help);
+}
+
 /* Walk down from all commands to the one that the words name. */
 static args_outcome find_command(reader *r)
 {
@@ -275,9 +430,7 @@ static args_outcome find_command(reader *r)
         r->at++;
         if (!command_find(above, word, &a->chosen)) {
             suggest_command(above, word, meant);
-            return wrong(a, "unknown %s '%s'%s%s%s: dkmap help%s%s", above ? "method" : "command",
-                         word, *meant ? ": did you mean '" : "", meant, *meant ? "'? See" : "; see",
-                         above ? " " : "", above ? above->name : "");
+            return unknown_word(a, above, word, meant);
         }
         a->command = &a->chosen.command;
     }
@@ -317,9 +470,9 @@ static args_outcome read_help_form(reader *r)
     return ARGS_RUN;
 }
 
-args_outcome parse(args *a, int argc, char **argv)
+args_outcome parse(args *a, int argc, char **argv, const config_loader *loader)
 {
-    reader r = {.a = a, .argc = argc, .at = 1, .argv = argv};
+    reader r = {.a = a, .argc = argc, .at = 1, .argv = argv, .loader = loader};
     args_outcome outcome;
     int help;
 

@@ -7,6 +7,6 @@
 
 /** Read the arguments into @p a, which is empty but has space for as many positional arguments. They
  * are cut in place where they hold `=` or lists, and must outlive @p a. */
-args_outcome parse(args *a, int argc, char **argv);
+args_outcome parse(args *a, int argc, char **argv, const config_loader *loader);
 
 #endif

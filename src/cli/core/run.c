@@ -11,68 +11,7 @@
 
 #include "cli/core/checkpoint_options.h"
 #include "cli/core/comm_counter.h"
-
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_STOPPED = 3 };
-enum { NAME_WIDTH = 24 };
-
-void run_print(run *r, const char *text)
-{
-    if (dkm_ctx_rank(r->ctx) != 0)
-        return;
-    listener_clear(r->listener);
-    puts(text);
-}
-
-void run_show(run *r, const char *name, const char *text)
-{
-    if (dkm_ctx_rank(r->ctx) != 0)
-        return;
-    listener_clear(r->listener);
-    printf("%-*s %s\n", NAME_WIDTH, name, text);
-}
-
-void report_text(run *r, const char *name, const char *text)
-{
-    run_show(r, name, text);
-    if (r->record)
-        dkm_runlog_text(r->record, name, text);
-}
-
-void report_real(run *r, const char *name, double number)
-{
-    char text[40];
-
-    snprintf(text, sizeof text, "%.6g", number);
-    run_show(r, name, text);
-    if (r->record)
-        dkm_runlog_real(r->record, name, number);
-}
-
-void report_int(run *r, const char *name, int64_t number)
-{
-    char text[40];
-
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    run_show(r, name, text);
-    if (r->record)
-        dkm_runlog_int(r->record, name, number);
-}
-
-void report_grid(run *r, int P, int Q)
-{
-    char text[40];
-
-    snprintf(text, sizeof text, "%dx%d", P, Q);
-    report_text(r, "grid", text);
-}
-
-void report_seconds(run *r)
-{
-    char text[40];
-
-    snprintf(text, sizeof text, "%.3f", MPI_Wtime() - r->started);
-    run_show(r, "seconds", text);
-}
+#include "cli/streams/standard_streams.h"
 
 dkm_layout run_layout(const run *r)
 {
@@ -152,7 +91,7 @@ static dkm_local check_counting(run *r)
 {
     if (!args_flag(r->args, "count-comm") || dkm_ctx_comm_reader(r->ctx))
         return DKM_LOCAL_OK;
-    return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED,
+    return dkm_fail(r->ctx, DKM_ERR_IO,
                     "--count-comm: libdkmap_mpi_profiler.so is not beside libdkmap, or cannot be "
                     "loaded");
 }
@@ -211,14 +150,27 @@ out:
     return status;
 }
 
-static dkm_status end_record(run *r)
+/* Commands that do not compute keep no records. */
+static const char *record_path(const run *r)
 {
-    dkm_status status;
+    return args_accepts(r->args, "record") ? args_text(r->args, "record") : NULL;
+}
+
+static dkm_status end_record(run *r, int is_last)
+{
+    dkm_status status = DKM_OK;
+    char *line = NULL;
 
     if (r->checkpoint)
         dkm_runlog_real(r->record, "checkpoint_seconds", dkm_checkpoint_seconds(r->checkpoint));
-    status = dkm_runlog_append(r->record, args_text(r->args, "record"));
-
+    if (record_path(r))
+        DKM_TRY(dkm_runlog_append(r->record, record_path(r)));
+    if (is_last && run_wants_json(r))
+        DKM_TRY(dkm_runlog_line(r->record, &line));
+    if (line)
+        puts(line);
+out:
+    dkm_runlog_line_free(&line);
     dkm_runlog_destroy(&r->record);
     return status;
 }
@@ -229,7 +181,7 @@ dkm_status run_next_record(run *r)
 
     if (!r->record)
         return DKM_OK;
-    DKM_TRY(end_record(r));
+    DKM_TRY(end_record(r, 0));
     DKM_TRY(begin_record(r));
 out:
     return status;
@@ -303,10 +255,8 @@ static dkm_status run_begin(run *r)
     DKM_TRY(dkm_machine_report(r->ctx));
     DKM_TRY(dkm_blas_reserve(r->ctx));
     DKM_TRY(checkpoint_begin(r));
-    if (args_text(r->args, "record")) {
-        DKM_TRY(dkm_file_check_writable(r->ctx, args_text(r->args, "record")));
-        DKM_TRY(begin_record(r));
-    }
+    if (record_path(r))
+        DKM_TRY(dkm_file_check_writable(r->ctx, record_path(r)));
 out:
     return status;
 }
@@ -354,11 +304,14 @@ static dkm_status perform(run *r)
 {
     dkm_status status = DKM_OK;
 
+    DKM_AGREE(r->ctx, standard_streams_check(r->ctx, r->args));
     DKM_TRY(run_begin(r));
+    if (record_path(r) || run_wants_json(r))
+        DKM_TRY(begin_record(r));
     DKM_TRY(r->args->command->run(r));
     run_show_comm(r);
     if (r->record)
-        DKM_TRY(end_record(r));
+        DKM_TRY(end_record(r, 1));
     DKM_AGREE(r->ctx, flush_results(r));
 out:
     dkm_checkpoint_close(&r->checkpoint);
@@ -374,6 +327,22 @@ static void report_leaks(dkm_ctx *ctx)
     MPI_Reduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, 0, dkm_ctx_comm(ctx));
     if (all != 0)
         dkm_log(ctx, DKM_DEBUG, "%lld blocks of memory were not given back", all);
+}
+
+/* What was asked for cannot be: that is wrong usage, also where only the files tell. */
+static int exit_of(dkm_status status)
+{
+    switch (status) {
+    case DKM_OK:
+        return EXIT_DONE;
+    case DKM_ERR_ARG:
+    case DKM_ERR_UNSUPPORTED:
+        return EXIT_USAGE;
+    case DKM_ERR_STOPPED:
+        return EXIT_STOPPED;
+    default:
+        return EXIT_FAILED;
+    }
 }
 
 int run_in_context(const args *a, dkm_ctx *ctx)
@@ -393,7 +362,7 @@ int run_in_context(const args *a, dkm_ctx *ctx)
         fprintf(stderr, "dkmap: %s\n",
                 *dkm_ctx_message(ctx) ? dkm_ctx_message(ctx) : dkm_status_text(status));
     report_leaks(ctx);
-    return status == DKM_OK ? EXIT_DONE : status == DKM_ERR_STOPPED ? EXIT_STOPPED : EXIT_FAILED;
+    return exit_of(status);
 }
 
 int run_command(const args *a, MPI_Comm comm)

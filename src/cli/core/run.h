@@ -1,7 +1,7 @@
 /** @file run.h  What a command has at hand while it runs.
  *
- *  Results are reported: one `name value` line each on standard output, and the same in the run
- * record where one is wanted.
+ *  Results are reported: one `name value` line each on standard output, or one JSON object of all,
+ *  and the same in the run record where one is wanted.
  */
 #ifndef DKMAP_CLI_CORE_RUN_H
 #define DKMAP_CLI_CORE_RUN_H
@@ -13,10 +13,13 @@
 #include "cli/core/args.h"
 #include "cli/core/listener.h"
 
+/** Exit status of the program. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 3 };
+
 typedef struct run {
     dkm_ctx *ctx;
     const args *args;
-    dkm_runlog *record;         /**< NULL without --record */
+    dkm_runlog *record;         /**< NULL without --record and --json */
     dkm_checkpoint *checkpoint; /**< NULL without --checkpoint */
     listener *listener;
     double started;
@@ -65,10 +68,16 @@ void report_seconds(run *r);
  *  times leaves one line each. Collective; without --record nothing is done. */
 DKM_NODISCARD dkm_status run_next_record(run *r);
 
-/** Print a `name value` line that is not meant for the record. Local; rank 0 prints. */
-void run_show(run *r, const char *name, const char *text);
+/** Whether the results are one JSON object on standard output, by --json. Local. */
+int run_wants_json(const run *r);
 
-/** Put a line on standard output. Local; rank 0 prints. */
+/** Print a `name value` line that is not meant for the record; --json has it, and a list of texts
+ *  where there are several lines of one name. Local; rank 0 prints. */
+void run_show(run *r, const char *name, const char *text);
+void run_show_real(run *r, const char *name, double number);
+
+/** Put a line on standard output, but for --json: what it says must be recorded too. Local; rank 0
+ *  prints. */
 void run_print(run *r, const char *text);
 
 #endif

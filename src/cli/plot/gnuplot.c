@@ -134,7 +134,7 @@ static dkm_local explain(run *r, int error, FILE *complaints)
     char line[200];
 
     if (error == ENOENT)
-        return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED,
+        return dkm_fail(r->ctx, DKM_ERR_IO,
                         "pictures are drawn by gnuplot, which is not on the PATH of rank 0: "
                         "install it (Debian: gnuplot-nox)");
     if (error > 0)

@@ -8,6 +8,7 @@
 
 #include "io/archive/checksum.h"
 #include "io/readers.h"
+#include "io/stream/spool.h"
 
 #define LINE_LENGTH 2048
 
@@ -33,7 +34,7 @@ static dkm_local sniff(dkm_ctx *ctx, const char *path, file_kind *kind)
 {
     static const char signature[] = "\x89HDF\r\n\x1a\n";
     char first[sizeof signature - 1] = {0};
-    FILE *f = fopen(path, "rb");
+    FILE *f = fopen(dkm_spool_path(path), "rb");
     dkm_local local = DKM_LOCAL_OK;
     int record = 0;
 
@@ -98,8 +99,11 @@ dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
     file_kind kind = DATA_FILE;
     int sealed = 0;
 
+    DKM_TRY(dkm_spool(ctx, path));
     if (!type)
         DKM_TRY(describe_find_kind(ctx, path, &kind));
+    DKM_REQUIRE(ctx, kind != HDF5_FILE || dkm_spool_path(path) == path, DKM_ERR_UNSUPPORTED,
+                "%s: HDF5 is not read from a pipe: write it to a file first", path);
     if (kind == HDF5_FILE)
         DKM_TRY(describe_check_seal(ctx, path, &sealed));
     if (kind == DATA_FILE)

@@ -10,6 +10,7 @@
 #include "io/formats/dense.h"
 #include "io/formats/numbers.h"
 #include "io/path.h"
+#include "io/stream/spool.h"
 
 #define BUFFER_BYTES (1 << 20)
 
@@ -143,7 +144,7 @@ static dkm_local idx_open_mine(dkm_file *file)
     DKM_STEP(dkm_calloc(file->ctx, 1, &state));
     file->state = state;
     DKM_STEP(dkm_alloc(file->ctx, BUFFER_BYTES, &state->buffer));
-    state->stream = gzopen(file->path, "rb");
+    state->stream = gzopen(dkm_spool_path(file->path), "rb");
     if (!state->stream) {
         local = dkm_fail(file->ctx, DKM_ERR_IO, "%s: %s", file->path, strerror(errno));
         goto out;

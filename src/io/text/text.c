@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "io/path.h"
+#include "io/stream/spool.h"
 #include "io/text/records.h"
 
 #define FIRST_CAPACITY (256 << 10)
@@ -74,7 +75,7 @@ dkm_local dkm_text_open(dkm_text *text, dkm_ctx *ctx, const char *path)
 
     *text = (dkm_text){.ctx = ctx, .path = path, .capacity = FIRST_CAPACITY};
     DKM_STEP(dkm_path_readable(ctx, path, &bytes));
-    text->stream = gzopen(path, "rb");
+    text->stream = gzopen(dkm_spool_path(path), "rb");
     if (!text->stream) {
         local = dkm_fail(ctx, DKM_ERR_IO, "%s: %s", path, strerror(errno));
         goto out;

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "io/path.h"
+#include "io/stream/spool.h"
 
 #define LIST_LENGTH 128
 
@@ -39,13 +40,24 @@ static char *list_endings(dkm_type type, char list[LIST_LENGTH])
     return list;
 }
 
+/* What goes to standard output where no ending says it. */
+static const char *standard_ending(dkm_type type)
+{
+    return type == DKM_SPARSE ? ".svm" : type == DKM_SETS || type == DKM_STRINGS ? ".txt" : ".csv";
+}
+
 static dkm_local find_writer(dkm_sink *sink)
 {
+    const char *name = strcmp(sink->path, "-") == 0 ? standard_ending(sink->type) : sink->path;
     char list[LIST_LENGTH];
 
     for (int k = 0; k < WRITERS; k++)
-        if (dkm_path_ends(sink->path, writers[k].ending))
+        if (dkm_path_ends(name, writers[k].ending))
             sink->writer = &writers[k];
+    if (sink->writer && sink->writer->begin == dkm_sink_begin_hdf5 &&
+        dkm_path_is_standard(sink->path))
+        return dkm_fail(sink->ctx, DKM_ERR_UNSUPPORTED,
+                        "%s: HDF5 does not go to standard output: name a file", sink->path);
     if (!sink->writer)
         return dkm_fail(sink->ctx, DKM_ERR_ARG,
                         "%s: the ending does not say how to write it: known are %s", sink->path,

@@ -78,7 +78,7 @@ dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest)
 
     DKM_TRY(dkm_extremal_eigenvalues(K, smallest, largest));
     if (*smallest < -ROUNDING * fabs(*largest))
-        local = dkm_fail(ctx, DKM_ERR_ARG,
+        local = dkm_fail(ctx, DKM_ERR_NUMERIC,
                          "the matrix is not positive semidefinite: its eigenvalues reach from %.3g "
                          "to %.3g; --clip drops the negative ones",
                          *smallest, *largest);
