@@ -42,6 +42,12 @@ typedef struct dkm_cv_ridge {
     const dkm_eigen_settings *eigen;
 } dkm_cv_ridge;
 
+/** Examples to learn from. */
+typedef struct dkm_cv_examples {
+    const dkm_data *X, *Y;
+    const dkm_data *weights; /**< or NULL */
+} dkm_cv_examples;
+
 typedef struct dkm_cv_fits {
     void *user;
     int gram; /**< inputs come as rows of their kernel matrix, of type DKM_GRAM: fit with the kernel
@@ -49,13 +55,15 @@ typedef struct dkm_cv_fits {
                    of theirs the columns of the training part */
     /** Learn from some examples. Collective on @p ctx, which has a part of
      *  the ranks: everything must be made from it. */
-    dkm_status (*fit)(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting, const dkm_data *X,
-                      const dkm_data *Y, dkm_model **model);
+    dkm_status (*fit)(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
+                      const dkm_cv_examples *examples, dkm_model **model);
 } dkm_cv_fits;
 
 typedef struct dkm_cv_problem {
-    const dkm_data *X, *Y; /**< as many each */
-    dkm_idx kernels;       /**< that are tried: kx[k] with ky[k] */
+    const dkm_data *X, *Y;   /**< as many each */
+    const dkm_data *weights; /**< of the examples, a column of numbers > 0: fits are given them, and
+                                  losses are weighted means; NULL: all weigh 1 */
+    dkm_idx kernels;         /**< that are tried: kx[k] with ky[k] */
     const dkm_kernel *const *kx;
     const dkm_kernel *const *ky; /**< NULL for methods without an output kernel */
     dkm_idx settings;            /**< that are tried with every kernel */

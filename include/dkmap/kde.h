@@ -32,6 +32,10 @@ typedef struct dkm_kde_settings {
     double shrink; /**< S >= 0: predicted coordinates are scaled by l_j / (l_j + S l), l_j the
                       eigenvalues of the outputs and l the mean of those retained; 0 leaves them */
     dkm_layout layout;
+    const dkm_data
+        *weights;  /**< of the examples, a column of numbers > 0, borrowed; NULL: all are 1.
+                                  They weigh the components of the outputs, and the regression.
+                                  For ridge regression on all examples alone */
     int landmarks; /**< fit to landmarks of inputs and outputs by conjugate gradients; the model
                       keeps those alone */
     dkm_nystroem_settings nystroem;

@@ -16,6 +16,9 @@ DKM_API_BEGIN
 typedef struct dkm_kpca_settings {
     dkm_eigen_settings eigen; /**< how many components, and by which solver */
     dkm_layout layout;
+    const dkm_data
+        *weights; /**< of the objects, a column of numbers > 0, borrowed; NULL: all are 1.
+                                  Not for landmarks */
     dkm_nystroem_settings nystroem; /**< landmarks > 0: components of the Nystroem kernel of so many
                                          objects, and the model keeps those alone */
 } dkm_kpca_settings;

@@ -31,6 +31,10 @@ typedef struct dkm_krr_settings {
     int keep_factor; /**< solve by a factor in double precision and keep it in the model, with the
                           outputs: the exact fit in dual form */
     int center;      /**< take the mean of the outputs as intercept b, else b = 0 */
+    const dkm_data *weights; /**< of the examples, a column of numbers > 0, borrowed; NULL: all are
+                                  1. Minimizes sum_i w_i ||y_i - f(x_i)||^2 + gamma ||f||^2; the
+                                  mean is weighted too. Not for DKM_PATH_PCG, keep_factor and
+                                  DKM_PENALTY_COEFFICIENTS */
     dkm_layout layout;
     dkm_idx reduce; /**< so many of the inputs, chosen as nystroem.choice says, stand for all: the
                          exact fit under their Nystroem kernel; 0: all of them */

@@ -45,7 +45,12 @@ typedef struct dkm_path_settings {
                       the means: tell how often the left out class is not found, and calibrate
                       probabilities; DKM_PATH_LABEL_SETS: 1 in the columns of some labels */
     const double
-        *means;        /**< of each column, that were taken off the right-hand sides; NULL: none */
+        *means; /**< of each column, that were taken off the right-hand sides; NULL: none */
+    const double
+        *roots;        /**< of this rank's examples the square roots of their weights, by which the
+                              matrix (or rows of X) and the right-hand sides are scaled: errors are
+                              then weighted means; NULL: none */
+    double total;      /**< sum of the weights, where there are such */
     dkm_storage keep;  /**< of the matrix beside its eigenvectors, for residuals */
     double work_bytes; /**< of buffers per rank, about */
 } dkm_path_settings;

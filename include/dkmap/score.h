@@ -109,6 +109,9 @@ typedef enum dkm_loss_input {
 
 dkm_loss_input dkm_loss_takes(dkm_loss loss);
 
+/** Whether the score is the mean of a number per row: those take weights. Local. */
+int dkm_loss_is_mean(dkm_loss loss);
+
 /** Whether more is better. Local. */
 int dkm_loss_greater_is_better(dkm_loss loss);
 
@@ -149,6 +152,9 @@ typedef struct dkm_score_settings {
     dkm_loss loss;
     const dkm_kernel *ky; /**< of the kernel loss; else NULL */
     dkm_idx labels; /**< hamming of label sets: how many labels there are; 0: those that occur */
+    const dkm_data
+        *weights; /**< of the rows, a column of numbers > 0, for losses that are means over
+                                  rows; NULL: all weigh 1 */
 } dkm_score_settings;
 
 /** The same by settings. Collective. */

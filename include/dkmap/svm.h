@@ -15,6 +15,8 @@ DKM_API_BEGIN
 typedef struct dkm_svm_settings {
     dkm_svm_dual_settings margin; /**< with the loss hinge or squared */
     dkm_layout layout;
+    const dkm_data *weights; /**< of the examples, a column of numbers > 0, borrowed: C is C w_i;
+                                  NULL: all are 1. Solved by decomposition */
 } dkm_svm_settings;
 
 typedef struct dkm_svm_info {

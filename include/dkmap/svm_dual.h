@@ -6,7 +6,7 @@
  *    squared   1/2 ||w||^2 + C/2 sum_i max(0, 1 - t_i f(x_i))^2        targets -1 or 1
  *    tube      1/2 ||w||^2 + C sum_i max(0, |t_i - f(x_i)| - tube)     any targets
  *
- *  least, with w = sum_i B_i phi(x_i). Small problems are dealt to the ranks, and LIBSVM solves them;
+ *  least, with w = sum_i B_i phi(x_i); where examples have weights, C is C w_i. Small problems are dealt to the ranks, and LIBSVM solves them;
  *  larger ones are solved by all ranks together, to the same tolerance on the same conditions.
  */
 #ifndef DKMAP_SVM_DUAL_H
@@ -50,6 +50,9 @@ typedef struct dkm_svm_dual_problem {
     dkm_idx nb; /**< block size in which the kernel matrix is computed */
     dkm_idx cols;
     const double *T;
+    const double
+        *weights; /**< of all m examples, each > 0, the same on every rank; NULL: all are 1.
+                                Not for DKM_SVM_LIBSVM */
 } dkm_svm_dual_problem;
 
 /** Solve for all columns of the targets.

@@ -156,7 +156,7 @@ static dkm_status fit_knn(cv_sample *s, dkm_ctx *ctx, dkm_idx kernel, dkm_idx se
 }
 
 static dkm_status callers_fit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
-                              const dkm_data *X, const dkm_data *Y, dkm_model **model)
+                              const dkm_cv_examples *examples, dkm_model **model)
 {
     caller *c = user;
     const char *text = c->gram ? "gram" : dkm_kernel_text(c->s->kx[kernel]);
@@ -165,7 +165,7 @@ static dkm_status callers_fit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx 
     dkm_status status = dkm_kernel_parse(ctx, text, &own);
 
     if (status == DKM_OK)
-        status = dkm_knn_fit(ctx, X, Y, own, NULL, &settings, model);
+        status = dkm_knn_fit(ctx, examples->X, examples->Y, own, NULL, &settings, model);
     dkm_kernel_destroy(&own);
     return status;
 }
@@ -221,11 +221,11 @@ static void what_cannot_be_is_refused(dkm_ctx *ctx)
 
 /* One group fails, and all ranks hear why. */
 static dkm_status fail_in_one_cell(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
-                                   const dkm_data *X, const dkm_data *Y, dkm_model **model)
+                                   const dkm_cv_examples *examples, dkm_model **model)
 {
     if (kernel == CV_KERNELS - 1 && setting == 2)
         return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_NUMERIC, "a cell that fails"));
-    return callers_fit(user, ctx, kernel, setting, X, Y, model);
+    return callers_fit(user, ctx, kernel, setting, examples, model);
 }
 
 static void one_bad_group_fails_them_all(dkm_ctx *ctx)

@@ -23,6 +23,7 @@ static const trial trials[] = {
     {"krr", "kx", "laplace(sigma=2)", ""},
     {"krr", "gamma", "0.01", ""},
     {"krr", "center", "yes", ""},
+    {"krr", "weights", NULL, ""},
     {"krr", "nystroem", "9", ""},
     {"krr", "landmarks", "9", "solver=pcg|"},
     {"krr", "tolerance", "1e-2", "solver=pcg|landmarks=9|"},
@@ -33,6 +34,7 @@ static const trial trials[] = {
     {"kde", "ky", "scale(class, by=2)", ""},
     {"kde", "components", "all", ""},
     {"kde", "components", "70%", ""},
+    {"kde", "weights", NULL, ""},
     {"kde", "unpaired-y", NULL, ""},
     {"kde", "shrink", "0.5", ""},
     {"kde", "regressor", "svr", "C=2|gamma=|tolerance=1e-9|"},
@@ -49,6 +51,7 @@ static const trial trials[] = {
     {"knn", "ky", "class", "k=3|"},
     {"svm", "kx", "linear", ""},
     {"svm", "C", "0.1", ""},
+    {"svm", "weights", NULL, ""},
     {"svm", "tolerance", "0.5", ""},
     {"hopfield", "max-iter", "3", ""},
     {"jkm", "kx", "linear", ""},
@@ -83,6 +86,7 @@ static const struct base {
 typedef struct sample {
     dkm_ctx *ctx;
     dkm_data *X, *Y;
+    dkm_data *W; /* weights of the examples */
     int labels;
     char file[TEXT]; /* of more outputs */
 } sample;
@@ -90,6 +94,11 @@ typedef struct sample {
 static double number(dkm_idx i, dkm_idx j)
 {
     return 0.9 * sin(3.0 * dkm_random_normal(5, 0, (uint64_t)i, (uint64_t)j));
+}
+
+static double weight_of(dkm_idx i)
+{
+    return 1.0 + (double)(i % 3);
 }
 
 static double output(dkm_idx i, dkm_idx j, int labels)
@@ -119,6 +128,9 @@ static dkm_status sample_open(sample *s, dkm_ctx *ctx, int labels)
     DKM_TRY(dkm_data_create_dense(ctx, M, D, &s->X));
     for (dkm_idx k = 0; k < D * dkm_data_local_rows(s->X); k++)
         dkm_data_values(s->X)[k] = number(dkm_data_local_first(s->X) + k / D, k % D);
+    DKM_TRY(dkm_data_create_dense(ctx, M, 1, &s->W));
+    for (dkm_idx k = 0; k < dkm_data_local_rows(s->W); k++)
+        dkm_data_values(s->W)[k] = weight_of(dkm_data_local_first(s->W) + k);
     DKM_TRY(make_outputs(ctx, labels, &s->Y));
     DKM_TRY(dkm_data_write(s->Y, s->file));
 out:
@@ -129,8 +141,14 @@ static void sample_close(sample *s)
 {
     if (dkm_ctx_rank(s->ctx) == 0)
         remove(s->file);
+    dkm_data_destroy(&s->W);
     dkm_data_destroy(&s->Y);
     dkm_data_destroy(&s->X);
+}
+
+static int weighs(const trial *t)
+{
+    return strcmp(t->setting, "weights") == 0;
 }
 
 /* Set "name=value|name=value|...". */
@@ -163,13 +181,14 @@ static dkm_status make_settings(const sample *s, const trial *t, dkm_settings **
     DKM_TRY(dkm_settings_create(s->ctx, t->method, settings));
     DKM_TRY(set_all(*settings, base_of(t->method, s->labels)));
     DKM_TRY(set_all(*settings, t->with));
-    DKM_TRY(dkm_settings_set(*settings, t->setting, t->value ? t->value : s->file));
+    DKM_TRY(weighs(t) ? dkm_settings_set_data(*settings, t->setting, s->W)
+                      : dkm_settings_set(*settings, t->setting, t->value ? t->value : s->file));
 out:
     return status;
 }
 
-static dkm_status validate(const sample *s, dkm_settings *settings, dkm_cv_result *result,
-                           int *refits)
+static dkm_status validate(const sample *s, const trial *t, dkm_settings *settings,
+                           dkm_cv_result *result, int *refits)
 {
     dkm_status status = DKM_OK;
     dkm_cv_points points = {1, &settings, 1, &settings};
@@ -181,6 +200,7 @@ static dkm_status validate(const sample *s, dkm_settings *settings, dkm_cv_resul
     *refits = dkm_cv_search_refits(search);
     DKM_TRY(dkm_cv_search_problem(search, s->X, s->Y, &problem));
     problem.folds = FOLDS;
+    problem.weights = weighs(t) ? s->W : NULL;
     problem.loss = s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE;
     DKM_TRY(dkm_cross_validate(s->ctx, &problem, result));
 out:
@@ -189,30 +209,41 @@ out:
 }
 
 /* The sum of the losses of one fold, by a fit to the others. */
-static dkm_status fit_fold(const sample *s, const char *method, const dkm_settings *settings,
+static dkm_status fit_fold(const sample *s, const trial *t, dkm_settings *settings,
                            const dkm_idx *fold, dkm_idx which, double *sum)
 {
     dkm_status status = DKM_OK;
     dkm_idx train[M], test[M], trained = 0, tested = 0;
-    dkm_data *X = NULL, *Y = NULL, *T = NULL, *truth = NULL, *P = NULL;
+    dkm_data *X = NULL, *Y = NULL, *T = NULL, *truth = NULL, *P = NULL, *W = NULL, *V = NULL;
+    dkm_score_settings how = {.loss = s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE};
     dkm_model *model = NULL;
     dkm_score score;
+    double rows = 0;
 
     for (dkm_idx i = 0; i < M; i++)
-        if (fold[i] == which)
+        if (fold[i] == which) {
             test[tested++] = i;
-        else
+            rows += weighs(t) ? weight_of(i) : 1.0;
+        } else {
             train[trained++] = i;
+        }
+    if (weighs(t)) {
+        DKM_TRY(dkm_data_select(s->W, trained, train, &W));
+        DKM_TRY(dkm_data_select(s->W, tested, test, &V));
+        DKM_TRY(dkm_settings_set_data(settings, "weights", W));
+        how.weights = V;
+    }
     DKM_TRY(dkm_data_select(s->X, trained, train, &X));
     DKM_TRY(dkm_data_select(s->Y, trained, train, &Y));
     DKM_TRY(dkm_data_select(s->X, tested, test, &T));
     DKM_TRY(dkm_data_select(s->Y, tested, test, &truth));
-    DKM_TRY(dkm_fit(s->ctx, method, X, Y, settings, &model, NULL));
+    DKM_TRY(dkm_fit(s->ctx, t->method, X, Y, settings, &model, NULL));
     DKM_TRY(dkm_model_predict(model, T, &P));
-    DKM_TRY(dkm_score_predictions(truth, P, s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE, NULL,
-                                  &score));
-    *sum += score.mean * (double)tested;
+    DKM_TRY(dkm_score_by(truth, P, &how, &score));
+    *sum += score.mean * rows / (weighs(t) ? 2.0 : 1.0); /* the mean weight is 2 */
 out:
+    dkm_data_destroy(&V);
+    dkm_data_destroy(&W);
     dkm_data_destroy(&P);
     dkm_model_destroy(&model);
     dkm_data_destroy(&truth);
@@ -231,7 +262,7 @@ static dkm_status find_folds(const sample *s, dkm_cv_result *result)
     int refits;
 
     DKM_TRY(make_settings(s, &simple, &settings));
-    DKM_TRY(validate(s, settings, result, &refits));
+    DKM_TRY(validate(s, &simple, settings, result, &refits));
 out:
     dkm_settings_destroy(&settings);
     return status;
@@ -247,9 +278,9 @@ static int compare(const sample *s, const trial *t, const dkm_idx *fold)
     int refits = 0, good;
 
     CHECK_OK(s->ctx, make_settings(s, t, &settings));
-    by_cv = validate(s, settings, &result, &refits);
+    by_cv = validate(s, t, settings, &result, &refits);
     for (dkm_idx f = 0; f < FOLDS && by_fits == DKM_OK; f++)
-        by_fits = fit_fold(s, t->method, settings, fold, f, &sum);
+        by_fits = fit_fold(s, t, settings, fold, f, &sum);
     good = by_cv == DKM_OK && by_fits == DKM_OK;
     if (by_cv != by_fits ||
         (good && !(fabs(result.table[0].mean - sum / M) <= 1e-6 * (1.0 + fabs(sum / M)))))
@@ -295,7 +326,7 @@ static void check_refused(const sample *s, const char *method, const dkm_setting
     int refits;
 
     CHECK_OK(s->ctx, make_settings(s, &t, &settings));
-    CHECK(validate(s, settings, &result, &refits) == DKM_ERR_ARG);
+    CHECK(validate(s, &t, settings, &result, &refits) == DKM_ERR_ARG);
     CHECK(strstr(dkm_ctx_message(s->ctx), row->name) != NULL);
     dkm_cv_result_free(&result);
     dkm_settings_destroy(&settings);

@@ -48,7 +48,7 @@ static dkm_status solve(dkm_ctx *ctx, const dkm_svm_dual_settings *s, double *B,
     for (dkm_idx k = 0; k < COLS * dkm_data_local_rows(X); k++)
         T[k] = target(dkm_data_local_first(X) + k / COLS, k % COLS, s->loss);
     DKM_TRY(dkm_kernel_prepare(kernel, X, &prepared));
-    DKM_TRY(dkm_svm_dual_solve(&(dkm_svm_dual_problem){grid, kernel, prepared, 7, COLS, T}, s,
+    DKM_TRY(dkm_svm_dual_solve(&(dkm_svm_dual_problem){grid, kernel, prepared, 7, COLS, T, NULL}, s,
                                B + COLS * dkm_data_local_first(X), b));
     MPI_Allreduce(MPI_IN_PLACE, B, M * COLS, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
 out:

@@ -24,13 +24,13 @@ static dkm_status name_file(run *r, dkm_status status)
 }
 
 /* Fit to examples in memory, or to inputs that are read as often as need be. */
-static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *held,
+static dkm_status cmd_fit_learn(run *r, dkm_settings *settings, holdout *held,
                                 char target[TARGET_TEXT], dkm_model **model, dkm_report **report)
 {
     const char *name = dkm_method_name(r->args->command->method);
     dkm_status status = DKM_OK;
     dkm_source *source = NULL;
-    dkm_data *X = NULL, *Y = NULL;
+    dkm_data *X = NULL, *Y = NULL, *weights = NULL;
 
     if (args_flag(r->args, "stream")) {
         DKM_AGREE(r->ctx, check_stream(r));
@@ -41,13 +41,17 @@ static dkm_status cmd_fit_learn(run *r, const dkm_settings *settings, holdout *h
     } else {
         DKM_TRY(method_read_examples(r, &X, &Y));
         DKM_TRY(holdout_read(r, held));
-        DKM_TRY(method_drop_missing(r, (dkm_data * *[]){&X, &Y, NULL}));
-        DKM_TRY(holdout_split(r, held, &X, &Y));
+        DKM_TRY(method_read_weights(r, dkm_data_rows(X), &weights));
+        DKM_TRY(method_drop_missing(r, (dkm_data * *[]){&X, &Y, &weights, NULL}));
+        DKM_TRY(holdout_split(r, held, &X, &Y, &weights));
+        if (weights)
+            DKM_TRY(dkm_settings_set_data(settings, "weights", weights));
         if (Y)
             DKM_TRY(target_describe(r, Y, settings, target));
         DKM_TRY(name_file(r, dkm_fit(r->ctx, name, X, Y, settings, model, report)));
     }
 out:
+    dkm_data_destroy(&weights);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     dkm_source_close(&source);

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/core/run.h"
 #include "cli/options/common_options.h"
+#include "cli/options/method_options.h"
 #include "cli/options/xy_reader.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/plot_confusion.h"
@@ -24,6 +25,7 @@ typedef struct result {
 } result;
 
 typedef struct results {
+    dkm_data *weights; /* of the rows, or NULL */
     int count, capacity;
     result *list;
 } results;
@@ -104,7 +106,7 @@ static dkm_status score_one(run *r, results *all, const char *prefix, dkm_loss l
                             const dkm_data *truth, const dkm_data *pred, const dkm_kernel *ky)
 {
     result *next = &all->list[all->count];
-    dkm_score_settings settings = {.loss = loss, .ky = ky};
+    dkm_score_settings settings = {.loss = loss, .ky = ky, .weights = all->weights};
 
     if (args_text(r->args, "labels"))
         settings.labels = args_whole(r->args, "labels");
@@ -385,6 +387,26 @@ static dkm_status plot(run *r, const dkm_data *truth, const dkm_data *pred,
     return score_plot(r, &picture);
 }
 
+/* A number above 0 for each row. */
+static dkm_status read_weights(run *r, const dkm_data *truth, dkm_data **weights)
+{
+    dkm_status status = DKM_OK;
+    dkm_local local = DKM_LOCAL_OK;
+    const char *where = args_text(r->args, "weights");
+
+    DKM_TRY(method_read_weights(r, dkm_data_rows(truth), weights));
+    for (dkm_idx i = 0; *weights && i < dkm_data_local_rows(*weights); i++)
+        if (!(dkm_data_values_const(*weights)[i] > 0))
+            local = dkm_fail(r->ctx, DKM_ERR_ARG,
+                             "%s: row %lld has the weight %g: weights are "
+                             "numbers above 0",
+                             where, (long long)(dkm_data_local_first(*weights) + i) + 1,
+                             dkm_data_values_const(*weights)[i]);
+    DKM_AGREE(r->ctx, local);
+out:
+    return status;
+}
+
 static dkm_status score(run *r)
 {
     dkm_status status = DKM_OK;
@@ -401,6 +423,7 @@ static dkm_status score(run *r)
     if (ky)
         DKM_TRY(dkm_kernel_resolve(ky, truth));
     DKM_AGREE(r->ctx, cmd_score_allocate(r, &all));
+    DKM_TRY(read_weights(r, truth, &all.weights));
     DKM_TRY(name_classes(r, &truth, &pred, &names));
     DKM_TRY(score_all(r, &all, "", truth, pred, ky));
     DKM_TRY(score_baselines(r, &all, truth, pred, ky));
@@ -411,6 +434,7 @@ static dkm_status score(run *r)
     if (args_flag(r->args, "confusion"))
         DKM_TRY(report_confusion(r, truth, pred, names));
 out:
+    dkm_data_destroy(&all.weights);
     free(all.list);
     dkm_data_destroy(&pred);
     dkm_data_destroy(&truth);
@@ -427,6 +451,10 @@ static const option options[] = {
      .flags = OPT_REQUIRED,
      .metavar = "FILE",
      .help = "true outputs"},
+    {.name = "weights",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help = "a number > 0 per row: losses are weighted means"},
     {.name = "pred",
      .kind = OPT_TEXT,
      .flags = OPT_REQUIRED,

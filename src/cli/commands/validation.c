@@ -22,6 +22,7 @@ void validation_close(validation *v)
     dkm_cv_search_destroy(&v->search);
     free_points(&v->setting, v->grid_search.settings);
     free_points(&v->kernel, v->grid_search.kernels);
+    dkm_data_destroy(&v->weights);
     dkm_data_destroy(&v->group);
     dkm_data_destroy(&v->fold);
     dkm_data_destroy(&v->Y);
@@ -241,7 +242,9 @@ dkm_status validation_open(validation *v)
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
     DKM_TRY(read_companion(v, "folds-in", &v->fold));
     DKM_TRY(read_companion(v, "groups", &v->group));
-    DKM_TRY(method_drop_missing(v->r, (dkm_data * *[]){&v->X, &v->Y, &v->fold, &v->group, NULL}));
+    DKM_TRY(method_read_weights(v->r, dkm_data_rows(v->X), &v->weights));
+    DKM_TRY(method_drop_missing(
+        v->r, (dkm_data * *[]){&v->X, &v->Y, &v->fold, &v->group, &v->weights, NULL}));
     DKM_TRY(name_classes(v));
     DKM_TRY(dkm_cv_search_problem(v->search, v->X, v->Y, &v->problem));
     DKM_TRY(read_loss(v));
@@ -250,6 +253,7 @@ dkm_status validation_open(validation *v)
         args_flag(a, "invert-folds") || strcmp(args_text(a, "train"), "one") == 0;
     v->problem.inner = args_text(a, "inner-folds") ? args_whole(a, "inner-folds") : 0;
     v->problem.loss_kernel = v->loss_kernel;
+    v->problem.weights = v->weights;
     v->problem.groups = (int)args_whole(a, "rank-groups");
 out:
     return status;

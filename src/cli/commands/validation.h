@@ -16,9 +16,9 @@ typedef struct validation {
     dkm_cv_points points;
     dkm_cv_search *search;
     dkm_data *X, *Y;
-    dkm_data *fold, *group; /**< of each example, or NULL */
-    dkm_data *named;        /**< the outputs where they were names of classes, or NULL */
-    dkm_table *table;       /**< that inputs went through, or NULL */
+    dkm_data *fold, *group, *weights; /**< of each example, or NULL */
+    dkm_data *named;                  /**< the outputs where they were names of classes, or NULL */
+    dkm_table *table;                 /**< that inputs went through, or NULL */
     dkm_kernel *loss_kernel;
     int losses;
     dkm_loss loss[LOSSES_MAX]; /**< the first one chooses */

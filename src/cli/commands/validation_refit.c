@@ -22,6 +22,8 @@ dkm_status validation_refit(validation *v)
         return DKM_OK;
     DKM_TRY(grid_search_at(&v->grid_search, v->result.best / settings, v->result.best % settings,
                            &best));
+    if (v->weights)
+        DKM_TRY(dkm_settings_set_data(best, "weights", v->weights));
     DKM_TRY(dkm_fit(v->r->ctx, dkm_method_name(v->r->args->command->method), v->X,
                     v->named ? v->named : v->Y, best, &model, &report));
     dkm_model_take_table(model, &v->table);

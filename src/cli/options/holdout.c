@@ -81,10 +81,11 @@ static dkm_local order_indices(run *r, dkm_idx m, dkm_idx held, const dkm_idx *d
     return DKM_LOCAL_OK;
 }
 
-dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y)
+dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y, dkm_data **weights)
 {
     dkm_status status = DKM_OK;
     dkm_idx m = dkm_data_rows(*X), held, *indices = NULL;
+    dkm_data *held_weights = NULL;
 
     if (!args_value(r->args, "holdout", 0))
         return DKM_OK;
@@ -96,7 +97,10 @@ dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y)
     DKM_AGREE(r->ctx, order_indices(r, m, held, indices + m, indices));
     DKM_TRY(holdout_own_split(X, m - held, indices, &h->X));
     DKM_TRY(holdout_own_split(Y, m - held, indices, &h->Y));
+    if (*weights)
+        DKM_TRY(holdout_own_split(weights, m - held, indices, &held_weights));
 out:
+    dkm_data_destroy(&held_weights);
     free(indices);
     return status;
 }

@@ -35,7 +35,8 @@ DKM_NODISCARD dkm_status holdout_open(run *r, holdout *h);
 DKM_NODISCARD dkm_status holdout_read(run *r, holdout *h);
 
 /** Take the share that --holdout asks for off the examples. Collective. */
-DKM_NODISCARD dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y);
+DKM_NODISCARD dkm_status holdout_split(run *r, holdout *h, dkm_data **X, dkm_data **Y,
+                                       dkm_data **weights);
 
 /** Keep their residuals in a model whose method has prediction sets, for predict --coverage; models
  *  of outputs that have none stay as they are. Collective. */

@@ -144,6 +144,22 @@ out:
     return status;
 }
 
+dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights)
+{
+    const char *where = args_accepts(r->args, "weights") ? args_text(r->args, "weights") : NULL;
+    dkm_status status = DKM_OK;
+
+    *weights = NULL;
+    if (!where)
+        return DKM_OK;
+    DKM_TRY(dkm_data_read(r->ctx, where, DKM_OUTPUTS, "dense", weights));
+    DKM_REQUIRE(r->ctx, dkm_data_rows(*weights) == rows, DKM_ERR_ARG,
+                "%s has %lld weights, and there are %lld examples", where,
+                (long long)dkm_data_rows(*weights), (long long)rows);
+out:
+    return status;
+}
+
 dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y)
 {
     *X = NULL;

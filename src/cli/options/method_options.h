@@ -25,6 +25,10 @@ DKM_NODISCARD dkm_status method_learn_table(run *r, dkm_table **table);
 /** With --missing drop, leave out the rows that have missing values, and say how many. Collective. */
 DKM_NODISCARD dkm_status method_drop_missing(run *r, dkm_data **const *data);
 
+/** Read --weights, a number for each of @p rows examples, where the method takes them. Collective.
+ *  @param[out] weights  new, owned by the caller; NULL where none are given */
+DKM_NODISCARD dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights);
+
 /** Open the inputs and read the outputs. Collective.
  *  @param[out] Y  NULL as well for methods without outputs */
 DKM_NODISCARD dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y);

@@ -115,6 +115,8 @@ struct dkm_prepared {
                               or that of the training objects; NULL for zero */
     double loss;         /**< the largest of any node: see dkm_prepared_error() */
     double bytes[2];     /**< mean size of an object as row and as column, all slots together */
+    const double *scale; /**< of each object, m numbers: its rows and columns of Gram matrices are
+                              multiplied by it; NULL: they are not. Borrowed */
 };
 
 /** What a slot has for one side. Local. */

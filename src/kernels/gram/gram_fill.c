@@ -67,6 +67,18 @@ static void finish_tile(const dkm_assembly *s, const dkm_tile *C, dkm_idx il, dk
     }
 }
 
+/* c_ij <- s_i s_j c_ij for the scales of the objects. */
+static void scale_tile(const dkm_assembly *s, const dkm_tile *C, dkm_idx il, dkm_idx jl)
+{
+    for (dkm_idx j = 0; j < C->nb; j++) {
+        double b = s->B->scale ? s->B->scale[dkm_dmat_global_col(s->K, jl + j)] : 1.0;
+        for (dkm_idx i = 0; i < C->na; i++) {
+            double a = s->A->scale ? s->A->scale[dkm_dmat_global_row(s->K, il + i)] : 1.0;
+            dkm_tile_put(C, i, j, a * b * dkm_tile_get(C, i, j));
+        }
+    }
+}
+
 static int is_last_window(const dkm_assembly *s)
 {
     return s->at + s->window_b.width >= s->columns;
@@ -110,6 +122,8 @@ static dkm_local do_tile(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dk
     DKM_STEP(dkm_node_tile_parallel(s->A->kernel->node, &task, &C));
     if (s->lower)
         finish_tile(s, &C, il, s->c0 + b, b);
+    if (s->A->scale || s->B->scale)
+        scale_tile(s, &C, il, s->c0 + b);
     if (s->visitor)
         s->visitor->visit(s->visitor, s->K, il, s->c0 + b, &C);
 out:

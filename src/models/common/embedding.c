@@ -55,8 +55,7 @@ out:
     return status;
 }
 
-/* W = V diag(l)^-1/2 from the eigenvectors in slabs, which are overwritten. */
-static dkm_status scale_vectors(dkm_embedding *e, dkm_data *vectors)
+dkm_status dkm_embedding_scale_vectors(dkm_embedding *e, dkm_data *vectors)
 {
     dkm_status status = DKM_OK;
     double *v = dkm_data_values(vectors);
@@ -94,7 +93,7 @@ dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *setting
     e->p = info->components;
     DKM_AGREE(fitted->ctx, dkm_embedding_check_rank(fitted->ctx, e->p));
     DKM_TRY(center_vectors(vectors));
-    DKM_TRY(scale_vectors(e, vectors));
+    DKM_TRY(dkm_embedding_scale_vectors(e, vectors));
 out:
     dkm_data_destroy(&vectors);
     dkm_dmat_destroy(&K);

@@ -9,6 +9,7 @@
 
 #include <dkmap/eigen.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/fitted_kernel.h"
 #include "solvers/nystroem/nystroem_impl.h"
 
@@ -17,9 +18,10 @@ typedef struct dkm_embedding {
     dkm_idx p;
     double *values; /**< p eigenvalues l */
     double *means;  /**< m means of the rows of K */
-    double *center; /**< of landmarks: weights whose combination of objects is the mean of all that
+    double *
+        center; /**< of landmarks, and of objects with weights: weights whose combination of objects is the mean of all that
                        they stand for, and `means` are their kernel values to it; else NULL */
-    dkm_dmat *W;    /**< m x p: V diag(l)^-1/2 */
+    dkm_dmat *W;            /**< m x p: V diag(l)^-1/2 */
     const dkm_data *inputs; /**< borrowed: what the first of the objects are outputs of, or NULL */
 } dkm_embedding;
 
@@ -28,6 +30,14 @@ typedef struct dkm_embedding {
  *  @return DKM_OK; DKM_ERR_NUMERIC when all objects look alike; what the eigensolver returns */
 DKM_NODISCARD dkm_status dkm_embedding_fit(dkm_embedding *e, const dkm_eigen_settings *settings,
                                            dkm_eigen_info *info);
+/** The same for objects with weights: components of their covariance about the weighted mean.
+ *  Collective. */
+DKM_NODISCARD dkm_status dkm_embedding_fit_weighted(dkm_embedding *e,
+                                                    const dkm_example_weights *weights,
+                                                    const dkm_eigen_settings *settings,
+                                                    dkm_eigen_info *info);
+/** W = V diag(l)^-1/2 from eigenvectors in slabs, which are overwritten. Collective. */
+DKM_NODISCARD dkm_status dkm_embedding_scale_vectors(dkm_embedding *e, dkm_data *vectors);
 /** The same for many objects, with the fitted kernel open on landmarks among them: leading
  * components of the Nystroem kernel, centered over all objects. Collective.
  *  @param[in]  feed  the objects

@@ -57,6 +57,11 @@ static dkm_local kde_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
                         "double precision: leave out the other learner, solver or precision");
     if (settings->extra && dkm_data_rows(settings->extra) == 0)
         return dkm_fail(ctx, DKM_ERR_ARG, "there are no extra outputs: leave them out");
+    if (settings->weights && (settings->learner != DKM_LEARN_RIDGE || settings->landmarks ||
+                              settings->extra || settings->penalty == DKM_PENALTY_COEFFICIENTS))
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "--weights are for ridge regression on all examples: leave out --regressor "
+                        "svr, --solver pcg, --unpaired-y and --regularizer l2-coef");
 out:
     return local;
 }
@@ -174,6 +179,7 @@ static dkm_status kde_fit_exactly(dkm_kde *s, const dkm_data *X, const dkm_data 
     dkm_status status = DKM_OK;
     dkm_eigen_settings eigen = settings->eigen;
     dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_example_weights weights = {0};
     dkm_data *all = NULL;
 
     eigen.center = 1;
@@ -182,9 +188,14 @@ static dkm_status kde_fit_exactly(dkm_kde *s, const dkm_data *X, const dkm_data 
                               dkm_fitted_kernel_open(&s->fitted, ctx, X, kx, &settings->layout)));
     DKM_TRY(dkm_error_context(
         ctx, "y", dkm_fitted_kernel_open_sharing_grid(&s->out.fitted, &s->fitted, all, ky)));
-    DKM_TRY(dkm_error_context(ctx, "y", dkm_embedding_fit(&s->out, &eigen, &found->eigen)));
-    DKM_TRY(dkm_kde_regress(s, settings, found));
+    DKM_TRY(dkm_example_weights_open(&weights, ctx, settings->weights));
+    DKM_TRY(dkm_error_context(
+        ctx, "y",
+        settings->weights ? dkm_embedding_fit_weighted(&s->out, &weights, &eigen, &found->eigen)
+                          : dkm_embedding_fit(&s->out, &eigen, &found->eigen)));
+    DKM_TRY(dkm_kde_regress(s, settings, &weights, found));
 out:
+    dkm_example_weights_close(&weights);
     dkm_data_destroy(&all);
     return status;
 }

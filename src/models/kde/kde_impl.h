@@ -37,7 +37,7 @@ void dkm_kde_sets_close(dkm_kde_sets *sets);
 /** Coefficients for the coordinates of the outputs that have inputs, with inputs and outputs open
  *  and the outputs decomposed. Collective. */
 DKM_NODISCARD dkm_status dkm_kde_regress(dkm_kde *s, const dkm_kde_settings *settings,
-                                         dkm_kde_info *found);
+                                         const dkm_example_weights *weights, dkm_kde_info *found);
 
 /** Scale coefficients and intercepts of coordinate j by l_j / (l_j + S l), l the mean of the retained
  *  eigenvalues: what is predicted is scaled so. Local. */

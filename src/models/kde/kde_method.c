@@ -1,6 +1,7 @@
 /* Kernel dependency estimation as a method. */
 #include <dkmap/kde.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
@@ -95,16 +96,19 @@ static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_kde_settings settings;
     dkm_kde_info info = {0};
     dkm_kernel *kx = NULL, *ky = NULL;
-    dkm_data *unpaired = NULL;
+    dkm_data *unpaired = NULL, *weights = NULL;
 
     DKM_AGREE(ctx, kde_read(ctx, s, &settings));
     DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
     DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_settings_data(ctx, s, "unpaired-y", type, &settings.extra, &unpaired));
     DKM_AGREE(ctx, check_unpaired(ctx, s, Y, settings.extra));
+    DKM_TRY(dkm_read_weights(ctx, s, Y, dkm_data_rows(X), &weights));
+    settings.weights = weights;
     DKM_TRY(dkm_kde_fit(ctx, X, Y, kx, ky, &settings, model, &info));
     kde_report(report, kx, ky, &settings, &info);
 out:
+    dkm_data_destroy(&weights);
     dkm_data_destroy(&unpaired);
     dkm_kernel_destroy(&ky);
     dkm_kernel_destroy(&kx);
@@ -147,6 +151,8 @@ static const dkm_setting settings[] = {
      .help = "kernel of the outputs: it says which of them are alike"},
     DKM_ROW_COMPONENTS,
     DKM_ROW_EIGENSOLVER,
+    DKM_ROW_WEIGHTS,
+    DKM_ROW_CLASS_WEIGHTS,
     {.name = "unpaired-y",
      .kind = DKM_SETTING_DATA,
      .metavar = "FILE",

@@ -52,18 +52,23 @@ static dkm_status penalise_coefficients(dkm_kde *s, double gamma, const dkm_dmat
 
 /* B = (K + gamma I)^-1 Z for all coordinates Z of the training outputs at once, or what the other
  * penalty makes of them. */
-static dkm_status regress(dkm_kde *s, const dkm_kde_settings *settings, dkm_ridge_info *info)
+static dkm_status regress(dkm_kde *s, const dkm_kde_settings *settings,
+                          const dkm_example_weights *weights, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *Z = NULL;
 
     DKM_TRY(find_targets(s, &Z));
+    dkm_example_weights_scale(weights, Z);
+    dkm_example_weights_apply(weights, &s->fitted);
     if (settings->penalty == DKM_PENALTY_COEFFICIENTS)
         DKM_TRY(penalise_coefficients(s, settings->ridge.gamma, Z, info));
     else
         DKM_TRY(dkm_ridge_kernel(s->fitted.kernel, s->fitted.prepared, s->fitted.nb,
                                  &settings->ridge, Z, &s->B, info));
+    dkm_example_weights_scale(weights, s->B);
 out:
+    dkm_example_weights_apply(NULL, &s->fitted);
     dkm_dmat_destroy(&Z);
     return status;
 }
@@ -85,8 +90,11 @@ static dkm_status regress_by_machines(dkm_kde *s, const dkm_svm_dual_settings *s
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
     dkm_svm_dual_settings tube = *settings;
-    dkm_svm_dual_problem problem = {s->fitted.grid, s->fitted.kernel, s->fitted.prepared,
-                                    s->fitted.nb,   s->out.p,         NULL};
+    dkm_svm_dual_problem problem = {.grid = s->fitted.grid,
+                                    .kernel = s->fitted.kernel,
+                                    .X = s->fitted.prepared,
+                                    .nb = s->fitted.nb,
+                                    .cols = s->out.p};
     dkm_idx n = dkm_data_local_rows(s->fitted.X) * s->out.p;
     dkm_dmat *Z = NULL;
     double *T = NULL, *B = NULL;
@@ -109,11 +117,12 @@ out:
     return status;
 }
 
-dkm_status dkm_kde_regress(dkm_kde *s, const dkm_kde_settings *settings, dkm_kde_info *found)
+dkm_status dkm_kde_regress(dkm_kde *s, const dkm_kde_settings *settings,
+                           const dkm_example_weights *weights, dkm_kde_info *found)
 {
     return settings->learner == DKM_LEARN_SVR
                ? regress_by_machines(s, &settings->margin, &found->support)
-               : regress(s, settings, &found->ridge);
+               : regress(s, settings, weights, &found->ridge);
 }
 
 void dkm_kde_shrink(dkm_kde *s, double S)

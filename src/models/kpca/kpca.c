@@ -69,27 +69,33 @@ dkm_status dkm_kpca_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_kernel *kerne
     dkm_status status = DKM_OK;
     dkm_eigen_settings eigen = settings->eigen;
     dkm_eigen_info found;
+    dkm_example_weights weights = {0};
     kpca *s = NULL;
     dkm_idx m = dkm_data_rows(X);
 
     *model = NULL;
     eigen.center = 1;
+    DKM_REQUIRE(ctx, !settings->weights || settings->nystroem.landmarks == 0, DKM_ERR_UNSUPPORTED,
+                "--weights are not for --landmarks: leave one of them out");
     DKM_AGREE(ctx, dkm_check_examples(ctx, m, NULL));
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     if (settings->nystroem.landmarks > 0) {
         DKM_TRY(kpca_fit_landmarks(&s->e, X, kernel, settings, &found));
     } else {
         DKM_TRY(dkm_fitted_kernel_open(&s->e.fitted, ctx, X, kernel, &settings->layout));
-        DKM_TRY(dkm_embedding_fit(&s->e, &eigen, &found));
+        DKM_TRY(dkm_example_weights_open(&weights, ctx, settings->weights));
+        DKM_TRY(settings->weights ? dkm_embedding_fit_weighted(&s->e, &weights, &eigen, &found)
+                                  : dkm_embedding_fit(&s->e, &eigen, &found));
     }
     kpca_describe(&s->e.fitted, &found, info);
-    if (info && s->e.center) {
+    if (info && settings->nystroem.landmarks > 0) {
         info->m = m;
         info->landmarks = dkm_data_rows(s->e.fitted.X);
     }
     status = dkm_model_wrap(ctx, &dkm_class_kpca, s, DKM_DENSE, s->e.p, model);
     s = NULL; /* taken over, whatever came of it */
 out:
+    dkm_example_weights_close(&weights);
     if (s)
         kpca_destroy(s);
     return status;

@@ -1,6 +1,7 @@
 /* Kernel principal components as a method. */
 #include <dkmap/kpca.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
@@ -37,14 +38,18 @@ static dkm_status kpca_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *
     dkm_status status = DKM_OK;
     dkm_kpca_settings settings;
     dkm_kpca_info info = {0};
+    dkm_data *weights = NULL;
     dkm_kernel *kx = NULL;
 
     (void)Y;
     DKM_AGREE(ctx, kpca_read(ctx, s, &settings));
     DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
+    DKM_TRY(dkm_read_weights(ctx, s, NULL, dkm_data_rows(X), &weights));
+    settings.weights = weights;
     DKM_TRY(dkm_kpca_fit(ctx, X, kx, &settings, model, &info));
     kpca_report(report, kx, &info);
 out:
+    dkm_data_destroy(&weights);
     dkm_kernel_destroy(&kx);
     return status;
 }
@@ -78,6 +83,7 @@ static const dkm_setting settings[] = {
      .help = "components of the Nystroem kernel of so many of the objects, for more than a kernel "
              "matrix can hold; the model keeps those alone"},
     DKM_ROW_LANDMARK_CHOICE(NULL),
+    DKM_ROW_WEIGHTS,
     {0}};
 
 const dkm_method dkm_method_kpca = {

@@ -96,6 +96,26 @@ out:
     return local;
 }
 
+/* Weights scale the kernel matrix, which pcg with landmarks does not form, and a factor that is kept
+ * would not fit outputs of other weights. */
+static dkm_local krr_check_weights(dkm_ctx *ctx, dkm_idx m, const dkm_krr_settings *s)
+{
+    if (dkm_data_rows(s->weights) != m || dkm_data_type(s->weights) != DKM_DENSE)
+        return dkm_fail(ctx, DKM_ERR_ARG, "weights are a number for each of %lld examples",
+                        (long long)m);
+    if (s->solver == DKM_PATH_PCG)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "--weights are not for --solver pcg: use --nystroem N for landmarks with "
+                        "weights, or another solver");
+    if (s->keep_factor)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "--weights are not for --keep-factor: leave one of them out");
+    if (s->penalty == DKM_PENALTY_COEFFICIENTS)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "--weights are for --regularizer rkhs, not for a penalty on coefficients");
+    return DKM_LOCAL_OK;
+}
+
 /* d^2 m operations instead of m^2 d, and d x d numbers instead of m x m. */
 static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_krr_settings *s)
 {
@@ -131,10 +151,12 @@ dkm_status dkm_krr_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
     if (info)
         *info = (dkm_krr_info){0};
     DKM_AGREE(ctx, krr_check_fit(ctx, dkm_data_rows(X), Y, settings));
+    DKM_AGREE(ctx, settings->weights ? krr_check_weights(ctx, dkm_data_rows(X), settings)
+                                     : DKM_LOCAL_OK);
     DKM_AGREE(ctx, settings->reduce > 0 ? check_reduction(ctx, dkm_data_type(X), settings)
                                         : DKM_LOCAL_OK);
     if (dkm_krr_autotune_needed(settings) && settings->reduce == 0 && !settings->keep_factor &&
-        !takes_primal(X, kernel, settings))
+        !settings->weights && !takes_primal(X, kernel, settings))
         DKM_TRY(dkm_krr_autotune(X, dkm_data_cols(Y), kernel, &taken, reason));
     DKM_TRY(fit_by(ctx, X, Y, kernel, &taken, model, info));
     if (info)
@@ -154,6 +176,9 @@ dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
         *info = (dkm_krr_info){0};
     DKM_REQUIRE(ctx, settings->solver == DKM_PATH_PCG && !settings->nystroem.all_centers,
                 DKM_ERR_ARG, "streamed inputs are for the solver pcg with landmarks as centers");
+    DKM_REQUIRE(ctx, !settings->weights, DKM_ERR_UNSUPPORTED,
+                "--weights are not for --stream: read the inputs into memory, with --nystroem N "
+                "where they are many");
     DKM_AGREE(ctx, krr_check_fit(ctx, dkm_source_rows(X), Y, settings));
     DKM_TRY(dkm_krr_nystroem_fit(ctx, NULL, X, Y, kernel, settings, model, info));
 out:

@@ -12,7 +12,8 @@
 #include "models/krr/krr_update.h"
 #include "models/registry/model_impl.h"
 
-#define PENALTY "coefficient_penalty"
+#define PENALTY  "coefficient_penalty"
+#define WEIGHTED "weighted"
 
 typedef dkm_krr_dual krr;
 
@@ -90,8 +91,14 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     *model = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, kernel, &settings->layout));
-    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings->center, &T));
-    DKM_TRY(krr_dual_solve(s, settings, T, Y, &path));
+    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings, &T));
+    s->weighted = settings->weights != NULL;
+    dkm_example_weights_apply(&s->outputs.weights, &s->fitted);
+    status = krr_dual_solve(s, settings, T, Y, &path);
+    dkm_example_weights_apply(NULL, &s->fitted);
+    DKM_TRY(status);
+    dkm_example_weights_scale(&s->outputs.weights, s->B);
+    dkm_example_weights_close(&s->outputs.weights);
     dkm_krr_outputs_take(&s->outputs, settings, &path);
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(Y), &path, info);
     if (info)
@@ -153,6 +160,10 @@ static dkm_local krr_dual_check_std(const krr *s)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "standard deviations are of numbers, and this model predicts %s",
                         dkm_type_name(s->outputs.encoder.type));
+    if (s->weighted)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "standard deviations are those of examples that all weigh the same: this "
+                        "model was fitted with weights");
     if (s->fitted.indices || s->penalizes_coefficients)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "standard deviations are those of the exact fit with the penalty on the "
@@ -232,6 +243,8 @@ static dkm_status krr_dual_to_archive(void *state, dkm_archive *archive)
     DKM_TRY(dkm_fitted_kernel_put_matrix(&s->fitted, archive, "coefficients", s->B));
     if (s->penalizes_coefficients)
         DKM_AGREE(s->fitted.ctx, dkm_archive_put_real(archive, PENALTY, 1.0));
+    if (s->weighted)
+        DKM_AGREE(s->fitted.ctx, dkm_archive_put_real(archive, WEIGHTED, 1.0));
     DKM_TRY(dkm_krr_factor_to_archive(&s->factor, &s->fitted, s->outputs.gamma, archive));
 out:
     return status;
@@ -251,6 +264,7 @@ static dkm_status krr_dual_from_archive(dkm_ctx *ctx, dkm_archive *archive,
                                           dkm_data_rows(s->fitted.X), s->outputs.encoder.cols,
                                           &s->B));
     s->penalizes_coefficients = dkm_archive_find(archive, PENALTY) != NULL;
+    s->weighted = dkm_archive_find(archive, WEIGHTED) != NULL;
     DKM_AGREE(ctx, dkm_krr_factor_from_archive(&s->factor, dkm_data_rows(s->fitted.X), archive));
     *state = s;
     s = NULL;

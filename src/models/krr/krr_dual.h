@@ -11,6 +11,7 @@ typedef struct dkm_krr_dual {
     dkm_krr_outputs outputs;
     dkm_dmat *B;                /**< a row of coefficients for each center */
     int penalizes_coefficients; /**< B is not (K + gamma I)^-1 T */
+    int weighted;               /**< examples had weights: nor is it so */
     dkm_krr_factor factor;
     dkm_krr_std std;
 } dkm_krr_dual;

@@ -5,6 +5,7 @@
 
 #include <dkmap/krr.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 #include "solvers/nystroem/nystroem_impl.h"
@@ -214,6 +215,7 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
     double gammas[DKM_PATH_MOST];
     dkm_krr_settings settings;
     dkm_krr_info info = {0};
+    dkm_data *weights = NULL;
     dkm_kernel *kx = NULL;
 
     krr_read(s, gammas, &settings);
@@ -221,6 +223,8 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
                 "streamed inputs need %skx and %sgamma: they are chosen from inputs in "
                 "memory",
                 s->prefix, s->prefix);
+    DKM_TRY(dkm_read_weights(ctx, s, Y, dkm_data_rows(Y), &weights));
+    settings.weights = weights;
     DKM_TRY(krr_kernel(ctx, s, X ? dkm_data_type(X) : DKM_DENSE, X, &kx));
     if (X && report)
         DKM_TRY(dkm_kernel_check_spread(kx, X, report));
@@ -229,6 +233,7 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
     krr_report(report, kx, &settings, &info);
 out:
     dkm_krr_info_free(&info);
+    dkm_data_destroy(&weights);
     dkm_kernel_destroy(&kx);
     return status;
 }
@@ -302,6 +307,8 @@ static const dkm_setting settings[] = {
     {.name = "center",
      .kind = DKM_SETTING_FLAG,
      .help = "take the mean of the outputs off first: an intercept"},
+    DKM_ROW_WEIGHTS,
+    DKM_ROW_CLASS_WEIGHTS,
     DKM_ROW_REGULARIZER(
         "what gamma weighs: the norm of f, or that of its coefficients, which makes "
         "B = (K'K + gamma I)^-1 K (Y - b)"),

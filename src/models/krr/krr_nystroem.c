@@ -153,7 +153,7 @@ dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, const dkm_data *X, dkm_source *sou
     *model = NULL;
     f.feed = dkm_input_stream_open(X, source, ctx);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &f.s));
-    DKM_TRY(dkm_krr_outputs_rows(&f.s->outputs, Y, settings->center, &f.T));
+    DKM_TRY(dkm_krr_outputs_rows(&f.s->outputs, Y, settings->center, NULL, &f.T));
     f.s->outputs.gamma = dkm_krr_outputs_path(&f.s->outputs, settings).gammas[0];
     DKM_TRY(krr_nystroem_choose(&f, kernel));
     DKM_TRY(krr_nystroem_open_base(&f, X, kernel));

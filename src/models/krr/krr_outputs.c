@@ -5,47 +5,63 @@
 
 #include "core/alloc.h"
 
-/* b = the means of the columns, taken off the rows. */
+/* b = the means of the columns, weighted, taken off the rows. */
 static void krr_outputs_take_means(dkm_krr_outputs *head, dkm_idx m, dkm_idx n, double *rows)
 {
+    const double *root = dkm_example_roots(&head->weights);
+    double total = root ? head->weights.total : (double)m;
     dkm_idx cols = head->encoder.cols;
 
     for (dkm_idx i = 0; i < n; i++)
         for (dkm_idx j = 0; j < cols; j++)
-            head->b[j] += rows[i * cols + j];
+            head->b[j] += (root ? root[i] * root[i] : 1.0) * rows[i * cols + j];
     MPI_Allreduce(MPI_IN_PLACE, head->b, (int)cols, MPI_DOUBLE, MPI_SUM,
                   dkm_ctx_comm(head->encoder.ctx));
     for (dkm_idx j = 0; j < cols; j++)
-        head->b[j] /= (double)m;
+        head->b[j] /= total;
     for (dkm_idx i = 0; i < n; i++)
         for (dkm_idx j = 0; j < cols; j++)
             rows[i * cols + j] -= head->b[j];
 }
 
-dkm_status dkm_krr_outputs_rows(dkm_krr_outputs *head, const dkm_data *Y, int center, double **rows)
+/* Rows times the roots of the weights. */
+static void krr_outputs_weigh(const dkm_krr_outputs *head, dkm_idx n, double *rows)
+{
+    const double *root = dkm_example_roots(&head->weights);
+    dkm_idx cols = head->encoder.cols;
+
+    for (dkm_idx i = 0; root && i < n; i++)
+        for (dkm_idx j = 0; j < cols; j++)
+            rows[i * cols + j] *= root[i];
+}
+
+dkm_status dkm_krr_outputs_rows(dkm_krr_outputs *head, const dkm_data *Y, int center,
+                                const dkm_data *weights, double **rows)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Y);
 
     *rows = NULL;
+    DKM_TRY(dkm_example_weights_open(&head->weights, ctx, weights));
     DKM_TRY(dkm_target_encoder_learn(&head->encoder, Y));
     DKM_AGREE(ctx, dkm_calloc(ctx, head->encoder.cols, &head->b));
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(Y) * head->encoder.cols, rows));
     dkm_target_encoder_encode(&head->encoder, Y, *rows);
     if (center)
         krr_outputs_take_means(head, dkm_data_rows(Y), dkm_data_local_rows(Y), *rows);
+    krr_outputs_weigh(head, dkm_data_local_rows(Y), *rows);
 out:
     return status;
 }
 
 dkm_status dkm_krr_outputs_learn(dkm_krr_outputs *head, const dkm_fitted_kernel *fitted,
-                                 const dkm_data *Y, int center, dkm_dmat **T)
+                                 const dkm_data *Y, const dkm_krr_settings *settings, dkm_dmat **T)
 {
     dkm_status status = DKM_OK;
     double *rows = NULL;
 
     *T = NULL;
-    DKM_TRY(dkm_krr_outputs_rows(head, Y, center, &rows));
+    DKM_TRY(dkm_krr_outputs_rows(head, Y, settings->center, settings->weights, &rows));
     DKM_TRY(dkm_dmat_create(fitted->grid, dkm_data_rows(Y), head->encoder.cols, fitted->nb,
                             fitted->nb, DKM_F64, T));
     DKM_TRY(dkm_dmat_from_rows(*T, rows));
@@ -56,6 +72,7 @@ out:
 
 void dkm_krr_outputs_clear(dkm_krr_outputs *head)
 {
+    dkm_example_weights_close(&head->weights);
     DKM_FREE(head->b);
     dkm_target_encoder_clear(&head->encoder);
 }
@@ -75,6 +92,8 @@ dkm_path_settings dkm_krr_outputs_path(const dkm_krr_outputs *head,
                 : head->encoder.type == DKM_LABEL_SETS ? DKM_PATH_LABEL_SETS
                                                        : 0;
     s.means = settings->center ? head->b : NULL;
+    s.roots = dkm_example_roots(&head->weights);
+    s.total = head->weights.total;
     s.keep = settings->ridge.keep;
     return s;
 }

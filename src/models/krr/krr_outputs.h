@@ -4,6 +4,7 @@
 
 #include <dkmap/krr.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/fitted_kernel.h"
 #include "models/common/target_encoder.h"
 
@@ -11,20 +12,23 @@ typedef struct dkm_krr_outputs {
     dkm_target_encoder encoder;
     double *b; /**< one number per column of the targets */
     double gamma;
+    dkm_example_weights weights; /**< while a model is fitted */
 } dkm_krr_outputs;
 
 /** Learn what the columns stand for, and give this rank's slab of the outputs as numbers less the
- *  intercept, row-major. Collective; dkm_krr_outputs_clear() frees what the head holds, also after
- * a failure.
- *  @param[out] rows  new array, DKM_FREE() frees it */
+ *  intercept, times the roots of the weights, row-major. Collective; dkm_krr_outputs_clear() frees
+ *  what the head holds, also after a failure.
+ *  @param[in]  weights  of the examples, or NULL
+ *  @param[out] rows     new array, DKM_FREE() frees it */
 DKM_NODISCARD dkm_status dkm_krr_outputs_rows(dkm_krr_outputs *outputs, const dkm_data *Y,
-                                              int center, double **rows);
+                                              int center, const dkm_data *weights, double **rows);
 
-/** Learn what the columns stand for, and make T: the outputs as numbers less the intercept, in
- *  blocks of the fitted kernel. Collective; dkm_krr_outputs_clear() frees, also after a failure. */
+/** Learn what the columns stand for, and make T: the outputs as numbers less the intercept, times
+ *  the roots of the weights, in blocks of the fitted kernel. Collective; dkm_krr_outputs_clear()
+ *  frees, also after a failure. */
 DKM_NODISCARD dkm_status dkm_krr_outputs_learn(dkm_krr_outputs *outputs,
                                                const dkm_fitted_kernel *fitted, const dkm_data *Y,
-                                               int center, dkm_dmat **T);
+                                               const dkm_krr_settings *settings, dkm_dmat **T);
 void dkm_krr_outputs_clear(dkm_krr_outputs *outputs);
 
 /** Settings of the solver for these outputs; they point into @p settings and @p outputs. Local. */

@@ -59,15 +59,18 @@ dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
     dkm_status status = DKM_OK;
     dkm_path_settings path;
     dkm_path_info found = {0};
+    dkm_data *scaled = NULL;
     dkm_dmat *T = NULL;
     primal *s = NULL;
 
     *model = NULL;
     DKM_TRY(krr_primal_open_state(ctx, dkm_data_type(X), dkm_data_cols(X), &settings->layout, &s));
-    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings->center, &T));
+    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings, &T));
     path = dkm_krr_outputs_path(&s->outputs, settings);
-    DKM_TRY(dkm_ridge_primal(X, s->fitted.nb, &path, T, &s->W, &found));
+    DKM_TRY(dkm_example_weights_scale_rows(&s->outputs.weights, X, &scaled));
+    DKM_TRY(dkm_ridge_primal(scaled ? scaled : X, s->fitted.nb, &path, T, &s->W, &found));
     dkm_krr_outputs_take(&s->outputs, settings, &found);
+    dkm_example_weights_close(&s->outputs.weights);
     dkm_krr_outputs_report(&s->outputs, &s->fitted, dkm_data_rows(X), &found, info);
     if (info)
         info->form = "primal";
@@ -77,6 +80,7 @@ dkm_status dkm_krr_primal_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
 out:
     dkm_path_info_free(&found);
     dkm_dmat_destroy(&T);
+    dkm_data_destroy(&scaled);
     if (s)
         krr_primal_destroy(s);
     return status;

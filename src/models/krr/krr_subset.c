@@ -119,12 +119,15 @@ static dkm_status krr_subset_solve(reduction *f, const dkm_data *Y, dkm_krr_info
     dkm_path_settings path;
     dkm_path_info found = {0};
     dkm_dmat *T = NULL, *W = NULL;
+    dkm_data *scaled = NULL;
 
     DKM_AGREE(f->ctx, krr_subset_check_rank(f));
-    DKM_TRY(dkm_krr_outputs_learn(outputs, &f->s->fitted, Y, f->settings->center, &T));
+    DKM_TRY(dkm_krr_outputs_learn(outputs, &f->s->fitted, Y, f->settings, &T));
     path = dkm_krr_outputs_path(outputs, f->settings);
-    DKM_TRY(dkm_ridge_primal(f->Z, f->s->fitted.nb, &path, T, &W, &found));
+    DKM_TRY(dkm_example_weights_scale_rows(&outputs->weights, f->Z, &scaled));
+    DKM_TRY(dkm_ridge_primal(scaled ? scaled : f->Z, f->s->fitted.nb, &path, T, &W, &found));
     outputs->gamma = path.gammas[found.best];
+    dkm_example_weights_close(&outputs->weights);
     DKM_TRY(krr_subset_combine(f, W));
     dkm_krr_outputs_report(outputs, &f->s->fitted, dkm_data_rows(Y), &found, info);
     if (info) {
@@ -134,6 +137,7 @@ static dkm_status krr_subset_solve(reduction *f, const dkm_data *Y, dkm_krr_info
     }
 out:
     dkm_path_info_free(&found);
+    dkm_data_destroy(&scaled);
     dkm_dmat_destroy(&W);
     dkm_dmat_destroy(&T);
     return status;

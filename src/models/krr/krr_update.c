@@ -112,9 +112,10 @@ static dkm_status update_solve(dkm_krr_dual *s, const dkm_krr_dual *old, double 
     dkm_idx m = dkm_data_rows(s->fitted.X), p;
     dkm_dmat *T = NULL;
     dkm_multivec t = {0}, b = {0}, r = {0};
+    dkm_krr_settings settings = {.center = s->factor.center};
 
     s->outputs.gamma = old->outputs.gamma;
-    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, s->factor.Y, s->factor.center, &T));
+    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, s->factor.Y, &settings, &T));
     s->outputs.encoder.level = old->outputs.encoder.level;
     p = dkm_dmat_cols(T);
     DKM_AGREE(ctx, dkm_multivec_init(&t, ctx, m, p));

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
+#include "models/common/example_weights.h"
 #include "models/common/method_parts.h"
 #include "models/krr/krr_dual.h"
 #include "models/registry/model_impl.h"
@@ -43,20 +44,26 @@ static dkm_status svm_solve(dkm_krr_dual *s, const dkm_data *Y, const dkm_svm_se
                             double **B)
 {
     dkm_status status = DKM_OK;
-    dkm_svm_dual_problem p = {
-        s->fitted.grid, s->fitted.kernel, s->fitted.prepared, s->fitted.nb, 0, NULL};
+    dkm_svm_dual_problem p = {.grid = s->fitted.grid,
+                              .kernel = s->fitted.kernel,
+                              .X = s->fitted.prepared,
+                              .nb = s->fitted.nb};
     dkm_idx n = dkm_data_local_rows(Y);
-    double *T = NULL;
+    double *T = NULL, *weights = NULL;
 
-    DKM_TRY(dkm_krr_outputs_rows(&s->outputs, Y, 0, &T));
+    DKM_TRY(dkm_krr_outputs_rows(&s->outputs, Y, 0, NULL, &T));
     DKM_AGREE(s->fitted.ctx, svm_check_classes(s));
     p.cols = s->outputs.encoder.cols;
     p.T = T;
     for (dkm_idx k = 0; k < n * p.cols; k++)
         T[k] = 2.0 * T[k] - 1.0;
+    if (settings->weights)
+        DKM_TRY(dkm_example_weights_gather(settings->weights, &weights));
+    p.weights = weights;
     DKM_AGREE(s->fitted.ctx, dkm_alloc(s->fitted.ctx, n * p.cols, B));
     DKM_TRY(dkm_svm_dual_solve(&p, &settings->margin, *B, s->outputs.b));
 out:
+    DKM_FREE(weights);
     DKM_FREE(T);
     return status;
 }

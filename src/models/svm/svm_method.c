@@ -3,6 +3,7 @@
 
 #include <dkmap/svm.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
@@ -26,6 +27,7 @@ static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_status status = DKM_OK;
     dkm_svm_settings settings = dkm_svm_settings_default();
     dkm_svm_info info = {0};
+    dkm_data *weights = NULL;
     dkm_kernel *kx = NULL;
 
     settings.layout = dkm_settings_layout(s);
@@ -35,9 +37,12 @@ static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     settings.margin.tolerance = dkm_settings_real(s, "tolerance");
     settings.margin.solver = (dkm_svm_solver)dkm_settings_choice(s, "solver");
     DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
+    DKM_TRY(dkm_read_weights(ctx, s, Y, dkm_data_rows(X), &weights));
+    settings.weights = weights;
     DKM_TRY(dkm_svm_fit(ctx, X, Y, kx, &settings, model, &info));
     svm_report(report, kx, settings.margin.C, &info);
 out:
+    dkm_data_destroy(&weights);
     dkm_kernel_destroy(&kx);
     return status;
 }
@@ -96,7 +101,9 @@ static const dkm_setting settings[] = {
      .default_text = "auto",
      .metavar = "WORD",
      .help = "libsvm: a class per rank, which holds all of the kernel matrix; decomposition: all "
-             "ranks on each class; auto: libsvm up to 4000 examples"},
+             "ranks on each class; auto: libsvm up to 4000 examples without weights"},
+    DKM_ROW_WEIGHTS,
+    DKM_ROW_CLASS_WEIGHTS,
     {0}};
 
 const dkm_method dkm_method_svm = {

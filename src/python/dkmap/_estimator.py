@@ -59,6 +59,8 @@ class Estimator(BaseEstimator):
         if "_method" not in vars(cls) or cls._method is None:
             return
         cls._rows = _settings.rows_of(cls._method)
+        if any(row.setting == "weights" for row in cls._rows) and "fit" not in vars(cls):
+            cls.fit = _fit_weighted
         known = [(row.name, cls._own_defaults.get(row.name, row.default)) for row in cls._rows]
         kernel = KERNEL if any(row.name == "kernel" for row in cls._rows) else []
         y_type = [("y_type", None)] if cls._outputs == "objects" else []
@@ -173,17 +175,42 @@ class Estimator(BaseEstimator):
 
         X : inputs of this rank, or None on ranks that have none; y : as many outputs
         """
+        return self._fit_examples(X, y, None)
+
+    def _fit_examples(self, X, y, sample_weight):
         ctx = self._context()
         with ctx.agree():
             X = self._check_X(X, reset=True)
             self._check_rows(ctx, X, self._least)
             y = self._check_y(X, y)
+            X, y, sample_weight = self._check_weights(X, y, sample_weight)
         if ctx.size > 1 and not self._same:
             self._share_width(ctx, X)
         Y = self._encode_y(ctx, y)
         with ctx.telling(self.progress):
-            self._fit(ctx, X, Y)
+            self._fit(ctx, X, Y, sample_weight)
         return self
+
+    def _check_weights(self, X, y, weights):
+        """Examples of this rank that weigh anything, and their weights as a column. Local."""
+        if weights is None:
+            return X, y, None
+        rows = count(X) if X is not None else 0
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(rows, float(weights))
+        if weights.ndim > 1:
+            raise ValueError("Sample weights must be 1D array or scalar")
+        if len(weights) != rows:
+            raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
+        if (weights == 0).any():
+            if self._type_of_X() in ("gram", "distance", "graph"):
+                raise ValueError("sample_weight has zeros: leave these rows and columns of the matrix out")
+            kept = np.flatnonzero(weights)
+            weights = weights[kept]
+            X, y = (part[kept] if hasattr(part, "shape") else [part[i] for i in kept] if part is not None else None
+                    for part in (X, y))
+        return X, y, weights.reshape(-1, 1) if len(weights) else None
 
     def _share_width(self, ctx, X):
         """Ranks without rows learn how many columns there are. Collective."""
@@ -192,12 +219,16 @@ class Estimator(BaseEstimator):
         if known is not None and not (X is not None and is_rows(X)):
             self.n_features_in_ = known
 
-    def _fit(self, ctx, X, Y):
+    def _fit(self, ctx, X, Y, weights=None):
         objects, at = {}, getattr(self, "n_features_in_", None)
         values = {row.name: getattr(self, row.name) for row in self._rows}
         values.update(self._values(ctx, values, at))
         with _settings.apply(ctx, self._method, self._rows, values, objects) as settings:
             self._layout(ctx, settings)
+            if weights is not None if ctx.size == 1 else any(ctx.comm.allgather(weights is not None)):
+                objects["weights"] = to_data(ctx, weights, "dense", "sample_weight", self._same)
+                ctx.call("dkm_settings_set_data", settings.pointer, encode("weights"),
+                         objects["weights"].pointer)
             with to_data(ctx, X, self._type_of_X(), "X", self._same) as data:
                 model, report = Handle("model"), Handle("report")
                 ctx.call("dkm_fit", ctx.pointer, encode(self._method), data.pointer,
@@ -334,6 +365,18 @@ class Estimator(BaseEstimator):
             state["_model"] = None
         state.pop("X_fit_", None)
         return state
+
+
+def _fit_weighted(self, X, y=None, sample_weight=None):
+    """Fit. Collective on `comm`.
+
+    X : inputs of this rank, or None on ranks that have none; y : as many outputs
+    sample_weight : as many numbers; an example of weight 2 counts as two, one of weight 0 is left out
+    """
+    return self._fit_examples(X, y, sample_weight)
+
+
+_fit_weighted.__name__ = "fit"
 
 
 def _feature_names(X):

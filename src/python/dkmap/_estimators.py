@@ -99,6 +99,10 @@ class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Es
     _own_defaults = {"kernel": "linear", "n_components": None}
     _order = ("n_components", "kernel", "gamma", "degree", "coef0", "kernel_params")
 
+    def _more_tags(self):
+        reason = "the sign of an axis depends on the order of the objects, which the check shuffles"
+        return {"_xfail_checks": {"check_sample_weights_invariance": reason}}
+
     def _attributes(self, ctx, X):
         parts = self._model.parts(("eigenvalues", "components"))
         self.eigenvalues_ = parts["eigenvalues"]
@@ -191,6 +195,10 @@ class SVC(ClassesOutputs, ClassifierMixin, Estimator):
     _method = "svm"
     _own_defaults = {"kernel": "rbf", "C": 1.0}
     _order = ("C", "kernel", "degree", "gamma", "coef0")
+
+    def _more_tags(self):
+        reason = "rows in another order lead to decision values that agree to `tolerance`, not to 1e-7"
+        return {"_xfail_checks": {"check_sample_weights_invariance": reason}}
 
 
 class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):

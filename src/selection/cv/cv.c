@@ -62,6 +62,10 @@ static dkm_local cv_check(dkm_ctx *ctx, const dkm_cv_problem *p)
                             dkm_loss_name(loss), dkm_type_name(type));
         if (loss == DKM_LOSS_KERNEL && !p->loss_kernel)
             return dkm_fail(ctx, DKM_ERR_ARG, "the loss kernel needs a kernel of the outputs");
+        if (p->weights && !dkm_loss_is_mean(loss))
+            return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                            "the loss %s is not a mean over examples: it takes no weights",
+                            dkm_loss_name(loss));
     }
     return p->method->check ? p->method->check(ctx, p) : DKM_LOCAL_OK;
 }
@@ -124,7 +128,8 @@ static void tally_cells(run *r, dkm_idx cells, const dkm_cv_cell_id *place, cons
     dkm_idx settings = r->problem->settings, width = dkm_cv_width(r->problem);
 
     for (dkm_idx k = 0; k < cells; k++) {
-        dkm_idx rows = dkm_cv_tested(&r->folds, place[k]), point = place[k].kernel * settings;
+        dkm_idx point = place[k].kernel * settings;
+        double rows = dkm_cv_tested(&r->folds, place[k]);
         for (dkm_idx s = 0; s < settings; s++) {
             const double *sum = sums + width * (k * settings + s);
             if (!dkm_cv_wants(r->problem, place[k], s))
@@ -182,7 +187,7 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *
         const double *sum = sums + width * (k * settings + place[k].only);
         for (dkm_idx l = 0; 2 * l < width; l++)
             dkm_cv_tally_add(&outer[l], sum + 2 * l, dkm_cv_tested(&r->folds, place[k]));
-        r->result->outer_mean[place[k].outer] = sum[0] / (double)dkm_cv_tested(&r->folds, place[k]);
+        r->result->outer_mean[place[k].outer] = sum[0] / dkm_cv_tested(&r->folds, place[k]);
     }
 out:
     DKM_FREE(sums);

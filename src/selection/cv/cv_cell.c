@@ -10,6 +10,7 @@ static void cv_cell_close_split(dkm_cv_split *s, const dkm_cv_method *method)
 {
     if (s->state)
         method->release(&s->state);
+    dkm_data_destroy(&s->weights);
     dkm_data_destroy(&s->truth);
     dkm_data_destroy(&s->Y);
     DKM_FREE(s->test.rows);
@@ -47,6 +48,8 @@ static dkm_status cv_cell_open_split(const dkm_cv_cell *cell, const dkm_idx *fol
     s->nb = block ? block : dkm_grid_block(group->grid, s->train.count);
     DKM_TRY(dkm_data_select(group->Y, s->train.count, s->train.rows, &s->Y));
     DKM_TRY(dkm_data_select(group->Y, s->test.count, s->test.rows, &s->truth));
+    if (group->weights)
+        DKM_TRY(dkm_data_select(group->weights, s->test.count, s->test.rows, &s->weights));
 out:
     return status;
 }
@@ -86,6 +89,7 @@ static void take_split(dkm_cv_cell *cell, const dkm_cv_split *s)
     cell->nb = s->nb;
     cell->Y = s->Y;
     cell->truth = s->truth;
+    cell->weights = s->weights;
 }
 
 /* Make the worker's base that of the outputs the cell looks at. */
@@ -155,13 +159,15 @@ static dkm_status sum_losses(const dkm_cv_cell *cell, dkm_loss loss, const dkm_d
 {
     dkm_status status = DKM_OK;
     const dkm_cv_group *group = cell->group;
-    const dkm_score_settings settings = {loss, group->loss_kernel, group->labels};
+    const dkm_score_settings settings = {
+        .loss = loss, .ky = group->loss_kernel, .labels = group->labels};
     double mine[2] = {0, 0};
 
     DKM_TRY(dkm_score_rows_by(cell->truth, pred, &settings, losses));
     for (dkm_idx i = 0; i < cell->truth->mine.n; i++) {
-        mine[0] += losses[i];
-        mine[1] += sqrt(fmax(losses[i], 0.0));
+        double w = cell->weights ? cell->weights->mine.values[i] : 1.0;
+        mine[0] += w * losses[i];
+        mine[1] += w * sqrt(fmax(losses[i], 0.0));
     }
     MPI_Allreduce(mine, sums, 2, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(group->ctx));
 out:

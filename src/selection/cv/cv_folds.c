@@ -116,7 +116,10 @@ dkm_status dkm_cv_folds_open(dkm_cv_folds *f, dkm_ctx *ctx, const dkm_cv_problem
     *f = (dkm_cv_folds){.ctx = ctx, .problem = problem, .m = dkm_data_rows(problem->X)};
     DKM_TRY(check_companion(f, problem->fold, "fold numbers"));
     DKM_TRY(check_companion(f, problem->group, "groups"));
+    DKM_TRY(check_companion(f, problem->weights, "weights"));
     DKM_TRY(dkm_folds_classes(f->problem->Y, &d.classes));
+    if (problem->weights)
+        DKM_TRY(dkm_folds_keys(problem->weights, &f->weight));
     DKM_TRY(find_given(f, &d.given));
     if (problem->group)
         DKM_TRY(dkm_folds_keys(problem->group, &d.keys));
@@ -132,18 +135,20 @@ out:
 
 void dkm_cv_folds_close(dkm_cv_folds *f)
 {
+    DKM_FREE(f->weight);
     DKM_FREE(f->of);
 }
 
 /* Examples that a split tests on. */
-dkm_idx dkm_cv_tested(const dkm_cv_folds *f, dkm_cv_cell_id place)
+double dkm_cv_tested(const dkm_cv_folds *f, dkm_cv_cell_id place)
 {
     const dkm_idx *inner = f->of + (1 + place.outer) * f->m;
-    dkm_idx count = 0;
+    double sum = 0;
 
     for (dkm_idx i = 0; i < f->m; i++) {
         int outside = dkm_cv_held_out(f->problem, f->of[i], place.outer);
-        count += place.inner < 0 ? outside : !outside && inner[i] == place.inner;
+        int tested = place.inner < 0 ? outside : !outside && inner[i] == place.inner;
+        sum += tested ? (f->weight ? f->weight[i] : 1.0) : 0.0;
     }
-    return count;
+    return sum;
 }

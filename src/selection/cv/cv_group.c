@@ -236,14 +236,18 @@ static dkm_status take_examples(dkm_cv_group *group, const dkm_cv_problem *probl
 
     group->Y = problem->Y;
     group->X = inputs ? problem->X : NULL;
+    group->weights = problem->weights;
     if (!group->own_ctx)
         return DKM_OK;
-    group->Y = group->X = NULL;
+    group->Y = group->X = group->weights = NULL;
     DKM_TRY(dkm_cv_group_copy(group, 1, problem->Y, &group->own_Y));
     if (inputs)
         DKM_TRY(dkm_cv_group_copy(group, 1, problem->X, &group->own_X));
+    if (problem->weights)
+        DKM_TRY(dkm_cv_group_copy(group, 1, problem->weights, &group->own_weights));
     group->Y = group->own_Y;
     group->X = group->own_X;
+    group->weights = group->own_weights;
 out:
     return status;
 }
@@ -270,6 +274,7 @@ void dkm_cv_group_close(dkm_cv_group *group)
     for (dkm_idx k = 0; group->gram && k < group->grams; k++)
         dkm_data_destroy(&group->gram[k]);
     DKM_FREE(group->gram);
+    dkm_data_destroy(&group->own_weights);
     dkm_data_destroy(&group->own_X);
     dkm_data_destroy(&group->own_Y);
     dkm_kernel_destroy(&group->loss_kernel);

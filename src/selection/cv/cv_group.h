@@ -12,7 +12,8 @@ typedef struct dkm_cv_group {
     int index, count;
     const dkm_data *X, *Y;   /**< all examples; X where a method wants them as they are or the group
                                 computes Gram matrices of its own, else NULL */
-    dkm_data *own_X, *own_Y; /**< copies that belong to the group */
+    const dkm_data *weights; /**< of the examples, or NULL */
+    dkm_data *own_X, *own_Y, *own_weights; /**< copies that belong to the group */
     dkm_kernel *loss_kernel;
     dkm_idx labels;  /**< in label sets of all folds, for the hamming loss; else 0 */
     int warned;      /**< that there are fewer components than were asked for */

@@ -162,8 +162,12 @@ static dkm_status try_some(const halving *h, const dkm_cv_part *part, dkm_cv_res
 {
     dkm_cv_problem some = *h->problem;
     dkm_status status = DKM_OK;
-    dkm_data *X = NULL, *Y = NULL, *fold = NULL;
+    dkm_data *X = NULL, *Y = NULL, *fold = NULL, *weights = NULL;
 
+    if (part->count < h->m && h->problem->weights)
+        DKM_TRY(dkm_data_select(h->problem->weights, part->count, part->rows, &weights));
+    if (weights)
+        some.weights = weights;
     if (part->count < h->m) {
         DKM_TRY(select_inputs(h->problem->X, part, &X));
         DKM_TRY(dkm_data_select(h->problem->Y, part->count, part->rows, &Y));
@@ -176,6 +180,7 @@ static dkm_status try_some(const halving *h, const dkm_cv_part *part, dkm_cv_res
     some.wanted = h->wanted;
     DKM_TRY(dkm_cross_validate(h->ctx, &some, result));
 out:
+    dkm_data_destroy(&weights);
     dkm_data_destroy(&fold);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);

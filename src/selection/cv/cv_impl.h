@@ -30,6 +30,7 @@ typedef struct dkm_cv_folds {
     dkm_idx m;
     dkm_idx *of; /**< the fold of each example, m numbers; nested, m more for each outer fold: the
                       inner folds of those that are outside it */
+    double *weight; /**< of each example; NULL: all weigh 1 */
 } dkm_cv_folds;
 
 /** Deal the examples, and tell of classes too small. Collective; dkm_cv_folds_close() frees, also
@@ -38,8 +39,8 @@ DKM_NODISCARD dkm_status dkm_cv_folds_open(dkm_cv_folds *folds, dkm_ctx *ctx,
                                            const dkm_cv_problem *problem);
 void dkm_cv_folds_close(dkm_cv_folds *folds);
 
-/** How many examples the cells of a split are tested on. Local. */
-dkm_idx dkm_cv_tested(const dkm_cv_folds *folds, dkm_cv_cell_id place);
+/** How many examples the cells of a split are tested on, by their weights. Local. */
+double dkm_cv_tested(const dkm_cv_folds *folds, dkm_cv_cell_id place);
 
 /** A split made ready: its parts, and what a method learned of the outputs. */
 typedef struct dkm_cv_split {
@@ -47,6 +48,7 @@ typedef struct dkm_cv_split {
     dkm_cv_part train, test;
     dkm_idx nb;
     dkm_data *Y, *truth; /**< outputs of the two parts; NULL: it is not ready */
+    dkm_data *weights;   /**< of the test part, or NULL */
     void *state;
 } dkm_cv_split;
 
@@ -68,6 +70,7 @@ typedef struct dkm_cv_cell {
         *inner; /**< of an inner fold: the inner fold of each example outside the outer one */
     const dkm_data *K, *L;     /**< Gram matrices of all inputs and outputs, as the method wants */
     const dkm_data *Y, *truth; /**< outputs of the two parts */
+    const dkm_data *weights;   /**< of the test part, or NULL */
     const dkm_cv_lowrank *lowrank; /**< of the outputs, or NULL */
     double *sums;                  /**< dkm_cv_width() per setting: of losses and of their roots */
     void *shared;                  /**< what the method worked out for all splits, or NULL */

@@ -27,17 +27,22 @@ static dkm_status try_setting(dkm_cv_cell *cell, dkm_idx setting, const dkm_data
     const dkm_cv_fits *fits = cell->problem->options;
     dkm_ctx *ctx = cell->group->ctx;
     dkm_status status = DKM_OK;
-    dkm_data *X = NULL, *Y = NULL, *pred = NULL;
+    dkm_data *X = NULL, *Y = NULL, *weights = NULL, *pred = NULL;
     dkm_model *model = NULL;
 
     DKM_TRY(inputs_of(cell, &cell->train, &X));
     DKM_TRY(dkm_data_select(cell->group->Y, cell->train.count, cell->train.rows, &Y));
-    DKM_TRY(fits->fit(fits->user, ctx, cell->place.kernel, setting, X, Y, &model));
+    if (cell->group->weights)
+        DKM_TRY(
+            dkm_data_select(cell->group->weights, cell->train.count, cell->train.rows, &weights));
+    DKM_TRY(fits->fit(fits->user, ctx, cell->place.kernel, setting,
+                      &(dkm_cv_examples){X, Y, weights}, &model));
     DKM_TRY(dkm_model_predict(model, test, &pred));
     DKM_TRY(dkm_cv_score_predictions(cell, setting, pred));
 out:
     dkm_data_destroy(&pred);
     dkm_model_destroy(&model);
+    dkm_data_destroy(&weights);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     return status;

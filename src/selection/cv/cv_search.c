@@ -50,7 +50,7 @@ static void log_warnings(dkm_cv_search *s, dkm_ctx *ctx, const dkm_report *repor
 
 /* Fit one point to some examples. */
 static dkm_status refit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx setting,
-                        const dkm_data *X, const dkm_data *Y, dkm_model **model)
+                        const dkm_cv_examples *examples, dkm_model **model)
 {
     dkm_cv_search *s = user;
     dkm_status status = DKM_OK;
@@ -63,7 +63,9 @@ static dkm_status refit(void *user, dkm_ctx *ctx, dkm_idx kernel, dkm_idx settin
     DKM_TRY(dkm_settings_replace_kernels(ctx, point, s->points.kernel[kernel]));
     if (s->fits.gram)
         DKM_TRY(dkm_settings_set(point, "kx", "gram"));
-    DKM_TRY(dkm_method_fit(ctx, s->method, point, X, Y, model, report));
+    if (examples->weights)
+        DKM_TRY(dkm_settings_set_data(point, "weights", examples->weights));
+    DKM_TRY(dkm_method_fit(ctx, s->method, point, examples->X, examples->Y, model, report));
     log_warnings(s, ctx, report);
 out:
     dkm_report_destroy(&report);

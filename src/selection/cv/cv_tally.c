@@ -4,13 +4,13 @@
 
 #define ALIKE 1e-9 /* relative: losses that differ by less are one */
 
-void dkm_cv_tally_add(dkm_cv_tally *t, const double sums[2], dkm_idx rows)
+void dkm_cv_tally_add(dkm_cv_tally *t, const double sums[2], double rows)
 {
-    double mean = sums[0] / (double)rows;
+    double mean = sums[0] / rows;
 
     t->loss += sums[0];
     t->root += sums[1];
-    t->rows += (double)rows;
+    t->rows += rows;
     t->splits += 1;
     t->means += mean;
     t->squares += mean * mean;

@@ -10,7 +10,7 @@ typedef struct dkm_cv_tally {
 } dkm_cv_tally;
 
 /** Count a split: sums of losses and of their roots over some rows. Local. */
-void dkm_cv_tally_add(dkm_cv_tally *t, const double sums[2], dkm_idx rows);
+void dkm_cv_tally_add(dkm_cv_tally *t, const double sums[2], double rows);
 /** Mean, standard error over splits, and mean root. Local. */
 dkm_cv_score dkm_cv_tally_score(const dkm_cv_tally *t);
 

@@ -140,8 +140,10 @@ static dkm_status gram_eval_learn(trial *t)
 {
     dkm_status status = DKM_OK;
     dkm_idx nb = t->settings->layout.block, count = t->labels.count;
-    dkm_svm_dual_problem p = {
-        t->grid, t->gram, NULL, nb ? nb : dkm_grid_block(t->grid, t->train.count), count, NULL};
+    dkm_svm_dual_problem p = {.grid = t->grid,
+                              .kernel = t->gram,
+                              .nb = nb ? nb : dkm_grid_block(t->grid, t->train.count),
+                              .cols = count};
     dkm_prepared *prepared = NULL;
     dkm_data *X = NULL;
     double *T = NULL;

@@ -20,6 +20,11 @@ dkm_loss_input dkm_loss_takes(dkm_loss loss)
     return loss < DKM_LOSS_COUNT ? classes[loss]->input : DKM_LOSS_OF_OBJECTS;
 }
 
+int dkm_loss_is_mean(dkm_loss loss)
+{
+    return loss == DKM_LOSS_KERNEL || (loss < DKM_LOSS_COUNT && classes[loss]->rows);
+}
+
 int dkm_loss_greater_is_better(dkm_loss loss)
 {
     return loss < DKM_LOSS_COUNT && classes[loss]->greater_is_better;

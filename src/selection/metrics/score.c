@@ -225,20 +225,44 @@ static double score_sum_over_ranks(dkm_ctx *ctx, double mine)
     return sum;
 }
 
-/* Mean, and the square root of the unbiased variance over the number of rows. */
-static void score_summarise(dkm_ctx *ctx, const double *losses, dkm_idx n, dkm_idx m,
+/* Mean, and the square root of the unbiased variance over the number of rows; of rows with weights
+ * w, sum w e / sum w and its standard error sqrt(m / (m - 1) sum (w (e - mean))^2) / sum w. */
+static void score_summarise(const dkm_data *truth, const double *losses, const dkm_data *weights,
                             dkm_score *score)
 {
-    double sum = 0.0, squares = 0.0;
+    const double *w = weights ? weights->mine.values : NULL;
+    dkm_idx n = truth->mine.n;
+    double m = (double)truth->m, sum = 0.0, squares = 0.0, total = 0.0;
 
-    for (dkm_idx i = 0; i < n; i++)
-        sum += losses[i];
-    score->rows = m;
-    score->mean = score_sum_over_ranks(ctx, sum) / (double)m;
-    for (dkm_idx i = 0; i < n; i++)
-        squares += (losses[i] - score->mean) * (losses[i] - score->mean);
-    squares = score_sum_over_ranks(ctx, squares);
-    score->stderror = m > 1 ? sqrt(squares / (double)(m - 1) / (double)m) : 0.0;
+    for (dkm_idx i = 0; i < n; i++) {
+        sum += (w ? w[i] : 1.0) * losses[i];
+        total += w ? w[i] : 1.0;
+    }
+    total = score_sum_over_ranks(truth->ctx, total);
+    score->rows = truth->m;
+    score->mean = score_sum_over_ranks(truth->ctx, sum) / total;
+    for (dkm_idx i = 0; i < n; i++) {
+        double off = (w ? w[i] : 1.0) * (losses[i] - score->mean);
+        squares += off * off;
+    }
+    squares = score_sum_over_ranks(truth->ctx, squares);
+    score->stderror = m > 1 ? sqrt(squares * m / (m - 1)) / total : 0.0;
+}
+
+static dkm_status check_weights(const dkm_data *truth, const dkm_score_settings *settings)
+{
+    dkm_status status = DKM_OK;
+
+    if (!settings->weights)
+        return DKM_OK;
+    DKM_REQUIRE(truth->ctx, dkm_loss_is_mean(settings->loss), DKM_ERR_UNSUPPORTED,
+                "the loss %s is not a mean over rows: it takes no weights",
+                dkm_loss_name(settings->loss));
+    DKM_REQUIRE(truth->ctx, settings->weights->m == truth->m && settings->weights->mine.d == 1,
+                DKM_ERR_ARG, "%lld weights of %lld rows: they must match",
+                (long long)settings->weights->m, (long long)truth->m);
+out:
+    return status;
 }
 
 static void score_add_extra(dkm_score *score, const char *name, double value)
@@ -359,9 +383,12 @@ dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
     double *losses = NULL;
 
     *score = (dkm_score){0};
+    DKM_TRY(check_weights(truth, settings));
     DKM_AGREE(truth->ctx, dkm_alloc(truth->ctx, truth->mine.n, &losses));
     DKM_TRY(dkm_score_rows_by(truth, pred, settings, losses));
-    score_summarise(truth->ctx, losses, truth->mine.n, truth->m, score);
+    score_summarise(truth, losses, settings->weights, score);
+    if (settings->weights)
+        goto out; /* what comes beside the mean is not weighted */
     if (loss != DKM_LOSS_KERNEL && !dkm_loss_class_at(loss)->rows)
         score->stderror = NAN;
     if (loss == DKM_LOSS_MSE) {

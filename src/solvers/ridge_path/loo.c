@@ -4,7 +4,9 @@
  *
  * Allen 1974 (PRESS), Technometrics 16(1):125-127, doi:10.1080/00401706.1974.10489157; Golub,
  * Heath and Wahba 1979, Technometrics 21(2):215-223, doi:10.1080/00401706.1979.10489751; for
- * kernels Rifkin and Lippert 2007, MIT-CSAIL-TR-2007-025. Cost: O(m p / ranks) per gamma, one
+ * kernels Rifkin and Lippert 2007, MIT-CSAIL-TR-2007-025. Of examples with weights w = s^2 the
+ * system is scaled, S K S and S t: then e_i = s_i (y_i - f(x_i)), ones are s, and means over
+ * examples are weighted. Cost: O(m p / ranks) per gamma, one
  * allreduce of a few sums. */
 #include "solvers/ridge_path/loo.h"
 
@@ -40,13 +42,24 @@ void dkm_loo_close(dkm_loo *loo)
     DKM_FREE(loo->sums);
 }
 
+/* The root of the weight of a row of this rank's slab. */
+static double root_of(const dkm_loo *loo, dkm_idx row)
+{
+    return loo->settings->roots ? loo->settings->roots[row] : 1.0;
+}
+
+static double total_weight(const dkm_loo *loo)
+{
+    return loo->settings->roots ? loo->settings->total : (double)loo->m;
+}
+
 /* b of a part, with the mean of the other examples taken off instead of that of all. */
 static double loo_coefficient(const dkm_loo *loo, const dkm_loo_part *part, dkm_idx i, dkm_idx j,
-                              double t)
+                              double t, double s)
 {
     double b = part->b[i * part->ldb + j];
 
-    return part->u ? b + t * part->u[i * part->ld] / (double)(loo->m - 1) : b;
+    return part->u ? b + t * s * part->u[i * part->ld] / (total_weight(loo) - s * s) : b;
 }
 
 /* What is left of t at row i of the piece when its example is left out. */
@@ -54,11 +67,12 @@ static double loo_residual(const dkm_loo *loo, const dkm_loo_piece *piece, dkm_i
                            double t)
 {
     const dkm_loo_part *one = &piece->part[0], *two = &piece->part[1];
-    double b = loo_coefficient(loo, one, i, j, t), p = one->p[i * one->ld], c, q;
+    double s = root_of(loo, piece->row + i), b = loo_coefficient(loo, one, i, j, t, s);
+    double p = one->p[i * one->ld], c, q;
 
     if (piece->parts == 1)
         return b / p;
-    c = loo_coefficient(loo, two, i, j, t);
+    c = loo_coefficient(loo, two, i, j, t, s);
     q = two->p[i * two->ld];
     /* (b p + c q) / (p^2 + q^2), squares scaled into range */
     if (fabs(p) >= fabs(q))
@@ -87,14 +101,15 @@ static double log_loss(const double *f, dkm_idx n, dkm_idx truth, double a)
 
 /* F1 of the labels whose f is at or above a share of the greatest f; labels that are there have
  * y > 1/2. */
-static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double share)
+static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double share, double s)
 {
     const double *means = loo->settings->means;
     double threshold = share * greatest(loo->row, n);
     dkm_idx there = 0, found = 0, both = 0;
 
     for (dkm_idx j = 0; j < n; j++) {
-        int is_there = t[j] + (means ? means[j] : 0.0) > 0.5, is_found = loo->row[j] >= threshold;
+        int is_there = t[j] / s + (means ? means[j] : 0.0) > 0.5,
+            is_found = loo->row[j] >= threshold;
         there += is_there;
         found += is_found;
         both += is_there && is_found;
@@ -102,12 +117,14 @@ static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double share
     return both > 0 ? 2.0 * (double)both / (double)(there + found) : 0.0;
 }
 
-static void loo_add_levels(dkm_loo *loo, const double *t, dkm_idx n, dkm_idx truth, double *sums)
+static void loo_add_levels(dkm_loo *loo, const double *t, dkm_idx n, dkm_idx truth, double s,
+                           double *sums)
 {
     for (int k = 0; k < LEVELS; k++)
-        sums[LEVEL + k] += loo->settings->classes == DKM_PATH_LABEL_SETS
-                               ? f1_of(loo, t, n, level_at(loo, k))
-                               : log_loss(loo->row, n, truth, level_at(loo, k));
+        sums[LEVEL + k] += s * s *
+                           (loo->settings->classes == DKM_PATH_LABEL_SETS
+                                ? f1_of(loo, t, n, level_at(loo, k), s)
+                                : log_loss(loo->row, n, truth, level_at(loo, k)));
 }
 
 static void loo_add_row(dkm_loo *loo, const dkm_loo_piece *piece, dkm_idx i, double *sums)
@@ -115,15 +132,16 @@ static void loo_add_row(dkm_loo *loo, const dkm_loo_piece *piece, dkm_idx i, dou
     const dkm_multivec *T = loo->T;
     const double *t = T->a + (piece->row + i) * T->ld + piece->col;
     const double *means = loo->settings->means;
-    double best_true = -INFINITY, best_found = -INFINITY;
+    double best_true = -INFINITY, best_found = -INFINITY, s = root_of(loo, piece->row + i);
     dkm_idx truth = -1, found = -1;
 
     for (dkm_idx j = 0; j < piece->cols; j++) {
         double e = loo_residual(loo, piece, i, j, t[j]),
                b = piece->part[0].b[i * piece->part[0].ldb + j];
-        double y = t[j] + (means ? means[piece->col + j] : 0.0);
+        double y = t[j] / s + (means ? means[piece->col + j] : 0.0);
         sums[SQUARES] += e * e;
         sums[REST] += b * b;
+        e /= s;
         if (y > best_true) {
             best_true = y;
             truth = j;
@@ -135,9 +153,9 @@ static void loo_add_row(dkm_loo *loo, const dkm_loo_piece *piece, dkm_idx i, dou
             found = j;
         }
     }
-    sums[WRONG] += truth != found;
+    sums[WRONG] += s * s * (truth != found);
     if (loo->row && piece->cols == T->cols)
-        loo_add_levels(loo, t, T->cols, truth, sums);
+        loo_add_levels(loo, t, T->cols, truth, s, sums);
 }
 
 void dkm_loo_add(dkm_loo *loo, const dkm_loo_piece *piece)
@@ -150,7 +168,7 @@ void dkm_loo_add(dkm_loo *loo, const dkm_loo_piece *piece)
         if (piece->col > 0)
             continue;
         sums[TRACE] += part->p[i * part->ld];
-        sums[ONES] += part->u ? part->u[i * part->ld] : 0.0;
+        sums[ONES] += part->u ? root_of(loo, piece->row + i) * part->u[i * part->ld] : 0.0;
     }
 }
 
@@ -164,22 +182,22 @@ static void loo_choose_level(const dkm_loo *loo, const double *sums, dkm_path_po
         if (sign * sums[LEVEL + k] < sign * sums[LEVEL + best])
             best = k;
     point->level = level_at(loo, best);
-    point->level_score = sums[LEVEL + best] / (double)loo->m;
+    point->level_score = sums[LEVEL + best] / total_weight(loo);
 }
 
 void dkm_loo_finish(dkm_loo *loo, dkm_idx first, dkm_idx count, dkm_path_point *points)
 {
-    double m = (double)loo->m, numbers = m * (double)loo->T->cols;
+    double m = (double)loo->m, total = total_weight(loo), numbers = total * (double)loo->T->cols;
 
     MPI_Allreduce(MPI_IN_PLACE, loo->sums + first * SUMS, (int)(count * SUMS), MPI_DOUBLE, MPI_SUM,
                   dkm_ctx_comm(loo->T->ctx));
     for (dkm_idx g = first; g < first + count; g++) {
         const double *sums = loo->sums + g * SUMS;
-        double free_share = (sums[TRACE] - sums[ONES] / m) / m;
+        double free_share = (sums[TRACE] - sums[ONES] / total) / m;
         points[g].loo = sums[SQUARES] / numbers;
         points[g].gcv = sums[REST] / numbers / free_share / free_share;
         if (loo->settings->classes == 1)
-            points[g].wrong = sums[WRONG] / m;
+            points[g].wrong = sums[WRONG] / total;
         if (loo->settings->classes)
             loo_choose_level(loo, sums, &points[g]);
     }

@@ -214,7 +214,7 @@ static void path_chol_add_fit(solver *s, dkm_idx g, dkm_idx first, fit *f)
     for (dkm_idx i = 0; i < rows; i++) {
         f->p[i] = 1.0 - f->p[i];
         if (f->u)
-            f->u[i] = 1.0 - f->u[i];
+            f->u[i] = dkm_path_one(run, first + i) - f->u[i];
     }
     dkm_path_complement(run, &piece, f->b);
     dkm_loo_add(&run->loo, &piece);

@@ -64,7 +64,7 @@ static dkm_status path_eigen_add_rows(const dkm_path_eigen *s, loo_chunk *t)
     for (dkm_idx i = 0; i < t->rows * t->filters && s->run->X; i++) {
         t->p[i] = 1.0 - t->p[i];
         if (t->u)
-            t->u[i] = 1.0 - t->u[i];
+            t->u[i] = dkm_path_one(s->run, t->row + i / t->filters) - t->u[i];
     }
     for (dkm_idx c = 0; c < all; c += s->cols) {
         dkm_idx cols = c + s->cols < all ? s->cols : all - c;

@@ -32,6 +32,12 @@ typedef struct dkm_path_run {
     dkm_ridge_info ridge; /**< of it */
 } dkm_path_run;
 
+/** What stands for one at a row of this rank's slab: the root of its weight. Local. */
+static inline double dkm_path_one(const dkm_path_run *run, dkm_idx row)
+{
+    return run->settings->roots && row < run->T.n ? run->settings->roots[row] : 1.0;
+}
+
 /** Whether the penalty is on the coefficients. */
 static inline int dkm_path_penalizes_coefficients(const dkm_path_run *run)
 {

@@ -82,7 +82,7 @@ static dkm_status path_make_ones(dkm_path_run *run)
         DKM_AGREE(run->ctx, dkm_multivec_init(&ones, run->ctx, run->m, 1));
     to->cols = 1;
     for (dkm_idx i = 0; i < to->n; i++)
-        to->a[i] = 1.0;
+        to->a[i] = dkm_path_one(run, i);
     if (run->X)
         DKM_TRY(dkm_normal_equations_rhs(run->X, &ones, &run->one));
 out:

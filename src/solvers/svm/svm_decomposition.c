@@ -69,6 +69,18 @@ static double *a_of(const decomposition *d, dkm_idx c, dkm_idx i, dkm_idx side)
     return &d->a[(c * d->sides + side) * d->rows + i];
 }
 
+/* The bound C of the a of an example, and what is added to its element of the diagonal. */
+static double bound_of(const decomposition *d, dkm_idx example)
+{
+    return d->p->weights && d->s->loss != DKM_LOSS_SQUARED_HINGE ? d->C * d->p->weights[example]
+                                                                 : d->C;
+}
+
+static double shift_of(const decomposition *d, dkm_idx example)
+{
+    return d->p->weights ? d->shift / d->p->weights[example] : d->shift;
+}
+
 /* ---- 1. violators ---- */
 
 static void find_violators(decomposition *d, dkm_idx c)
@@ -78,10 +90,11 @@ static void find_violators(decomposition *d, dkm_idx c)
     for (dkm_idx side = 0; side < d->sides; side++)
         for (dkm_idx i = 0; i < d->rows; i++) {
             double a = *a_of(d, c, i, side), f = f_of(d, c, i, side);
+            double C = bound_of(d, d->first + i);
             int positive = sign_of(d, c, i, side) > 0;
-            if (positive ? a < d->C : a > 0)
+            if (positive ? a < C : a > 0)
                 dkm_svm_violators_put(&grow, -f, side * d->m + d->first + i);
-            if (positive ? a > 0 : a < d->C)
+            if (positive ? a > 0 : a < C)
                 dkm_svm_violators_put(&shrink, f, side * d->m + d->first + i);
         }
     dkm_svm_violators_sort(&grow);
@@ -149,7 +162,7 @@ static int pack_rows(decomposition *d, dkm_idx c)
         to[2] = f_of(d, c, i, side);
         for (dkm_idx l = 0; l < n; l++)
             to[3 + l] = row[set[l] % d->m];
-        to[3 + k] += d->shift;
+        to[3 + k] += shift_of(d, set[k] % d->m);
         count++;
     }
     return (int)(count * (n + 3));
@@ -166,6 +179,7 @@ static void unpack_rows(decomposition *d, dkm_idx c)
         d->sub.y[k] = from[0];
         d->sub.a[k] = from[1];
         d->sub.f[k] = from[2];
+        d->sub.C[k] = bound_of(d, d->set[c * d->q + k] % d->m);
         memcpy(d->sub.K + k * n, from + 3, (size_t)n * sizeof *from);
         d->starts[d->owner[k]] += (int)(n + 3);
     }
@@ -240,7 +254,7 @@ static void move_all(decomposition *d, dkm_idx c)
         dkm_idx id = d->set[c * d->q + k], i = id % d->m - d->first;
         if (i >= 0 && i < d->rows) {
             *a_of(d, c, i, id / d->m) = d->moved[k];
-            sums.u[i] += d->shift * dbeta[k];
+            sums.u[i] += shift_of(d, d->first + i) * dbeta[k];
         }
         if (dbeta[k] != 0) {
             d->columns[count] = id % d->m;
@@ -318,7 +332,7 @@ static void find_intercept(const decomposition *d, dkm_idx c, double *b)
         for (dkm_idx i = 0; i < d->rows; i++) {
             double a = *a_of(d, c, i, side), f = f_of(d, c, i, side);
             int positive = sign_of(d, c, i, side) > 0;
-            if (a > 0 && a < d->C) {
+            if (a > 0 && a < bound_of(d, d->first + i)) {
                 sums[0] += f;
                 sums[1]++;
             } else if (positive == (a <= 0)) {
@@ -387,6 +401,7 @@ static dkm_local open_buffers(decomposition *d)
         DKM_STEP(dkm_alloc(d->ctx, q, &d->sub.y));
         DKM_STEP(dkm_alloc(d->ctx, q, &d->sub.a));
         DKM_STEP(dkm_alloc(d->ctx, q, &d->sub.f));
+        DKM_STEP(dkm_alloc(d->ctx, q, &d->sub.C));
     }
 out:
     return local;
@@ -414,6 +429,7 @@ static void close_all(decomposition *d)
     DKM_FREE(d->sub.y);
     DKM_FREE(d->sub.a);
     DKM_FREE(d->sub.f);
+    DKM_FREE(d->sub.C);
     dkm_data_destroy(&d->K);
     if (d->type != MPI_DATATYPE_NULL)
         MPI_Type_free(&d->type);
@@ -455,7 +471,6 @@ dkm_status dkm_svm_decomposition_solve(const dkm_svm_dual_problem *problem,
                        .merge = MPI_OP_NULL};
 
     open_sizes(&d);
-    d.sub.C = d.C;
     DKM_TRY(dkm_memory_check(d.ctx, bytes_needed(&d), "the rows of the kernel matrix"));
     DKM_TRY(dkm_gram_rows(problem->grid, problem->kernel, problem->X, problem->nb, 0, &d.K));
     DKM_AGREE(d.ctx, open_problems(&d));

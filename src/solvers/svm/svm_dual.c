@@ -89,6 +89,10 @@ dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
 
     dkm_phase_begin(ctx, "svm");
     DKM_AGREE(ctx, svm_check(ctx, settings));
+    DKM_REQUIRE(ctx, !problem->weights || settings->solver != DKM_SVM_LIBSVM, DKM_ERR_UNSUPPORTED,
+                "LIBSVM takes no weights of examples: use --solver decomposition");
+    if (problem->weights)
+        solver = DKM_SVM_DECOMPOSITION;
     if (settings->loss != DKM_LOSS_EPS_INSENSITIVE)
         DKM_TRY(svm_check_targets(ctx, problem));
     if (solver == DKM_SVM_LIBSVM)

@@ -56,7 +56,7 @@ typedef struct dkm_svm_subproblem {
     double *K;     /**< n x n, with the shift on its diagonal */
     double *y, *a; /**< 1 or -1; 0 to C */
     double *f;     /**< y_k (Q a + p)_k, kept up to date */
-    double C;
+    double *C;     /**< of each variable */
 } dkm_svm_subproblem;
 
 /** Sequential minimal optimization until the violation is at most @p tolerance, or @p steps pairs

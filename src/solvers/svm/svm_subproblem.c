@@ -109,12 +109,12 @@ void dkm_svm_violators_op(dkm_idx n, MPI_Datatype *type, MPI_Op *op)
 /* Whether beta_k = y_k a_k may grow, or shrink. */
 static int may_grow(const dkm_svm_subproblem *s, dkm_idx k)
 {
-    return s->y[k] > 0 ? s->a[k] < s->C : s->a[k] > 0;
+    return s->y[k] > 0 ? s->a[k] < s->C[k] : s->a[k] > 0;
 }
 
 static int may_shrink(const dkm_svm_subproblem *s, dkm_idx k)
 {
-    return s->y[k] > 0 ? s->a[k] > 0 : s->a[k] < s->C;
+    return s->y[k] > 0 ? s->a[k] > 0 : s->a[k] < s->C[k];
 }
 
 static double curvature(const dkm_svm_subproblem *s, dkm_idx i, dkm_idx j)
@@ -153,7 +153,7 @@ static double select_pair(const dkm_svm_subproblem *s, dkm_idx *i, dkm_idx *j)
 /* How far beta_k may go in one direction, and there. */
 static double room(const dkm_svm_subproblem *s, dkm_idx k, int sign)
 {
-    return s->y[k] * sign > 0 ? s->C - s->a[k] : s->a[k];
+    return s->y[k] * sign > 0 ? s->C[k] - s->a[k] : s->a[k];
 }
 
 static void move_beta(dkm_svm_subproblem *s, dkm_idx k, int sign, double d)
@@ -161,9 +161,9 @@ static void move_beta(dkm_svm_subproblem *s, dkm_idx k, int sign, double d)
     double grows = s->y[k] * sign;
 
     if (d >= room(s, k, sign)) /* exactly to the bound */
-        s->a[k] = grows > 0 ? s->C : 0.0;
+        s->a[k] = grows > 0 ? s->C[k] : 0.0;
     else
-        s->a[k] = fmin(s->C, fmax(0.0, s->a[k] + grows * d));
+        s->a[k] = fmin(s->C[k], fmax(0.0, s->a[k] + grows * d));
 }
 
 double dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_idx steps)
