@@ -7,36 +7,11 @@
 #include "kernels/gram/tiles.h"
 #include "linalg/linalg.h"
 #include "support/check.h"
+#include "support/fixture_problem.h"
 
-typedef struct problem {
-    dkm_grid *grid;
-    dkm_data *X;
-    dkm_kernel *kernel;
-    dkm_prepared *prepared;
-} problem;
-
-static dkm_status open_problem(problem *p, dkm_ctx *ctx, int P, dkm_idx m, const char *kernel)
+static double normal_at(dkm_idx i, dkm_idx k)
 {
-    dkm_status status = DKM_OK;
-
-    *p = (problem){0};
-    DKM_TRY(dkm_grid_create(ctx, P, P ? dkm_ctx_size(ctx) / P : 0, &p->grid));
-    DKM_TRY(dkm_data_create_dense(ctx, m, 3, &p->X));
-    for (dkm_idx k = 0; k < 3 * dkm_data_local_rows(p->X); k++)
-        dkm_data_values(p->X)[k] =
-            dkm_random_normal(1, 0, (uint64_t)(3 * dkm_data_local_first(p->X) + k), 0);
-    DKM_TRY(dkm_kernel_parse(ctx, kernel, &p->kernel));
-    DKM_TRY(dkm_kernel_prepare(p->kernel, p->X, &p->prepared));
-out:
-    return status;
-}
-
-static void close_problem(problem *p)
-{
-    dkm_prepared_destroy(&p->prepared);
-    dkm_kernel_destroy(&p->kernel);
-    dkm_data_destroy(&p->X);
-    dkm_grid_destroy(&p->grid);
+    return dkm_random_normal(1, 0, (uint64_t)(3 * i + k), 0);
 }
 
 static double wave(void *user, dkm_idx ig, dkm_idx jg)
@@ -49,12 +24,12 @@ static double wave(void *user, dkm_idx ig, dkm_idx jg)
 static void compare(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx nb, const char *kernel)
 {
     enum { D = 4 };
-    problem p;
+    gram_problem p;
     dkm_dmat *K = NULL, *V = NULL, *W = NULL;
     double *rows = NULL, *want = NULL, gap = 0;
     dkm_idx n = D * dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
 
-    CHECK_OK(ctx, open_problem(&p, ctx, P, m, kernel));
+    CHECK_OK(ctx, gram_problem_open(&p, ctx, P, m, 3, normal_at, kernel));
     CHECK_OK(ctx, dkm_gram(p.grid, p.kernel, p.prepared, nb, DKM_F64, &K));
     CHECK_OK(ctx, dkm_dmat_create(p.grid, m, D, nb, nb, DKM_F64, &V));
     CHECK_OK(ctx, dkm_dmat_create(p.grid, m, D, nb, nb, DKM_F64, &W));
@@ -73,7 +48,7 @@ static void compare(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx nb, const char *kern
     dkm_dmat_destroy(&K);
     dkm_dmat_destroy(&V);
     dkm_dmat_destroy(&W);
-    close_problem(&p);
+    gram_problem_close(&p);
 }
 
 static void a_product_needs_no_matrix(dkm_ctx *ctx)
@@ -91,7 +66,7 @@ static void a_product_needs_no_matrix(dkm_ctx *ctx)
 /* Products with tiles that are kept, the second as good as the first, against one without. */
 static void compare_kept(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx d, dkm_precision precision)
 {
-    problem p;
+    gram_problem p;
     dkm_tiles tiles = {0};
     dkm_idx first = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
     dkm_idx n = d * dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
@@ -100,7 +75,7 @@ static void compare_kept(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx d, dkm_precisio
     /* of each of m values, which are rounded to single precision, and so may be their products */
     double eps = precision == DKM_F64 ? 1e-14 : 2e-7;
 
-    CHECK_OK(ctx, open_problem(&p, ctx, P, m, "rbf(sigma=1)"));
+    CHECK_OK(ctx, gram_problem_open(&p, ctx, P, m, 3, normal_at, "rbf(sigma=1)"));
     CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, n, &rows)));
     CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, n, &want)));
     CHECK_OK(ctx, dkm_tiles_open(&tiles, p.grid, p.prepared, 8, precision));
@@ -121,7 +96,7 @@ static void compare_kept(dkm_ctx *ctx, int P, dkm_idx m, dkm_idx d, dkm_precisio
     dkm_tiles_close(&tiles);
     DKM_FREE(rows);
     DKM_FREE(want);
-    close_problem(&p);
+    gram_problem_close(&p);
 }
 
 static void tiles_may_be_kept_for_many_products(dkm_ctx *ctx)
@@ -141,31 +116,31 @@ static void tiles_may_be_kept_for_many_products(dkm_ctx *ctx)
 static dkm_status keep_once(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
-    problem p;
+    gram_problem p;
     dkm_tiles tiles = {0};
     double rows[60] = {0};
     dkm_multivec V = dkm_multivec_view(ctx, 20, 3, rows);
 
-    DKM_TRY(open_problem(&p, ctx, 0, 20, "rbf(sigma=1)"));
+    DKM_TRY(gram_problem_open(&p, ctx, 0, 20, 3, normal_at, "rbf(sigma=1)"));
     DKM_TRY(dkm_tiles_open(&tiles, p.grid, p.prepared, 4, DKM_F32));
     DKM_TRY(dkm_tiles_symm(&tiles, &V, &V));
     DKM_TRY(dkm_tiles_symm_f32(&tiles, &V, &V));
 out:
     dkm_tiles_close(&tiles);
-    close_problem(&p);
+    gram_problem_close(&p);
     return status;
 }
 
 static dkm_status apply_once(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
-    problem p;
+    gram_problem p;
     double rows[40] = {0};
 
-    DKM_TRY(open_problem(&p, ctx, 0, 20, "rbf(sigma=1)"));
+    DKM_TRY(gram_problem_open(&p, ctx, 0, 20, 3, normal_at, "rbf(sigma=1)"));
     DKM_TRY(dkm_gram_apply(p.grid, p.prepared, 4, 2, rows));
 out:
-    close_problem(&p);
+    gram_problem_close(&p);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "solvers/landmarks/ridge_leverage_scores.h"
 #include "solvers/landmarks/weighted_sampling.h"
 #include "support/check.h"
+#include "support/fixture_problem.h"
 
 enum { STREAM = 77, MOST = 200 };
 
@@ -111,46 +112,16 @@ static double entry_at(dkm_idx i, dkm_idx j)
     return dkm_random_normal(3, 1, (uint64_t)(i / 2), (uint64_t)j);
 }
 
-typedef struct problem {
-    dkm_grid *grid;
-    dkm_data *X;
-    dkm_kernel *kernel;
-    dkm_prepared *prepared;
-} problem;
-
-static dkm_status open_problem(problem *p, dkm_ctx *ctx, dkm_idx m, const char *kernel)
-{
-    dkm_status status = DKM_OK;
-
-    *p = (problem){0};
-    DKM_TRY(dkm_grid_create(ctx, 0, 0, &p->grid));
-    DKM_TRY(dkm_data_create_dense(ctx, m, 3, &p->X));
-    for (dkm_idx k = 0; k < 3 * dkm_data_local_rows(p->X); k++)
-        dkm_data_values(p->X)[k] = entry_at(dkm_data_local_first(p->X) + k / 3, k % 3);
-    DKM_TRY(dkm_kernel_parse(ctx, kernel, &p->kernel));
-    DKM_TRY(dkm_kernel_prepare(p->kernel, p->X, &p->prepared));
-out:
-    return status;
-}
-
-static void close_problem(problem *p)
-{
-    dkm_prepared_destroy(&p->prepared);
-    dkm_kernel_destroy(&p->kernel);
-    dkm_data_destroy(&p->X);
-    dkm_grid_destroy(&p->grid);
-}
-
 static void pivots_stop_where_nothing_is_left(dkm_ctx *ctx)
 {
-    problem p;
+    gram_problem p;
     dkm_idx places[20], count = 20;
 
-    CHECK_OK(ctx, open_problem(&p, ctx, 50, "linear")); /* of rank 3 */
+    CHECK_OK(ctx, gram_problem_open(&p, ctx, 0, 50, 3, entry_at, "linear")); /* of rank 3 */
     CHECK_OK(ctx,
              dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_PIVOTED, 0, &count, places));
     CHECK(count == 3 && places[0] < places[1] && places[1] < places[2]);
-    close_problem(&p);
+    gram_problem_close(&p);
 }
 
 /* Each rank chooses by itself as well. */
@@ -163,12 +134,12 @@ static void pivots_do_not_depend_on_the_ranks(dkm_ctx *ctx)
     CHECK(dkm_ctx_create(MPI_COMM_SELF, &alone) == DKM_OK);
     for (int k = 0; k < 2; k++) {
         dkm_ctx *here = k ? alone : ctx;
-        problem p;
+        gram_problem p;
         dkm_ctx_set_seed(here, 4);
-        CHECK_OK(here, open_problem(&p, here, MANY, "rbf(sigma=0.7)"));
+        CHECK_OK(here, gram_problem_open(&p, here, 0, MANY, 3, entry_at, "rbf(sigma=0.7)"));
         CHECK_OK(here, dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_PIVOTED, 0, &count[k],
                                             places[k]));
-        close_problem(&p);
+        gram_problem_close(&p);
         dkm_ctx_set_seed(here, 0);
     }
     CHECK(count[0] == FEW && count[1] == FEW);
@@ -178,16 +149,16 @@ static void pivots_do_not_depend_on_the_ranks(dkm_ctx *ctx)
 
 static void pivots_never_take_the_same_row_twice(dkm_ctx *ctx)
 {
-    problem p;
+    gram_problem p;
     dkm_idx places[20], count = 20;
 
-    CHECK_OK(ctx, open_problem(&p, ctx, 50, "rbf(sigma=0.5)"));
+    CHECK_OK(ctx, gram_problem_open(&p, ctx, 0, 50, 3, entry_at, "rbf(sigma=0.5)"));
     CHECK_OK(ctx,
              dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_PIVOTED, 0, &count, places));
     CHECK(count == 20);
     for (dkm_idx k = 1; k < count; k++)
         CHECK(places[k] / 2 > places[k - 1] / 2);
-    close_problem(&p);
+    gram_problem_close(&p);
 }
 
 static double rbf(dkm_idx a, dkm_idx b)
@@ -234,11 +205,11 @@ static void pivots_have_the_distribution_of_single_draws(dkm_ctx *ctx)
     enum { RUNS = 300, SINGLY = 6000 };
     double counts[OBJECTS] = {0}, wanted[OBJECTS] = {0}, statistic = 0, first = 0;
     double K[OBJECTS * OBJECTS];
-    problem p;
+    gram_problem p;
 
     for (dkm_idx k = 0; k < OBJECTS * OBJECTS; k++)
         K[k] = rbf(k / OBJECTS, k % OBJECTS);
-    CHECK_OK(ctx, open_problem(&p, ctx, OBJECTS, "rbf(sigma=1)"));
+    CHECK_OK(ctx, gram_problem_open(&p, ctx, 0, OBJECTS, 3, entry_at, "rbf(sigma=1)"));
     for (uint64_t run = 0; run < RUNS; run++) {
         dkm_idx places[CHOSEN], count = CHOSEN;
         dkm_ctx_set_seed(ctx, run);
@@ -258,17 +229,17 @@ static void pivots_have_the_distribution_of_single_draws(dkm_ctx *ctx)
     }
     CHECK_CLOSE(statistic, OBJECTS, 4 * sqrt(2.0 * OBJECTS));
     CHECK_CLOSE(first / (RUNS * CHOSEN), 0.5, 4 * 0.5 / sqrt(RUNS * CHOSEN));
-    close_problem(&p);
+    gram_problem_close(&p);
 }
 
 static void leverage_is_what_the_first_draw_leaves(dkm_ctx *ctx)
 {
     enum { COUNT = 6, ALL = 40 };
     static const dkm_idx places[COUNT] = {1, 4, 8, 15, 16, 23};
-    problem p;
+    gram_problem p;
     double weights[ALL];
 
-    CHECK_OK(ctx, open_problem(&p, ctx, ALL, "rbf(sigma=1)"));
+    CHECK_OK(ctx, gram_problem_open(&p, ctx, 0, ALL, 3, entry_at, "rbf(sigma=1)"));
     CHECK_OK(ctx, dkm_ridge_leverage_scores(p.grid, p.prepared, COUNT, places, 0.1, weights));
     for (dkm_idx i = 0; i < dkm_data_local_rows(p.X); i++) {
         dkm_idx ig = dkm_data_local_first(p.X) + i;
@@ -283,20 +254,20 @@ static void leverage_is_what_the_first_draw_leaves(dkm_ctx *ctx)
             want -= k[a] * rbf(places[a], ig);
         CHECK_CLOSE(weights[i], want, 1e-12);
     }
-    close_problem(&p);
+    gram_problem_close(&p);
 }
 
 static dkm_status attempt_choices(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
-    problem p;
+    gram_problem p;
     dkm_idx places[8], count = 8;
 
-    DKM_TRY(open_problem(&p, ctx, 30, "rbf(sigma=1)"));
+    DKM_TRY(gram_problem_open(&p, ctx, 0, 30, 3, entry_at, "rbf(sigma=1)"));
     DKM_TRY(dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_LEVERAGE, 0.1, &count, places));
     DKM_TRY(dkm_landmarks_choose(p.grid, p.prepared, DKM_LANDMARKS_PIVOTED, 0.1, &count, places));
 out:
-    close_problem(&p);
+    gram_problem_close(&p);
     return status;
 }
 
