@@ -27,8 +27,8 @@ insert src/io/CMakeLists.txt 'formats/csv.c' '  formats/range.c'
 insert src/io/formats/format.h 'X(npy)' '    X(range) \\'
 
 # A loss.
-cp "$here/loss_largest.c" src/selection/metrics/
-insert src/selection/CMakeLists.txt 'metrics/loss_edit.c' '  metrics/loss_largest.c'
+cp "$here/loss_largest.c" src/selection/metrics/losses/
+insert src/selection/CMakeLists.txt 'metrics/losses/loss_edit.c' '  metrics/losses/loss_largest.c'
 insert include/dkmap/score.h 'X(DKM_LOSS_MSE,' '    X(DKM_LOSS_LARGEST, "largest") \\'
 
 # A pre-image method.

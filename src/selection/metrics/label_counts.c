@@ -16,7 +16,7 @@ static dkm_local add_row(const dkm_data *data, dkm_idx i, dkm_builder *g)
     for (dkm_idx j = 0; j < objs->d; j++) {
         if (classes ? row[j] != rint(row[j]) : row[j] != 0 && row[j] != 1)
             DKM_STEP(dkm_fail(data->ctx, DKM_ERR_ARG,
-                              "row %lld, column %lld is %g: labels are whole numbers, or columns "
+                              "row %lld, column %lld is %g: labels are integers, or columns "
                               "of 0 and 1",
                               (long long)(data->first + i), (long long)j, row[j]));
         if (classes || row[j] == 1)

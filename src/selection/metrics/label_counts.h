@@ -16,7 +16,7 @@ typedef struct dkm_label_counts {
 } dkm_label_counts;
 
 /** Objects as label sets: a class as the set of it alone, a row of 0 and 1 as the columns of its
- *  1, a dense column of whole numbers as classes (d = 1 then, else 0). Collective.
+ *  1, a dense column of integers as classes (d = 1 then, else 0). Collective.
  *  @param[out] sets  new or shared, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for other numbers; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_label_sets_of(const dkm_data *data, dkm_data **sets);

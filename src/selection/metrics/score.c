@@ -49,14 +49,14 @@ out:
     return status;
 }
 
-/* Collective: whether all numbers of a dense column are whole. */
+/* Collective: whether all numbers of a dense column are integers. */
 static int is_whole_column(const dkm_data *data)
 {
-    int whole = data->mine.type == DKM_DENSE && data->mine.d == 1, all = 0;
+    int integer = data->mine.type == DKM_DENSE && data->mine.d == 1, all = 0;
 
-    for (dkm_idx i = 0; whole && i < data->mine.n; i++)
-        whole = data->mine.values[i] == rint(data->mine.values[i]);
-    MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(data->ctx));
+    for (dkm_idx i = 0; integer && i < data->mine.n; i++)
+        integer = data->mine.values[i] == rint(data->mine.values[i]);
+    MPI_Allreduce(&integer, &all, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(data->ctx));
     return all;
 }
 
@@ -293,7 +293,7 @@ out:
     return status;
 }
 
-static void add_normalised_edit(const dkm_data *truth, const double *losses, dkm_score *score)
+static void add_normalized_edit(const dkm_data *truth, const double *losses, dkm_score *score)
 {
     const dkm_objs *y = &truth->mine;
     double sum = 0.0;
@@ -397,7 +397,7 @@ dkm_status dkm_score_by(const dkm_data *truth, const dkm_data *pred,
     } else if (loss == DKM_LOSS_ZERO_ONE) {
         warn_of_fractions(truth, pred, score->mean);
     } else if (loss == DKM_LOSS_EDIT) {
-        add_normalised_edit(truth, losses, score);
+        add_normalized_edit(truth, losses, score);
     } else if (loss == DKM_LOSS_KERNEL) {
         add_roots(truth, losses, score);
     } else if (loss == DKM_LOSS_RANK) {
