@@ -37,6 +37,8 @@ const char *dkm_method_outputs(const dkm_method *method);
 
 /** The k-th row of its table of settings; NULL past the last. Local. */
 const dkm_setting *dkm_method_setting(const dkm_method *method, int k);
+/** Whether the table has a row of that name. Local. */
+int dkm_method_has_setting(const dkm_method *method, const char *name);
 
 /** Whether it learns from inputs that are not stored in memory: dkm_fit_stream(). Local. */
 int dkm_method_streams(const dkm_method *method);
@@ -50,13 +52,14 @@ int dkm_method_names_classes(const dkm_method *method, const dkm_settings *setti
 
 /** Fit. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] method  its name, as of dkm_settings_create()
  *  @param[in]  X, Y      as many objects each, borrowed; Y is NULL for methods without outputs
  *  @param[in]  settings  of the same method; NULL: all are as by default
  *  @param[out] model     new, owned by the caller; NULL on failure
  *  @param[out] report    may be NULL; else new, owned by the caller, NULL on failure. Warnings are
  *                        in the report, and logged where there is none
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC; ...
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC; ... */
 DKM_NODISCARD dkm_status dkm_fit(dkm_ctx *ctx, const char *method, const dkm_data *X,
                                  const dkm_data *Y, const dkm_settings *settings, dkm_model **model,
                                  dkm_report **report);

@@ -8,7 +8,7 @@
 #define BLOCK_MIN 16
 #define BLOCK_MAX 64
 
-/* Share of the machine a P x Q grid puts to use: idle ranks are lost whole, and each step away from
+/* Share of the machine a P x Q grid puts to use: idle ranks are lost, and each step away from
  * the square costs five in a hundred (longer panels, longer broadcasts). */
 static double grid_shape_score(int P, int Q, int size)
 {

@@ -16,6 +16,7 @@
 
 #include <dkmap/grid.h>
 
+#include "comm/merge_lists.h"
 #include "core/alloc.h"
 #include "core/checked.h"
 #include "core/minmax.h"
@@ -315,37 +316,16 @@ void dkm_topk_search_scan(dkm_topk_search *s, dkm_idx first, dkm_idx n, const do
     dkm_phase_flops(s->ctx, 2.0 * (double)s->points.n * (double)n * (double)s->points.p);
 }
 
-static int comes_before(const entry *a, const entry *b)
+static int comes_before(const void *a, const void *b)
 {
-    return a->distance < b->distance || (a->distance == b->distance && a->index < b->index);
-}
+    const entry *x = a, *y = b;
 
-/* The n nearest of two lists of n, in the place of the second. */
-static void merge_lists(const entry *in, entry *inout, dkm_idx n)
-{
-    dkm_idx i = 0, j = 0;
-
-    while (i + j < n)
-        if (comes_before(&in[i], &inout[j]))
-            i++;
-        else
-            j++;
-    for (dkm_idx k = n; i > 0; k--)
-        if (j > 0 && comes_before(&in[i - 1], &inout[j - 1]))
-            inout[k - 1] = inout[--j];
-        else
-            inout[k - 1] = in[--i];
+    return x->distance < y->distance || (x->distance == y->distance && x->index < y->index);
 }
 
 static void merge_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    int bytes;
-    dkm_idx n;
-
-    MPI_Type_size(*type, &bytes);
-    n = bytes / (dkm_idx)sizeof(entry);
-    for (int k = 0; k < *count; k++)
-        merge_lists((const entry *)in + k * n, (entry *)inout + k * n, n);
+    dkm_merge_lists(in, inout, *count, *type, sizeof(entry), comes_before);
 }
 
 /* The lists of this rank's points, merged from those of all ranks. */

@@ -14,7 +14,7 @@
 typedef struct dkm_candidates {
     dkm_data *Z;   /**< coordinates, dense, in slabs */
     double *norms; /**< of this rank's slab: squared distance to the origin of the coordinates, in
-                      the whole space and not only along them */
+                      the entire space and not only along them */
 } dkm_candidates;
 
 /** Free both. Local. */

@@ -47,16 +47,6 @@ out:
     return status;
 }
 
-static int has_setting(const dkm_method *method, const char *name)
-{
-    const dkm_setting *row;
-
-    for (int k = 0; (row = dkm_method_setting(method, k)); k++)
-        if (strcmp(row->name, name) == 0)
-            return 1;
-    return 0;
-}
-
 /* What a calibration of this machine says for as many ranks. */
 static dkm_status set_rates(run *r, dkm_settings *settings)
 {
@@ -75,9 +65,9 @@ static dkm_status set_hidden(run *r, dkm_settings *settings)
     const dkm_method *method = r->args->command->method;
     dkm_status status = DKM_OK;
 
-    if (has_setting(method, "rates"))
+    if (dkm_method_has_setting(method, "rates"))
         DKM_TRY(set_rates(r, settings));
-    if (has_setting(method, "candidate-type") && args_text(r->args, "y-type"))
+    if (dkm_method_has_setting(method, "candidate-type") && args_text(r->args, "y-type"))
         DKM_TRY(dkm_settings_set(settings, "candidate-type", args_text(r->args, "y-type")));
 out:
     return status;

@@ -65,6 +65,14 @@ const dkm_setting *dkm_method_setting(const dkm_method *method, int k)
     return NULL;
 }
 
+int dkm_method_has_setting(const dkm_method *method, const char *name)
+{
+    for (const dkm_setting *row = method->settings; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return 1;
+    return 0;
+}
+
 int dkm_method_streams(const dkm_method *method)
 {
     return method->fit_stream != NULL;

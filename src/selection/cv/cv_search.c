@@ -73,16 +73,6 @@ out:
     return status;
 }
 
-static int has_setting(const dkm_method *method, const char *name)
-{
-    const dkm_setting *row;
-
-    for (int k = 0; (row = dkm_method_setting(method, k)); k++)
-        if (strcmp(row->name, name) == 0)
-            return 1;
-    return 0;
-}
-
 static dkm_local reserve(dkm_cv_search *s)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -102,9 +92,9 @@ static dkm_status read_kernels(dkm_cv_search *s)
     for (dkm_idx k = 0; k < s->points.kernels; k++) {
         const dkm_settings *point = s->points.kernel[k];
         DKM_TRY(dkm_settings_check(s->ctx, point));
-        if (has_setting(s->method, "kx"))
+        if (dkm_method_has_setting(s->method, "kx"))
             DKM_TRY(dkm_settings_kernel(s->ctx, point, "kx", NULL, &s->kx[k]));
-        if (has_setting(s->method, "ky"))
+        if (dkm_method_has_setting(s->method, "ky"))
             DKM_TRY(dkm_settings_kernel(s->ctx, point, "ky", NULL, &s->ky[k]));
     }
 out:
@@ -160,9 +150,9 @@ static dkm_local read_ridge(dkm_cv_search *s, double *gamma, dkm_eigen_settings 
         const dkm_settings *point = s->points.setting[k];
         gamma[k] = dkm_settings_real(point, "gamma");
         eigen[k] = dkm_eigen_settings_default();
-        if (has_setting(s->method, "components"))
+        if (dkm_method_has_setting(s->method, "components"))
             DKM_STEP(dkm_read_eigen(s->ctx, point, &eigen[k]));
-        if (has_setting(s->method, "center"))
+        if (dkm_method_has_setting(s->method, "center"))
             s->ridge.center = dkm_settings_flag(point, "center");
     }
 out:

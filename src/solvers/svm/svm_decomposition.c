@@ -1,7 +1,7 @@
 /* Support vector machines in the dual by decomposition, all ranks on each problem (svm_dual_impl.h).
  *
  * Osuna, Freund and Girosi 1997 (CVPR, doi:10.1109/CVPR.1997.609310); Joachims 1999 (Advances in Kernel
- * Methods, ch. 11); working sets half of which are renewed in every round as in Wen, Shi, Li, He and
+ * Methods, ch. 11); working sets half of which are renewed in every iteration as in Wen, Shi, Li, He and
  * Chen 2018 (JMLR 19(21):1-5). With u = K beta - t and f = u +- tube, a round of a problem
  *
  *   1. finds the largest violators of the optimality conditions, by a reduction that merges lists;
@@ -310,9 +310,10 @@ static dkm_status solve_all(decomposition *d)
     dkm_status status = DKM_OK;
 
     for (dkm_idx round = 0; d->opened > 0; round++) {
-        DKM_REQUIRE(d->ctx, round < ROUNDS_MOST, DKM_ERR_NUMERIC,
-                    "support vector machines: not optimal to %g after %d rounds; raise --tolerance",
-                    d->s->tolerance, ROUNDS_MOST);
+        DKM_REQUIRE(
+            d->ctx, round < ROUNDS_MOST, DKM_ERR_NUMERIC,
+            "support vector machines: not optimal to %g after %d iterations; raise --tolerance",
+            d->s->tolerance, ROUNDS_MOST);
         solve_rounds_once(d);
         dkm_progress(d->ctx, (double)(d->p->cols - d->opened), (double)d->p->cols);
     }

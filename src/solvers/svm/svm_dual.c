@@ -2,7 +2,10 @@
  *
  * LIBSVM needs all of K on a rank, 16 m^2 bytes in its format, and solves a problem on one core. Up to
  * LIBSVM_MOST examples that is at most 256 MB, and problems are solved side by side. Above, all ranks
- * share K and each problem. */
+ * share K and each problem.
+ *
+ * References and costs are in svm_libsvm.c and svm_decomposition.c. Held: 16 m^2 bytes on a
+ * rank that solves by LIBSVM, 8 m^2 / ranks by decomposition. */
 #include "solvers/svm/svm_dual_impl.h"
 
 #include <math.h>

@@ -55,7 +55,7 @@ typedef struct dkm_svm_subproblem {
     dkm_idx n;
     double *K;     /**< n x n, with the shift on its diagonal */
     double *y, *a; /**< 1 or -1; 0 to C */
-    double *f;     /**< y_k (Q a + p)_k, kept up to date */
+    double *f;     /**< y_k (Q a + p)_k, updated in every iteration */
     double *C;     /**< of each variable */
 } dkm_svm_subproblem;
 

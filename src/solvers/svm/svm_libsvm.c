@@ -196,11 +196,11 @@ out:
 static dkm_status svm_solve_all(svm_ws *v, double *B, double *b)
 {
     dkm_status status = DKM_OK;
-    dkm_idx rounds = dkm_ctx_size(v->ctx);
+    dkm_idx stride = dkm_ctx_size(v->ctx);
     double *slab = NULL;
 
     DKM_AGREE(v->ctx, dkm_alloc(v->ctx, v->counts[dkm_ctx_rank(v->ctx)], &slab));
-    for (dkm_idx first = 0; first < v->p->cols; first += rounds) {
+    for (dkm_idx first = 0; first < v->p->cols; first += stride) {
         DKM_TRY(svm_solve_round(v, first, slab, B, b));
         dkm_progress(v->ctx, (double)first, (double)v->p->cols);
     }

@@ -1,4 +1,4 @@
-/* What the rounds of svm_decomposition.c are made of: lists of the largest violators, which merge in a
+/* What the iterations of svm_decomposition.c are made of: lists of the largest violators, which merge in a
  * reduction, and sequential minimal optimization on a few variables.
  *
  * SMO moves the pair (i, j) of the second-order rule: i has the largest -f of all whose a may grow
@@ -11,15 +11,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "comm/merge_lists.h"
 #include "solvers/svm/svm_dual_impl.h"
 
 #define CURVATURE_LEAST 1e-12
 
 /* ---- lists of violators ---- */
 
-static int comes_before(const dkm_svm_violator *a, const dkm_svm_violator *b)
+static int comes_before(const void *a, const void *b)
 {
-    return a->key > b->key || (a->key == b->key && a->id < b->id);
+    const dkm_svm_violator *x = a, *y = b;
+
+    return x->key > y->key || (x->key == y->key && x->id < y->id);
 }
 
 static int by_key(const void *a, const void *b)
@@ -69,32 +72,9 @@ void dkm_svm_violators_sort(dkm_svm_violators *v)
         v->list[k] = (dkm_svm_violator){-INFINITY, 0};
 }
 
-/* The n first of two ordered lists of n, in the place of the second. */
-static void merge_lists(const dkm_svm_violator *in, dkm_svm_violator *inout, dkm_idx n)
-{
-    dkm_idx i = 0, j = 0;
-
-    while (i + j < n)
-        if (comes_before(&in[i], &inout[j]))
-            i++;
-        else
-            j++;
-    for (dkm_idx k = n; i > 0; k--)
-        if (j > 0 && comes_before(&in[i - 1], &inout[j - 1]))
-            inout[k - 1] = inout[--j];
-        else
-            inout[k - 1] = in[--i];
-}
-
 static void merge_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    int bytes;
-    dkm_idx n;
-
-    MPI_Type_size(*type, &bytes);
-    n = bytes / (dkm_idx)sizeof(dkm_svm_violator);
-    for (int k = 0; k < *count; k++)
-        merge_lists((const dkm_svm_violator *)in + k * n, (dkm_svm_violator *)inout + k * n, n);
+    dkm_merge_lists(in, inout, *count, *type, sizeof(dkm_svm_violator), comes_before);
 }
 
 void dkm_svm_violators_op(dkm_idx n, MPI_Datatype *type, MPI_Op *op)
@@ -151,7 +131,7 @@ static double select_pair(const dkm_svm_subproblem *s, dkm_idx *i, dkm_idx *j)
 }
 
 /* How far beta_k may go in one direction, and there. */
-static double room(const dkm_svm_subproblem *s, dkm_idx k, int sign)
+static double distance_to_bound(const dkm_svm_subproblem *s, dkm_idx k, int sign)
 {
     return s->y[k] * sign > 0 ? s->C[k] - s->a[k] : s->a[k];
 }
@@ -160,7 +140,7 @@ static void move_beta(dkm_svm_subproblem *s, dkm_idx k, int sign, double d)
 {
     double grows = s->y[k] * sign;
 
-    if (d >= room(s, k, sign)) /* exactly to the bound */
+    if (d >= distance_to_bound(s, k, sign)) /* exactly to the bound */
         s->a[k] = grows > 0 ? s->C[k] : 0.0;
     else
         s->a[k] = fmin(s->C[k], fmax(0.0, s->a[k] + grows * d));
@@ -174,7 +154,7 @@ double dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_i
     for (; violation > tolerance && steps > 0; steps--) {
         double d = (sub->f[j] - sub->f[i]) / curvature(sub, i, j);
         const double *Ki = sub->K + i * sub->n, *Kj = sub->K + j * sub->n;
-        d = fmin(d, fmin(room(sub, i, 1), room(sub, j, -1)));
+        d = fmin(d, fmin(distance_to_bound(sub, i, 1), distance_to_bound(sub, j, -1)));
         move_beta(sub, i, 1, d);
         move_beta(sub, j, -1, d);
         for (dkm_idx k = 0; k < sub->n; k++)
