@@ -46,16 +46,20 @@ typedef struct dkm_csr {
  *  object has to move. It must then stay as it is until the data, and every model fitted to them,
  *  are destroyed. All other arrays are copied.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  type   DKM_DENSE, DKM_GRAM, DKM_DISTANCE or DKM_LABELS, the same on every rank
+ *  @param[in] array  this rank's rows, borrowed as its `borrow` says
  *  @param[out] data   new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for another type, ranks that differ in columns, a number that is
- *          not finite, or a label that is no integer; DKM_ERR_MEMORY
- */
+ *          not finite, or a label that is no integer; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_data_from_array(dkm_ctx *ctx, dkm_type type, const dkm_array *array,
                                              dkm_data **data);
 
 /** Labels from integers. Collective.
- *  @param[in] n  labels of this rank */
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] n  labels of this rank
+ *  @param[in] labels  n numbers, copied
+ *  @param[out] data  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int64_t *labels,
                                               dkm_data **data);
 
@@ -64,10 +68,11 @@ DKM_NODISCARD dkm_status dkm_data_from_labels(dkm_ctx *ctx, dkm_idx n, const int
  *  Collective. Row i of a graph lists the neighbors of vertex i and the weights of the edges, which
  *  are positive and the same in both directions.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  type  DKM_SPARSE, DKM_LABEL_SETS (values are not looked at) or DKM_GRAPH
+ *  @param[in] lists  this rank's rows
  *  @param[out] data  new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG for lists that are not as described; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG for lists that are not as described; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dkm_csr *lists,
                                            dkm_data **data);
 
@@ -76,16 +81,18 @@ DKM_NODISCARD dkm_status dkm_data_from_csr(dkm_ctx *ctx, dkm_type type, const dk
  *
  *  Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  type     DKM_STRINGS, DKM_SETS or DKM_GRAPHS
  *  @param[in]  n        strings of this rank
+ *  @param[in] strings  n of them
  *  @param[in]  lengths  in bytes; NULL: each string ends with a zero byte
- *  @param[out] data     new, owned by the caller; NULL on failure
- */
+ *  @param[out] data     new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_data_from_strings(dkm_ctx *ctx, dkm_type type, dkm_idx n,
                                                const char *const *strings, const dkm_idx *lengths,
                                                dkm_data **data);
 
 /** A copy of all objects, which borrows nothing. Collective.
+ *  @param[in] data  borrowed
  *  @param[out] copy  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_data_copy(const dkm_data *data, dkm_data **copy);
 
@@ -93,6 +100,8 @@ DKM_NODISCARD dkm_status dkm_data_copy(const dkm_data *data, dkm_data **copy);
 int dkm_data_is_borrowed(const dkm_data *data);
 
 /** Row @p il of this rank's sparse rows, label sets or graph. Local.
+ *  @param[in] data  borrowed
+ *  @param[in] il  local row, from 0
  *  @param[out] cols    ascending columns
  *  @param[out] values  of the entries; NULL for label sets
  *  @return the number of entries */
@@ -106,9 +115,11 @@ typedef struct dkm_rows dkm_rows;
  *
  *  Collective; each rank asks for what it wants, which may be nothing.
  *
+ *  @param[in] data  borrowed
+ *  @param[in] first  of the global rows
+ *  @param[in] count  0 for a rank that wants none
  *  @param[out] rows  new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG for objects that are not there; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG for objects that are not there; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_rows_get(const dkm_data *data, dkm_idx first, dkm_idx count,
                                       dkm_rows **rows);
 

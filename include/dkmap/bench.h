@@ -11,10 +11,11 @@ DKM_API_BEGIN
  *
  *  Collective. All ranks multiply two n x n matrices at once, a few times; the best time counts.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] precision  of the elements
  *  @param[in]  n     order of the matrices, > 0
  *  @param[out] rate  floating point operations a second of all ranks together
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_gemm_rate(dkm_ctx *ctx, dkm_precision precision, dkm_idx n,
                                        double *rate);
 

@@ -14,6 +14,7 @@ typedef struct dkm_categories dkm_categories;
 
 /** The distinct strings in data. Collective.
  *
+ *  @param[in] strings  data of the type DKM_STRINGS
  *  @param[in]  more        other strings, or NULL
  *  @param[out] categories  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_SIZE */
@@ -27,12 +28,16 @@ dkm_idx dkm_categories_count(const dkm_categories *categories);
 const char *dkm_categories_name(const dkm_categories *categories, dkm_idx number, dkm_idx *length);
 
 /** Strings as labels. Collective.
+ *  @param[in] categories  borrowed
+ *  @param[in] strings  all of them among the categories
  *  @param[out] labels  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG naming a string that is not among the categories */
 DKM_NODISCARD dkm_status dkm_categories_encode(const dkm_categories *categories,
                                                const dkm_data *strings, dkm_data **labels);
 
 /** Labels, all in [0, count), as strings. Collective.
+ *  @param[in] categories  borrowed
+ *  @param[in] labels  of any rank count
  *  @param[out] strings  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_categories_decode(const dkm_categories *categories,
                                                const dkm_data *labels, dkm_data **strings);

@@ -35,10 +35,11 @@ dkm_checkpoint_settings dkm_checkpoint_settings_default(void);
  *
  *  Collective. The settings' texts are copied.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] checkpoint  owned by the caller, to be closed before the context; NULL on failure
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY; DKM_ERR_ARG when the states there are of a run with
- *          other settings
- */
+ *          other settings */
 DKM_NODISCARD dkm_status dkm_checkpoint_open(dkm_ctx *ctx, const dkm_checkpoint_settings *settings,
                                              dkm_checkpoint **checkpoint);
 

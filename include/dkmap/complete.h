@@ -31,10 +31,10 @@ typedef struct dkm_complete_info {
  *  @param[in]  K           m x m, rows in slabs; rows and columns not observed are not read
  *  @param[in]  S           m x m, complete
  *  @param[in]  observed    m numbers as labels or one dense column: 1 where K is known, else 0
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] completion  new, owned by the caller; NULL on failure
  *  @param[out] info        may be NULL
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *S,
                                              const dkm_data *observed,
                                              const dkm_complete_settings *settings,
@@ -42,10 +42,10 @@ DKM_NODISCARD dkm_status dkm_completion_open(const dkm_data *K, const dkm_data *
 
 /** The joint kernel. Collective.
  *
+ *  @param[in] completion  open
  *  @param[in]  lambda  from 0 to 1, the same on every rank
  *  @param[out] Z       new: coordinates of all m objects, whose inner products are the kernel
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_completion_join(const dkm_completion *completion, double lambda,
                                              dkm_data **Z);
 

@@ -31,6 +31,7 @@ typedef struct dkm_conformal_info {
 
 /** Find the residuals of examples that the model was not fitted to and keep them in it: they are saved
  *  with it. Collective.
+ *  @param[in] model  fitted, borrowed
  *  @param[in] X, Y  as many rows each
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for models and outputs without prediction sets; DKM_ERR_ARG */
 DKM_NODISCARD dkm_status dkm_model_hold_out(dkm_model *model, const dkm_data *X, const dkm_data *Y);
@@ -41,6 +42,7 @@ int dkm_model_has_residuals(const dkm_model *model);
 int dkm_model_has_sets(const dkm_model *model);
 
 /** Get ready for prediction sets, pre-images being configured. Collective.
+ *  @param[in] model  fitted, borrowed
  *  @param[in]  coverage  above 0 and below 1
  *  @param[out] info      may be NULL
  *  @return DKM_OK; DKM_ERR_ARG for another coverage, or without residuals; DKM_ERR_UNSUPPORTED */
@@ -52,6 +54,8 @@ dkm_type dkm_model_set_type(const dkm_model *model);
 dkm_idx dkm_model_set_cols(const dkm_model *model);
 
 /** The prediction sets of new inputs. Collective.
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] X  inputs, borrowed
  *  @param[out] S  new, owned by the caller; as many rows as @p X; NULL on failure */
 DKM_NODISCARD dkm_status dkm_model_prediction_sets(dkm_model *model, const dkm_data *X,
                                                    dkm_data **S);

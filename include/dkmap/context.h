@@ -40,8 +40,9 @@ void dkm_ctx_set_listener(dkm_ctx *ctx, dkm_listener listener);
  *  between iterations. Where any rank is to stop, the call that is at hand frees what it holds and
  *  returns DKM_ERR_STOPPED on all of them. Local; NULL, as it begins, lets nothing interrupt.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] asked  must not communicate; stays in force until it is replaced
- */
+ *  @param[in] user  handed to @p asked */
 void dkm_ctx_set_interrupt(dkm_ctx *ctx, int (*asked)(void *user), void *user);
 
 /** Seed of every random choice made under this context (default 0). Logically collective. */
@@ -152,6 +153,7 @@ int64_t dkm_peak_resident(void);
 int64_t dkm_peak_private(void);
 
 /** Whether every node can hold @p bytes more on each rank of its own. Collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] bytes  wanted by this rank */
 int dkm_memory_fits(dkm_ctx *ctx, double bytes);
 
@@ -159,9 +161,10 @@ int dkm_memory_fits(dkm_ctx *ctx, double bytes);
  *
  *  Collective. The message names @p what, the bytes needed and the bytes free.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] bytes  wanted by this rank
- *  @return DKM_OK; DKM_ERR_MEMORY
- */
+ *  @param[in] what  for the message
+ *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_memory_check(dkm_ctx *ctx, double bytes, const char *what);
 
 /** Free the context. Collective; takes NULL and nulls. */

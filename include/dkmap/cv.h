@@ -1,7 +1,7 @@
 /** @file cv.h  Cross-validation: which settings do best on examples they have not seen.
  *
  *  Settings are points of a grid: every kernel tried with every setting of the method. The examples
- *  are dealt to folds; each fold in turn is predicted by what was learnt from the others. Nested,
+ *  are dealt to folds; each fold in turn is predicted by what was learned from the others. Nested,
  *  this is done anew inside the training part of each outer fold, the best setting there predicts
  *  the outer fold, and the outer folds tell what to expect of a setting chosen so.
  *
@@ -100,15 +100,16 @@ typedef struct dkm_cv_search dkm_cv_search;
 /** Check points, and choose how they are tried: by a closed form where the method has one that
  *  honors every setting that differs from its default, else by fits. Logically collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  points  borrowed, with all that they point to, for as long as the search is used
  *  @param[out] search  new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG for settings that do not go together, or not with cross-validation
- */
+ *  @return DKM_OK; DKM_ERR_ARG for settings that do not go together, or not with cross-validation */
 DKM_NODISCARD dkm_status dkm_cv_search_create(dkm_ctx *ctx, const dkm_cv_points *points,
                                               dkm_cv_search **search);
 
 /** Fill in what dkm_cross_validate() must know of the points, the examples and the method; the
  * folds and the loss are the caller's. Collective.
+ *  @param[in] search  borrowed by the problem
  *  @param[in]  X, Y     borrowed
  *  @param[out] problem  points into the search
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for outputs that cannot be dealt to folds */
@@ -149,10 +150,11 @@ typedef struct dkm_cv_result {
 
 /** Try everything. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] problem  borrowed; the same settings on every rank
  *  @param[out] result  dkm_cv_result_free() frees what it holds, also after a failure
  *  @return DKM_OK; DKM_ERR_ARG for fewer examples than folds and settings that do not suit;
- *          DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
+ *          DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem,
                                             dkm_cv_result *result);
 
@@ -184,9 +186,12 @@ typedef struct dkm_cv_request {
  *  `table.NAME.mean`, `table.NAME.stderr`, `loss.NAME.mean` and `loss.NAME.stderr`; by halving the
  *  examples of each point, `table.examples`. Collective.
  *
+ *  @param[in] points  borrowed for the call
+ *  @param[in] X  inputs, borrowed
+ *  @param[in] Y  outputs, borrowed
+ *  @param[in] request  folds, loss and nesting
  *  @param[out] report  new, owned by the caller; NULL on failure
- *  @return as dkm_cv_search_create() and dkm_cross_validate()
- */
+ *  @return as dkm_cv_search_create() and dkm_cross_validate() */
 DKM_NODISCARD dkm_status dkm_cv_run(const dkm_cv_points *points, const dkm_data *X,
                                     const dkm_data *Y, const dkm_cv_request *request,
                                     dkm_report **report);

@@ -15,8 +15,8 @@ DKM_API_BEGIN
 #define DKM_TYPE_LIST(X)                                                                           \
     X(DKM_DENSE, "dense")           /* rows of d numbers */                                        \
     X(DKM_SPARSE, "sparse")         /* rows of d numbers, most of them zero */                     \
-    X(DKM_LABELS, "labels")         /* one whole number: a class */                                \
-    X(DKM_LABEL_SETS, "label-sets") /* a set of whole numbers */                                   \
+    X(DKM_LABELS, "labels")         /* one integer: a class   */                                   \
+    X(DKM_LABEL_SETS, "label-sets") /* a set of integers      */                                   \
     X(DKM_STRINGS, "strings")       /* bytes */                                                    \
     X(DKM_SETS, "sets")             /* a set of words, stored sorted and separated by blanks */    \
     X(DKM_GRAM, "gram")             /* a row of kernel values to the m training objects */         \
@@ -42,16 +42,18 @@ typedef struct dkm_sink dkm_sink;
 
 /** Read a file. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  where  path with optional dataset and slice
+ *  @param[in] role  inputs or outputs, which decides what endings mean
  *  @param[in]  type   name of a type, or NULL for what the ending says
  *  @param[out] data   new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT; DKM_ERR_ARG; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT; DKM_ERR_ARG; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_data_read(dkm_ctx *ctx, const char *where, dkm_role role,
                                        const char *type, dkm_data **data);
 
 /** Say how many of the last columns of ARFF files are labels: inputs are the columns before them,
  *  outputs the label sets. Logically collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] count  borrowed until it is replaced; NULL: none are */
 void dkm_data_label_columns(dkm_ctx *ctx, const dkm_idx *count);
 
@@ -66,7 +68,10 @@ DKM_NODISCARD dkm_status dkm_data_create_labels(dkm_ctx *ctx, dkm_idx m, dkm_dat
 
 /** m strings of blanks, spread in slabs, whose letters are to be set through dkm_data_string().
  * Collective.
- *  @param[in] lengths  of this rank's own strings, in order */
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] m  strings of all ranks
+ *  @param[in] lengths  of this rank's own strings, in order
+ *  @param[out] data  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_data_create_strings(dkm_ctx *ctx, dkm_idx m, const dkm_idx *lengths,
                                                  dkm_data **data);
 
@@ -90,10 +95,11 @@ DKM_NODISCARD dkm_status dkm_data_select(const dkm_data *data, dkm_idx count, co
 
 /** The objects of @p A and after them those of @p B, distributed in slabs. Collective.
  *
+ *  @param[in] A  objects of any type but gram, distance and graph
+ *  @param[in] B  objects of the same type
  *  @param[out] joined  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for another type, or rows of another width; DKM_ERR_UNSUPPORTED for
- *          gram, distance and graph, whose objects are known by one another; DKM_ERR_MEMORY
- */
+ *          gram, distance and graph, whose objects are known by one another; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_data_join(const dkm_data *A, const dkm_data *B, dkm_data **joined);
 
 /** Free. Local; takes NULL and nulls. */
@@ -115,7 +121,7 @@ DKM_NODISCARD dkm_status dkm_source_read(dkm_source *source, dkm_idx first, dkm_
 DKM_NODISCARD dkm_status dkm_source_read_share(dkm_source *source, dkm_idx first, dkm_idx count,
                                                dkm_data **data);
 /** Read the objects named in @p rows, in that order, spread in slabs. Collective; every rank gives
- *  the whole list. */
+ *  all of the list. */
 DKM_NODISCARD dkm_status dkm_source_select(dkm_source *source, dkm_idx count, const dkm_idx *rows,
                                            dkm_data **data);
 void dkm_source_close(dkm_source **source);

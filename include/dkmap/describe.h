@@ -10,10 +10,12 @@ DKM_API_BEGIN
  *
  *  Collective; @p line is called on rank 0 only.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] path  of the file, the same on every rank
  *  @param[in] type  name of a type of objects, or NULL where the ending of the file says
  *  @param[in] line  called with each line and @p user
- *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT
- */
+ *  @param[in] user  handed to @p line
+ *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_FORMAT */
 DKM_NODISCARD dkm_status dkm_describe(dkm_ctx *ctx, const char *path, const char *type,
                                       void (*line)(void *user, const char *text), void *user);
 

@@ -17,10 +17,15 @@ typedef struct dkm_dmat dkm_dmat;
  *
  *  Collective. The grid is borrowed and must outlive the matrix.
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] m  rows, of all ranks
+ *  @param[in] n  columns, of all ranks
+ *  @param[in] mb  rows of a block, > 0
+ *  @param[in] nb  columns of a block, > 0
+ *  @param[in] precision  of the elements
  *  @param[out] A  new matrix, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE when a local array passes what
- *          ScaLAPACK can index (the message says how many ranks would do)
- */
+ *          ScaLAPACK can index (the message says how many ranks would do) */
 DKM_NODISCARD dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb,
                                          dkm_idx nb, dkm_precision precision, dkm_dmat **A);
 
@@ -52,12 +57,13 @@ void dkm_dmat_fill(dkm_dmat *A, double (*value)(void *user, dkm_idx ig, dkm_idx 
  *
  *  Collective.
  *
+ *  @param[out] A  double; every element is set
  *  @param[in] rows  this rank's slab of an m x n matrix (dkm_slab_first), row-major, ld = n
- *  @return DKM_OK; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_dmat_from_rows(dkm_dmat *A, const double *rows);
 
 /** Hand every rank its row slab of A; the inverse of dkm_dmat_from_rows(). Collective.
+ *  @param[in] A  double
  *  @param[out] rows  this rank's slab, row-major, ld = n */
 DKM_NODISCARD dkm_status dkm_dmat_to_rows(const dkm_dmat *A, double *rows);
 
@@ -86,6 +92,7 @@ double dkm_dmat_norm(const dkm_dmat *A);
 double dkm_dmat_mean_diagonal(const dkm_dmat *A);
 
 /** Means of the columns of A, all n of them on every rank. Collective.
+ *  @param[in] A  double
  *  @param[out] means  n numbers */
 DKM_NODISCARD dkm_status dkm_dmat_column_means(const dkm_dmat *A, double *means);
 /** A(i, j) += scale * row[j]: @p row holds all n numbers on every rank. Local. */

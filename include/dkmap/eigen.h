@@ -44,13 +44,13 @@ dkm_eigen_settings dkm_eigen_settings_default(void);
  *  not depend on the number of ranks.
  *
  *  @param[in,out] K        double, lower triangle read, square blocks; destroyed
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out]    values   new array, the same on every rank; dkm_eigen_values_free() frees it
  *  @param[out]    vectors  m x components, new, owned by the caller; NULL on failure
  *  @param[out]    means    may be NULL; space for m numbers: the means of the rows of K, where it is
  *                          centered
  *  @param[out]    info     may be NULL
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_eigen_leading(dkm_dmat *K, const dkm_eigen_settings *settings,
                                            double **values, dkm_data **vectors, double *means,
                                            dkm_eigen_info *info);

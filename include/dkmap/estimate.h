@@ -103,7 +103,11 @@ typedef struct dkm_cost {
 } dkm_cost;
 
 /** What a fit with these settings takes. Logically collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] settings  borrowed; the same on every rank
+ *  @param[in] work  sizes of the data
  *  @param[in] rates  NULL where they are not known
+ *  @param[out] cost  bytes, operations and seconds, NaN where they are not known
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for a method without an estimate */
 DKM_NODISCARD dkm_status dkm_estimate(dkm_ctx *ctx, const dkm_settings *settings,
                                       const dkm_workload *work, const dkm_rates *rates,
@@ -123,6 +127,9 @@ typedef struct dkm_plan_request {
 /** What a fit with these settings takes, without rates, as a report: `rank_memory`, bytes of the
  *  fullest rank; `flops`; `grid`; `block`; `phases.NAME.bytes` and `phases.NAME.flops`; `note`.
  *  Logically collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] settings  borrowed; the same on every rank
+ *  @param[in] request  sizes of the data and the number of ranks
  *  @param[out] report  new, owned by the caller; NULL on failure
  *  @return as dkm_estimate() */
 DKM_NODISCARD dkm_status dkm_plan(dkm_ctx *ctx, const dkm_settings *settings,

@@ -21,6 +21,8 @@ typedef enum dkm_export_format {
  *
  *  Collective. Rank 0 writes; rows of the model come to it in blocks of a megabyte.
  *
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] format  C or ONNX
  *  @param[in]  path     of the file; in C its functions are called as the file is: those of
  *                       house.c are house_predict() and so on
  *  @param[out] decodes  may be NULL; whether coordinates become objects there: of kpca the

@@ -17,15 +17,17 @@ DKM_API_BEGIN
  *  @param[in,out] K      as dkm_extrapolate() takes it; on success K - K_Q
  *  @param[in]     map    borrowed; the model holds a share
  *  @param[in]     F      what the map makes of the objects of K; the model holds a share
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out]    model  new, owned by the caller; NULL on failure
  *  @param[out]    info   may be NULL
- *  @return as dkm_extrapolate()
- */
+ *  @return as dkm_extrapolate() */
 DKM_NODISCARD dkm_status dkm_extend_fit(dkm_dmat *K, dkm_features *map, const dkm_data *F,
                                         const dkm_extrapolate_settings *settings, dkm_model **model,
                                         dkm_extrapolate_info *info);
 
 /** Coordinates of some objects, whose inner products are k_Q: as many dense rows. Collective.
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] X  inputs, borrowed
  *  @param[out] Z  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for a model of another method, or other objects */
 DKM_NODISCARD dkm_status dkm_extend_coordinates(dkm_model *model, const dkm_data *X, dkm_data **Z);

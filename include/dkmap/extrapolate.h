@@ -59,13 +59,13 @@ dkm_extrapolate_settings dkm_extrapolate_settings_default(void);
  *  @param[in,out] K     double, square blocks, lower triangle read; on success K - K_Q, both
  *                       triangles
  *  @param[in]     F     dense, one row an object of K
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out]    root  new n x dimensions matrix, row-major, the same on every rank;
  *                       dkm_extrapolate_free() frees it; NULL on failure
  *  @param[out]    info  may be NULL
  *  @return DKM_OK, also when Q is zero (a warning says why); DKM_ERR_ARG for features of another
  *          number of objects, or K that is not positive semidefinite; DKM_ERR_MEMORY;
- *          DKM_ERR_NUMERIC; DKM_ERR_SIZE
- */
+ *          DKM_ERR_NUMERIC; DKM_ERR_SIZE */
 DKM_NODISCARD dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F,
                                          const dkm_extrapolate_settings *settings, double **root,
                                          dkm_extrapolate_info *info);
@@ -76,12 +76,13 @@ DKM_NODISCARD dkm_status dkm_extrapolate(dkm_dmat *K, const dkm_data *F,
  *  Collective. Without inverses, for singular Q_i too; for two it is Q1 (w1 Q2 + w2 Q1)^+ Q2. One
  *  without weight is left out.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  n      rows of all
+ *  @param[in] count  matrices in the list
  *  @param[in]  roots  @p count of them, the same on every rank
  *  @param[out] root   new n x t, row-major, the same on every rank; NULL on failure
  *  @param[out] t      its columns
- *  @return DKM_OK; DKM_ERR_ARG when none has a weight above 0; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG when none has a weight above 0; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_parallel_sum(dkm_ctx *ctx, dkm_idx n, dkm_idx count,
                                           const dkm_weighted_root *roots, double **root,
                                           dkm_idx *t);

@@ -15,6 +15,8 @@ DKM_API_BEGIN
 typedef struct dkm_features dkm_features;
 
 /** Dense rows of n numbers as they are. Collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] n  columns of the rows
  *  @param[out] map  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_features_dense(dkm_ctx *ctx, dkm_idx n, dkm_features **map);
 
@@ -24,10 +26,12 @@ DKM_NODISCARD dkm_status dkm_features_dense(dkm_ctx *ctx, dkm_idx n, dkm_feature
  *  gram, kernel gram) are their own features: the columns of the landmarks.
  *
  *  @param[in] X       objects to choose from; the map keeps those it chose
+ *  @param[in] kernel  of the inputs, borrowed
  *  @param[in] n       at most as many as there are; fewer are taken where they explain all others
+ *  @param[in] choice  how landmarks are chosen
  *  @param[in] layout  of the matrices of kernel values
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY
- */
+ *  @param[out] map  new, owned by the caller; NULL on failure
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_features_landmarks(const dkm_data *X, const dkm_kernel *kernel,
                                                 dkm_idx n, dkm_landmark_method choice,
                                                 const dkm_layout *layout, dkm_features **map);
@@ -68,17 +72,20 @@ DKM_NODISCARD dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model
  *  nearest to it, itself included where it is one of them.
  *
  *  @param[in]  X      dense rows, of which the map holds a share
+ *  @param[in] neighbors  of each point, > 0
  *  @param[in]  ridge  added to the diagonal of a point's local matrix, a part of its trace
+ *  @param[out] map  new, owned by the caller; NULL on failure
  *  @param[out] F      new: the weights of the points themselves, m x m; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
- */
-DKM_NODISCARD dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbours, double ridge,
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbors, double ridge,
                                           dkm_features **map, dkm_data **F);
 
 /** How many numbers an object gets. Local. */
 dkm_idx dkm_features_count(const dkm_features *map);
 
 /** Features of some objects: as many dense rows. Collective.
+ *  @param[in] map  of the features
+ *  @param[in] X  objects like those that it was made for
  *  @param[out] F  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for objects that are not like those the map was fitted to */
 DKM_NODISCARD dkm_status dkm_features_apply(dkm_features *map, const dkm_data *X, dkm_data **F);

@@ -16,14 +16,15 @@ DKM_API_BEGIN
 
 /** Deal some examples to folds. Local; the same on every rank.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  stream   of random numbers: another one, another deal
  *  @param[in]  count    of examples to deal, at least as many as folds
  *  @param[in]  rows     which they are; NULL: 0, 1, 2, ...
  *  @param[in]  classes  of all examples, by their place among all; NULL: there are none
+ *  @param[in] folds  how many, at most as many as examples
  *  @param[out] fold     one of 0 .. folds-1 for each of @p rows
  *  @return ok; DKM_ERR_ARG for fewer than 2 folds or fewer examples than folds (both are named);
- *          DKM_ERR_MEMORY
- */
+ *          DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx count,
                                          const dkm_idx *rows, const double *classes, dkm_idx folds,
                                          dkm_idx *fold);
@@ -51,16 +52,18 @@ DKM_NODISCARD dkm_status dkm_folds_count(const dkm_data *fold, dkm_idx *folds);
 
 /** The class with the fewest members, the first of several. Local.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] m  examples of all ranks
  *  @param[in]  classes  of @p m examples, m > 0
- *  @param[out] members  how many it has
- */
+ *  @param[out] smallest  the class with the fewest examples
+ *  @param[out] members  how many it has */
 DKM_NODISCARD dkm_local dkm_folds_smallest(dkm_ctx *ctx, dkm_idx m, const double *classes,
                                            double *smallest, dkm_idx *members);
 
 /** The class of every example, on every rank. Collective.
  *
- *  @param[out] classes  new array for dkm_folds_free(); NULL for outputs that are not labels
- */
+ *  @param[in] Y  outputs, borrowed
+ *  @param[out] classes  new array for dkm_folds_free(); NULL for outputs that are not labels */
 DKM_NODISCARD dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
 /** A number for every example, on every rank, equal where labels, numbers of a column or strings
  *  are. Collective.

@@ -32,9 +32,9 @@ dkm_gram_eval_settings dkm_gram_eval_settings_default(void);
  *
  *  @param[in]  G      m x m kernel values, rows in slabs, symmetric
  *  @param[in]  Y      m labels, each class with at least as many members as there are folds
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] score  the same on every rank
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_gram_eval(const dkm_data *G, const dkm_data *Y,
                                        const dkm_gram_eval_settings *settings,
                                        dkm_gram_eval_score *score);
@@ -43,9 +43,11 @@ DKM_NODISCARD dkm_status dkm_gram_eval(const dkm_data *G, const dkm_data *Y,
  *
  *  Of one stream the objects that are missing in a mask are also missing in those that miss more.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] m  objects of all ranks
  *  @param[in]  missing  from 0 to @p m
- *  @param[out] mask     new: m labels; NULL on failure
- */
+ *  @param[in] stream  of the random numbers
+ *  @param[out] mask     new: m labels; NULL on failure */
 DKM_NODISCARD dkm_status dkm_gram_eval_mask(dkm_ctx *ctx, dkm_idx m, dkm_idx missing,
                                             uint64_t stream, dkm_data **mask);
 

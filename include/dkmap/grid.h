@@ -19,9 +19,11 @@ typedef struct dkm_grid dkm_grid;
  *  Collective. P = Q = 0 chooses: near-square with P <= Q, leaving a few ranks idle where their
  *  number has no good factors (this is reported).
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] P  rows of ranks, or 0
+ *  @param[in] Q  columns of ranks, or 0
  *  @param[out] grid  new grid, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG if P x Q does not fit; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG if P x Q does not fit; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_grid_create(dkm_ctx *ctx, int P, int Q, dkm_grid **grid);
 
 /** The shape dkm_grid_create() would choose for @p size ranks. Local. */

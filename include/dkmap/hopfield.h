@@ -30,12 +30,13 @@ dkm_hopfield_settings dkm_hopfield_settings_default(void);
 
 /** Fit. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X, Y   dense, as many rows each, numbers from -1 to 1; they stay the caller's
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model  new, owned by the caller; NULL on failure
  *  @param[out] info   may be NULL
  *  @return DKM_OK; DKM_ERR_ARG for other sizes or numbers beyond 1; DKM_ERR_UNSUPPORTED for other
- *          objects; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when all patterns are alike
- */
+ *          objects; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when all patterns are alike */
 DKM_NODISCARD dkm_status dkm_hopfield_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                           const dkm_hopfield_settings *settings, dkm_model **model,
                                           dkm_hopfield_info *info);

@@ -3,7 +3,7 @@
  *  A machine w in the space of a joint kernel gives each pair the score F(x, y) = <w, Phi(x, y)>;
  *  the prediction for x is the y of highest score. Training finds
  *
- *      minimise    1/2 ||w||^2 + C sum_i xi_i
+ *      minimize    1/2 ||w||^2 + C sum_i xi_i
  *      subject to  F(x_i, y_i) - F(x_i, y) >= margin - xi_i   for all y with ||y_i - y|| > epsilon
  *
  *  with margin = epsilon^2 / 4 (1 where epsilon is 0) and, without C, xi = 0. Constraints are found
@@ -100,9 +100,12 @@ dkm_jkm_settings dkm_jkm_settings_default(void);
 
 /** Fit. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X, Y    as many objects each
  *  @param[in]  kx, ky  kernels of inputs and outputs that the joint kernel stands on; a ky of NULL
  *                      is linear, with labels as one column per class
+ *  @param[in] joint  kernel, borrowed
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model   new, owned by the caller; NULL on failure
  *  @param[out] info    may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no

@@ -28,9 +28,10 @@ typedef struct dkm_joint dkm_joint;
 
 /** Read an expression. Logically collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] text  an expression; the kernels in it are those of dkm_kernel_parse()
  *  @param[out] joint  new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place
- */
+ *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place */
 DKM_NODISCARD dkm_status dkm_joint_parse(dkm_ctx *ctx, const char *text, dkm_joint **joint);
 
 /** The expression as a sum of scaled terms, every parameter written out. Local. */

@@ -55,12 +55,13 @@ dkm_kde_settings dkm_kde_settings_default(void);
 
 /** Fit. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X, Y     as many objects each
  *  @param[in]  kx, ky   kernels of inputs and outputs, copied into the model
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model    new, owned by the caller; NULL on failure
  *  @param[out] info     may be NULL
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_kde_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                      const dkm_kernel *kx, const dkm_kernel *ky,
                                      const dkm_kde_settings *settings, dkm_model **model,

@@ -34,7 +34,7 @@
  *    distance                 rows of distances to them, embedded about their mean
  *    extend(q.h5)             a kernel that dkmap extend carried to all objects with features; its
  *                             file is read again wherever the expression is used
- *    diffusion(tau=1)         exp(-tau L), L the normalised Laplacian of a graph
+ *    diffusion(tau=1)         exp(-tau L), L the normalized Laplacian of a graph
  *  Functions of the program, by the names they are registered under: kernel_callback.h
  *  Made from others
  *    sum(A, ...)  product(A, ...)  scale(A, by=2)  power(A, degree=2)  exp(A)
@@ -59,16 +59,18 @@ typedef struct dkm_cross_gram dkm_cross_gram;
 
 /** Read an expression. Logically collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] text  an expression such as `rbf(sigma=2)`
  *  @param[out] kernel  new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place
- */
+ *  @return DKM_OK; DKM_ERR_ARG with the expression and a caret under the wrong place */
 DKM_NODISCARD dkm_status dkm_kernel_parse(dkm_ctx *ctx, const char *text, dkm_kernel **kernel);
 
 /** A copy of a kernel on a context, which may be another one. Logically collective on @p ctx; files
  *  that the kernel comes from are read again.
  *
- *  @param[out] copy  new, owned by the caller; NULL on failure
- */
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] kernel  of the inputs, borrowed
+ *  @param[out] copy  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_kernel_clone(dkm_ctx *ctx, const dkm_kernel *kernel,
                                           dkm_kernel **copy);
 
@@ -124,9 +126,12 @@ void dkm_prepared_destroy(dkm_prepared **prepared);
  *
  *  Collective. Every rank computes its own tiles; objects arrive in panels of bounded size.
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] kernel  of the inputs, borrowed
+ *  @param[in] X  inputs, borrowed
  *  @param[in]  nb  block size, rows and columns
- *  @param[out] K   new m x m matrix, owned by the caller; NULL on failure
- */
+ *  @param[in] precision  of the values
+ *  @param[out] K   new m x m matrix, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
                                   dkm_idx nb, dkm_precision precision, dkm_dmat **K);
 
@@ -134,9 +139,11 @@ DKM_NODISCARD dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, cons
  *
  *  Collective.
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] G  rows of a Gram matrix in slabs
+ *  @param[in] nb  block size
  *  @param[out] K  new m x m matrix in blocks of nb, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG when it is not square, or not symmetric (the worst pair is named)
- */
+ *  @return DKM_OK; DKM_ERR_ARG when it is not square, or not symmetric (the worst pair is named) */
 DKM_NODISCARD dkm_status dkm_gram_from_rows(dkm_grid *grid, const dkm_data *G, dkm_idx nb,
                                             dkm_dmat **K);
 
@@ -153,10 +160,12 @@ DKM_NODISCARD dkm_status dkm_gram_cross(dkm_grid *grid, const dkm_kernel *kernel
  *
  *  Collective.
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] kernel  of the inputs, borrowed
  *  @param[in]  B      training objects, borrowed until dkm_cross_gram_destroy()
  *  @param[in]  nb     block size of the columns
- *  @param[out] cross  new, owned by the caller; NULL on failure
- */
+ *  @param[in] precision  of the values
+ *  @param[out] cross  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_cross_gram_create(dkm_grid *grid, const dkm_kernel *kernel,
                                                const dkm_prepared *B, dkm_idx nb,
                                                dkm_precision precision, dkm_cross_gram **cross);
@@ -171,23 +180,29 @@ void dkm_cross_gram_destroy(dkm_cross_gram **cross);
  *  Collective. The price of a Gram matrix a call, the memory of a few panels and m x d numbers (at
  *  most 128 MiB of them at a time).
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] X  inputs, borrowed
  *  @param[in]     nb    block size of the layout in which ranks share the work
- *  @param[in,out] rows  this rank's slab of an m x d matrix, row-major, ld = d
- */
+ *  @param[in] d  columns of the product
+ *  @param[in,out] rows  this rank's slab of an m x d matrix, row-major, ld = d */
 DKM_NODISCARD dkm_status dkm_gram_apply(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,
                                         dkm_idx d, double *rows);
 
 /** All of the Gram matrix as dense rows in slabs, in double. Collective.
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] kernel  of the inputs, borrowed
+ *  @param[in] X  inputs, borrowed
+ *  @param[in] nb  block size of the tiles
  *  @param[in]  centered  take H K H, H = I - 1 1'/m, instead of K
- *  @param[out] rows      new, owned by the caller; symmetric to the last bit; NULL on failure
- */
+ *  @param[out] rows      new, owned by the caller; symmetric to the last bit; NULL on failure */
 DKM_NODISCARD dkm_status dkm_gram_rows(dkm_grid *grid, const dkm_kernel *kernel,
                                        const dkm_prepared *X, dkm_idx nb, int centered,
                                        dkm_data **rows);
 
 /** Rows of the Gram matrix of this rank's slab, the same to the last bit on any number of ranks
  * (and symmetric up to rounding). Collective.
+ *  @param[in] X  inputs, borrowed
  *  @param[out] rows  local rows x m, row-major */
 DKM_NODISCARD dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows);
 
@@ -199,7 +214,8 @@ DKM_NODISCARD dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows);
 DKM_NODISCARD dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows);
 
 /** values[i] = k(a_i, b_i) for the objects of this rank's slab. Collective.
- *  @param[in] A, B  as many objects each, prepared for the same kernel */
+ *  @param[in] A, B  as many objects each, prepared for the same kernel
+ *  @param[out] values  one for each of this rank's pairs */
 DKM_NODISCARD dkm_status dkm_kernel_elementwise(const dkm_prepared *A, const dkm_prepared *B,
                                                 double *values);
 
@@ -208,6 +224,7 @@ DKM_NODISCARD dkm_status dkm_kernel_elementwise(const dkm_prepared *A, const dkm
 DKM_NODISCARD dkm_status dkm_kernel_diagonal(const dkm_prepared *X, double *values);
 
 /** Means of the rows of a symmetric matrix given by its lower triangle. Collective.
+ *  @param[in] K  lower triangle read
  *  @param[out] means  m numbers, the same on every rank */
 DKM_NODISCARD dkm_status dkm_gram_means(const dkm_dmat *K, double *means);
 
@@ -225,8 +242,8 @@ DKM_NODISCARD dkm_status dkm_gram_center(dkm_dmat *K, double *means);
  *
  *  Collective. K(i, j) <- K(i, j) - mean of row i - means[j] + mean of means.
  *
- *  @param[in] means  as dkm_gram_center() gave them
- */
+ *  @param[in,out] K  rows of new objects; centered
+ *  @param[in] means  as dkm_gram_center() gave them */
 DKM_NODISCARD dkm_status dkm_gram_center_new(dkm_dmat *K, const double *means);
 
 DKM_API_END

@@ -28,9 +28,10 @@ typedef struct dkm_kernel_callback {
  *  Logically collective. A name that was registered before gets the new functions, also in kernels
  *  that use it already.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] name  a letter, then letters, digits, '_' or '-'; not that of a built-in kernel
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
- */
+ *  @param[in] callback  copied; what it points to must stay
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_kernel_register(dkm_ctx *ctx, const char *name,
                                              const dkm_kernel_callback *callback);
 

@@ -1,6 +1,6 @@
 /** @file kmeans.h  Clusters of dense rows by k-means.
  *
- *  Centres are seeded by k-means++: each one is a row drawn with a probability proportional to its
+ *  Centers are seeded by k-means++: each one is a row drawn with a probability proportional to its
  *  squared distance from the nearest center so far. Rounds of Lloyd follow: every row goes to the
  *  nearest center (of several the first), every center to the mean of its rows, until no row
  *  changes. A cluster that lost all its rows begins anew with the row farthest from its center.
@@ -38,12 +38,13 @@ dkm_kmeans_settings dkm_kmeans_settings_default(void);
  *  Random numbers come from the seed of the context. Each rank holds, beside its rows, all centers
  *  and twice as many numbers again.
  *
+ *  @param[in] X  inputs, borrowed
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] labels  new, owned by the caller: the cluster of each row, from 0 on; NULL on
  *                      failure
  *  @param[out] info    may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for objects that are not dense rows;
- *          DKM_ERR_MEMORY; DKM_ERR_SIZE
- */
+ *          DKM_ERR_MEMORY; DKM_ERR_SIZE */
 DKM_NODISCARD dkm_status dkm_kmeans(const dkm_data *X, const dkm_kmeans_settings *settings,
                                     dkm_data **labels, dkm_kmeans_info *info);
 

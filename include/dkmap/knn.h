@@ -19,14 +19,15 @@ typedef struct dkm_knn_settings {
 
 /** Fit: keep the examples. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X, Y    as many objects each
  *  @param[in]  kx      kernel of the inputs, copied into the model
  *  @param[in]  ky      kernel of the outputs, copied into the model, or NULL
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model   new, owned by the caller; NULL on failure. With @p ky it can list the
  *                      nearest training outputs (dkm_model_configure())
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED when several neighbors are asked for and
- *          outputs are neither dense nor labels nor have a kernel; DKM_ERR_MEMORY
- */
+ *          outputs are neither dense nor labels nor have a kernel; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_knn_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                      const dkm_kernel *kx, const dkm_kernel *ky,
                                      const dkm_knn_settings *settings, dkm_model **model);

@@ -35,14 +35,15 @@ dkm_kpca_settings dkm_kpca_settings_default(void);
 
 /** Fit. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X       training objects
  *  @param[in]  kernel  copied into the model
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model   new, owned by the caller; NULL on failure. Predicting with it encodes: the
  *                      coordinates of new objects, as dense rows
  *  @param[out] info    may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when the
- * kernel has no positive eigenvalue
- */
+ * kernel has no positive eigenvalue */
 DKM_NODISCARD dkm_status dkm_kpca_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_kernel *kernel,
                                       const dkm_kpca_settings *settings, dkm_model **model,
                                       dkm_kpca_info *info);

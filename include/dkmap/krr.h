@@ -66,15 +66,16 @@ dkm_krr_settings dkm_krr_settings_default(void);
  *  Labels as outputs are turned into one column a class (1 for the class, 0 for the others);
  *  predictions are then labels again, the class of the largest column.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X, Y    as many rows each; dense outputs or labels
  *  @param[in]  kernel  copied into the model
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model   new, owned by the caller; NULL on failure. Its method is "krr" in dual form
  *                      and "krr-primal" in primal form
  *  @param[out] info    may be NULL; else dkm_krr_info_free() frees what it holds, also after a
  *                      failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no jitter
- *          made the matrix positive definite
- */
+ *          made the matrix positive definite */
 DKM_NODISCARD dkm_status dkm_krr_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                                      const dkm_kernel *kernel, const dkm_krr_settings *settings,
                                      dkm_model **model, dkm_krr_info *info);

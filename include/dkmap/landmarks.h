@@ -40,10 +40,11 @@ const char *dkm_landmark_name(dkm_landmark_method choice);
  *
  *  Collective. No rank looks at more than its share of the m.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] m  objects to draw from
  *  @param[in]  count   at most m
  *  @param[out] indices  space for @p count numbers
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx count,
                                                dkm_idx *indices);
 
@@ -52,12 +53,14 @@ DKM_NODISCARD dkm_status dkm_landmarks_uniform(dkm_ctx *ctx, dkm_idx m, dkm_idx 
  *  Collective. Leverage takes m x min(count / 2, 2000) kernel values, pivoted m x count of them,
  * stored in double.
  *
+ *  @param[in] grid  borrowed; must outlive what is made on it
+ *  @param[in] X  inputs, borrowed
+ *  @param[in] choice  the method
  *  @param[in]  gamma   of leverage: the ridge that landmarks are for
  *  @param[in,out] count  at most the number of objects; fewer come back when those explain all the
  *                      others to rounding (not of uniform and first)
  *  @param[out] indices  space for @p count numbers
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_landmarks_choose(dkm_grid *grid, const dkm_prepared *X,
                                               dkm_landmark_method choice, double gamma,
                                               dkm_idx *count, dkm_idx *indices);

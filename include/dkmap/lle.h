@@ -15,7 +15,7 @@
 DKM_API_BEGIN
 
 typedef struct dkm_lle_settings {
-    dkm_idx neighbours;
+    dkm_idx neighbors;
     dkm_idx components;
     double ridge; /**< on the weights, a part of the trace of a point's local matrix: 1e-3 */
     int gram;     /**< make the kernel matrix too */
@@ -42,12 +42,13 @@ dkm_lle_settings dkm_lle_settings_default(void);
 
 /** Fit. Collective.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  X      dense rows
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] model  new, owned by the caller; NULL on failure. Predicting with it places points
  *  @param[out] Y      may be NULL; else new: the embedding of the points, m x components
  *  @param[out] info   may be NULL where no kernel matrix is wanted
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC */
 DKM_NODISCARD dkm_status dkm_lle_fit(dkm_ctx *ctx, const dkm_data *X,
                                      const dkm_lle_settings *settings, dkm_model **model,
                                      dkm_data **Y, dkm_lle_info *info);

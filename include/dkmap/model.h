@@ -62,6 +62,8 @@ typedef enum dkm_prediction {
 } dkm_prediction;
 
 /** Choose what a model of krr or svm predicts. Collective.
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] prediction  what rows of predictions hold
  *  @param[in] threshold  of label sets: labels with such a score are predicted, 0.5 by default; NaN:
  *                        those down to a share of the greatest score of the row, the share with the
  *                        greatest leave-one-out F1 of the examples
@@ -88,6 +90,8 @@ typedef struct dkm_std_info {
 /** Predict, from now on, dense rows of all means and then all posterior standard deviations, the
  *  model being seen as a Gaussian process whose covariance is scale k and whose noise has the
  *  variance scale gamma. The intercept of a centered model counts as known. Collective.
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] noise  which noise the deviations count
  *  @param[in]  variance  of DKM_NOISE_GIVEN, > 0; else not read
  *  @param[out] info      may be NULL
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other models than exact ones of krr in dual form, and
@@ -100,12 +104,15 @@ DKM_NODISCARD dkm_status dkm_model_choose_std(dkm_model *model, dkm_noise noise,
 dkm_idx dkm_model_batch_rows(const dkm_model *model);
 
 /** Predict the outputs of some new inputs. Collective.
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] X  inputs, borrowed
  *  @param[out] Y  new, owned by the caller; as many rows as @p X; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG or DKM_ERR_UNSUPPORTED when X is not like the training inputs */
 DKM_NODISCARD dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y);
 
 /** Turn rows of coordinates back into objects: of kpca, those of its training objects; of kde,
  * those of its outputs. Collective.
+ *  @param[in] model  fitted, borrowed
  *  @param[in]  Z  dense rows, one number a component
  *  @param[out] Y  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED when the method has no coordinates; DKM_ERR_ARG for rows of

@@ -27,8 +27,8 @@ DKM_API_BEGIN
 typedef struct dkm_parts dkm_parts;
 
 /** List the parts of a model. Collective.
- *  @param[out] parts  new, owned by the caller, to be destroyed before the model; NULL on failure
- */
+ *  @param[in] model  fitted, borrowed
+ *  @param[out] parts  new, owned by the caller, to be destroyed before the model; NULL on failure */
 DKM_NODISCARD dkm_status dkm_parts_create(dkm_model *model, dkm_parts **parts);
 
 /** How many parts there are, and the name of the k-th; NULL past the last. Local. */
@@ -48,17 +48,18 @@ void dkm_parts_destroy(dkm_parts **parts);
  *
  *  Collective.
  *
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] name  of a part
  *  @param[out] part  new, owned by the caller; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG for a part that is not there, naming those that are; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG for a part that is not there, naming those that are; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_model_part(dkm_model *model, const char *name, dkm_data **part);
 
 /** Which of the training inputs the rows of the part `inputs` are: their row numbers from 0 on, one
  *  each, also where a model keeps all of them. Collective.
  *
+ *  @param[in] model  fitted, borrowed
  *  @param[out] indices  new, owned by the caller, dense rows of one column; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG for a model without inputs, as in primal form; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG for a model without inputs, as in primal form; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_model_training_indices(dkm_model *model, dkm_data **indices);
 
 DKM_API_END

@@ -26,10 +26,11 @@ typedef struct dkm_montage_settings {
  *
  *  Rank 0 holds it: 8 bytes a pixel of the images.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] picture  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for sizes that are not positive or a range that is empty;
- *          DKM_ERR_SIZE for more than 32768 pixels a side; DKM_ERR_MEMORY
- */
+ *          DKM_ERR_SIZE for more than 32768 pixels a side; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_montage_create(dkm_ctx *ctx, const dkm_montage_settings *settings,
                                             dkm_montage **picture);
 
@@ -37,12 +38,12 @@ DKM_NODISCARD dkm_status dkm_montage_create(dkm_ctx *ctx, const dkm_montage_sett
  *
  *  Pixels that nothing is put into stay grey.
  *
+ *  @param[in] picture  to put them into
  *  @param[in] row     of the table, from 0
  *  @param[in] first   pixel of each image, counted row by row, where the first column goes
  *  @param[in] images  dense; the first @p count rows are shown, fewer leave gaps
  *  @return DKM_OK; DKM_ERR_ARG when they do not fit (the sizes are named); DKM_ERR_UNSUPPORTED for
- *          objects that are not dense; DKM_ERR_MEMORY
- */
+ *          objects that are not dense; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_montage_place(dkm_montage *picture, dkm_idx row, dkm_idx first,
                                            const dkm_data *images);
 

@@ -42,9 +42,9 @@ typedef struct dkm_nystroem_info {
     dkm_idx landmarks;
     const char *choice, *precision;
     int all_centers;
-    int kept;        /**< K_mn was, instead of being computed in every step */
-    int matrix_kept; /**< K was, where all inputs are centers */
-    int streamed;    /**< inputs were read anew in every step */
+    int stored;        /**< K_mn was, instead of being computed in every step */
+    int matrix_stored; /**< K was, where all inputs are centers */
+    int streamed;      /**< inputs were read anew in every step */
     int steps;
     double residual; /**< of the system solved, relative, measured at the end */
     double checked;  /**< where all inputs are centers and the values of that system are single

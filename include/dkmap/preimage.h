@@ -35,7 +35,7 @@ typedef struct dkm_preimage_settings {
                              do not stay */
     dkm_idx top;          /**< 0, or: predict the indices of so many nearest candidates and their
                              squared distances, alternating, instead of the nearest itself */
-    dkm_idx neighbours;   /**< DKM_PREIMAGE_MDS: objects to measure by, 0 takes 10;
+    dkm_idx neighbors;    /**< DKM_PREIMAGE_MDS: objects to measure by, 0 takes 10;
                              DKM_PREIMAGE_STRINGS: letters that vote on one, 0 takes 5 */
     dkm_idx window; /**< DKM_PREIMAGE_STRINGS: letters of the input to look at, odd; 0 takes 3 */
     dkm_kernel *kz; /**< on coordinates, for DKM_PREIMAGE_LEARNED, which needs it.

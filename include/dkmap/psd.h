@@ -33,17 +33,18 @@ DKM_NODISCARD dkm_status dkm_psd_clip(dkm_dmat *K, dkm_psd_info *info);
  *  that K is not positive semidefinite.
  *
  *  @param[in] K  double, lower triangle read
- *  @return DKM_OK; DKM_ERR_MEMORY
- */
+ *  @param[out] smallest  eigenvalue
+ *  @param[out] largest  eigenvalue
+ *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_extremal_eigenvalues(const dkm_dmat *K, double *smallest,
                                                   double *largest);
 
 /** Refuse a matrix that is not positive semidefinite, by more than numbers in single precision may
  *  have lost; the message names the smallest eigenvalue and offers to clip. Collective.
  *
+ *  @param[in] K  double, lower triangle read
  *  @param[out] smallest, largest  as of dkm_extremal_eigenvalues()
- *  @return DKM_OK; DKM_ERR_NUMERIC; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_NUMERIC; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_psd_check(const dkm_dmat *K, double *smallest, double *largest);
 
 DKM_API_END

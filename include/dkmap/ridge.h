@@ -69,11 +69,14 @@ DKM_NODISCARD dkm_status dkm_ridge_solve(dkm_dmat *K, double gamma, const dkm_dm
  *  Collective. The bytes a rank needs are reckoned before anything is allocated, and a job that
  *  cannot be held is refused with the figures.
  *
+ *  @param[in] kernel  of the inputs, borrowed
+ *  @param[in] X  inputs, borrowed
  *  @param[in]  nb  block size; Y is in blocks of as many rows
+ *  @param[in] settings  borrowed; the same on every rank
+ *  @param[in] Y  outputs, borrowed
  *  @param[out] B   new double matrix like Y, owned by the caller; NULL on failure
  *  @param[out] info  may be NULL
- *  @return as dkm_ridge_solve()
- */
+ *  @return as dkm_ridge_solve() */
 DKM_NODISCARD dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X,
                                           dkm_idx nb, const dkm_ridge_settings *settings,
                                           const dkm_dmat *Y, dkm_dmat **B, dkm_ridge_info *info);

@@ -1,4 +1,4 @@
-/** @file ridge_path.h  Ridge systems for a whole list of gammas, with the error that each would
+/** @file ridge_path.h  Ridge systems for a list of gammas, with the error that each would
  *  make on examples it has not seen, and no refits.
  *
  *  The leave-one-out error is the mean of (y - f(x))^2 over all examples and outputs, f being
@@ -78,12 +78,14 @@ dkm_path_settings dkm_path_settings_default(void);
  *
  *  Collective. The bytes a rank needs are reckoned before anything large is allocated.
  *
+ *  @param[in] kernel  of the inputs, borrowed
+ *  @param[in] X  inputs, borrowed
  *  @param[in]  nb    block size; Y is in blocks of as many rows
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[in]  Y     double; as many rows as X, less @p settings->means
  *  @param[out] B     new double matrix like Y, owned by the caller; NULL on failure
  *  @param[out] info  dkm_path_info_free() frees what it holds, also after a failure
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no gamma gives a finite error
- */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no gamma gives a finite error */
 DKM_NODISCARD dkm_status dkm_ridge_path(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                                         const dkm_path_settings *settings, const dkm_dmat *Y,
                                         dkm_dmat **B, dkm_path_info *info);
@@ -93,9 +95,12 @@ DKM_NODISCARD dkm_status dkm_ridge_path(const dkm_kernel *kernel, const dkm_prep
  *  Collective. It is X'B for the B of dkm_ridge_path(); the penalty is on the weights.
  *
  *  @param[in]  X  dense or sparse rows
+ *  @param[in] nb  block size of @p W and @p Y
+ *  @param[in] settings  borrowed; the same on every rank
+ *  @param[in] Y  outputs, borrowed
  *  @param[out] W  new double d x outputs matrix in blocks of nb, owned by the caller; NULL on
  *                 failure
- */
+ *  @param[out] info  as of dkm_ridge_path() */
 DKM_NODISCARD dkm_status dkm_ridge_primal(const dkm_data *X, dkm_idx nb,
                                           const dkm_path_settings *settings, const dkm_dmat *Y,
                                           dkm_dmat **W, dkm_path_info *info);

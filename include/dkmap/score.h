@@ -133,11 +133,11 @@ typedef struct dkm_score {
 /** Score predictions. Collective.
  *
  *  @param[in]  truth, pred  as many rows each, of one type and as many columns
+ *  @param[in] loss  one that suits these objects
  *  @param[in]  ky           of the kernel loss; else NULL
  *  @param[out] score        the same on every rank
  *  @return DKM_OK; DKM_ERR_ARG for other sizes (both are named) or no rows; DKM_ERR_UNSUPPORTED when
- *          the loss is not one for these objects; DKM_ERR_MEMORY
- */
+ *          the loss is not one for these objects; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_score_predictions(const dkm_data *truth, const dkm_data *pred,
                                                dkm_loss loss, const dkm_kernel *ky,
                                                dkm_score *score);
@@ -164,13 +164,15 @@ DKM_NODISCARD dkm_status dkm_score_rows_by(const dkm_data *truth, const dkm_data
                                            const dkm_score_settings *settings, double *losses);
 
 /** How many labels occur in label sets. Collective.
+ *  @param[in] truth  true outputs
  *  @param[in]  more   other label sets, or NULL
  *  @param[out] count  0 for objects of other types
  *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_score_count_labels(const dkm_data *truth, const dkm_data *more,
                                                 dkm_idx *count);
 
-/** Which labels occur in labels, label sets or a dense column of whole numbers. Collective.
+/** Which labels occur in labels, label sets or a dense column of integers. Collective.
+ *  @param[in] data  borrowed
  *  @param[out] count   0 for other objects
  *  @param[out] labels  new, ascending, the same on every rank; dkm_score_labels_free() frees it
  *  @return DKM_OK; DKM_ERR_MEMORY */
@@ -180,6 +182,9 @@ void dkm_score_labels_free(dkm_idx **labels);
 
 /** The value of each column of r2, spearman, median, auc or average-precision, whose score is their
  *  mean. Collective.
+ *  @param[in] truth  true outputs
+ *  @param[in] pred  predictions, as many rows as @p truth
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] count   0 for other losses
  *  @param[out] values  new, NaN where there is none; dkm_score_values_free() frees it */
 DKM_NODISCARD dkm_status dkm_score_columns(const dkm_data *truth, const dkm_data *pred,
@@ -195,7 +200,7 @@ typedef struct dkm_confusion {
 } dkm_confusion;
 
 /** Count. Collective; the matrix is replicated.
- *  @param[in]  truth, pred  labels, or dense columns of whole numbers
+ *  @param[in]  truth, pred  labels, or dense columns of integers
  *  @param[out] confusion    dkm_confusion_free() frees what it holds, also after a failure
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_score_confusion(const dkm_data *truth, const dkm_data *pred,
@@ -207,9 +212,9 @@ void dkm_confusion_free(dkm_confusion *confusion);
  *
  *  Collective.
  *
+ *  @param[in] truth  true outputs
  *  @param[out] pred  new, owned by the caller; as many rows as @p truth; NULL on failure
- *  @return DKM_OK; DKM_ERR_ARG for no rows; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_ARG for no rows; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pred);
 
 /** A prediction that looks at no input and suits a loss. Collective.
@@ -220,6 +225,8 @@ DKM_NODISCARD dkm_status dkm_score_baseline(const dkm_data *truth, dkm_data **pr
  *  Strings and sets: the most frequent. Of several as frequent, the first. Scores: the share of
  *  each class or label.
  *
+ *  @param[in] truth  true outputs
+ *  @param[in] loss  that the prediction is best for
  *  @param[in]  columns  of scores: how many; else not read
  *  @param[out] pred     new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED where dkm_score_has_baseline() is 0; DKM_ERR_MEMORY */

@@ -75,17 +75,23 @@ typedef struct dkm_value {
 int dkm_setting_is_called(const dkm_setting *row, const char *name, size_t length);
 
 /** Read @p text as a value of a row. Local.
+ *  @param[in] row  of a table of settings
+ *  @param[in] text  as the user typed it
  *  @param[out] value  its text is @p text, which is borrowed
  *  @return 1, or 0 when it is not one */
 int dkm_setting_parse(const dkm_setting *row, const char *text, dkm_value *value);
 
 /** Why dkm_setting_parse() did not take @p text: "--gamma expects a number, not 'x'". Local.
+ *  @param[in] row  of a table of settings
  *  @param[in]  label  what the user called the setting
- *  @param[out] out    @p size bytes at most, ended by a zero */
+ *  @param[in] text  as the user typed it
+ *  @param[out] out    @p size bytes at most, ended by a zero
+ *  @param[in] size  of @p out */
 void dkm_setting_explain(const dkm_setting *row, const char *label, const char *text, char *out,
                          size_t size);
 
 /** Read a number of components, a share of variance such as 95%, or all. Local.
+ *  @param[in] text  as the user typed it
  *  @param[out] components  how many; 0 for a share, INT64_MAX for all
  *  @param[out] share       of variance, in (0, 1]; left alone where there is a number
  *  @return 1, or 0 when it is none of them */
@@ -93,12 +99,17 @@ int dkm_components_parse(const char *text, dkm_idx *components, double *share);
 
 /** The place of the name nearest to a misspelled one by edit distance; -1 where none is near.
  *  Local.
+ *  @param[in] name  as the user typed it
+ *  @param[in] length  of it, in bytes
+ *  @param[in] count  of names
  *  @param[in] names  count of them */
 int dkm_nearest_name(const char *name, size_t length, int count, const char *const *names);
 
 typedef struct dkm_settings dkm_settings;
 
 /** Settings of a method, none set. Logically collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] method  its name
  *  @param[out] settings  new, owned by the caller; NULL on failure
  *  @return DKM_OK; DKM_ERR_ARG for a method that is not there, with the nearest name */
 DKM_NODISCARD dkm_status dkm_settings_create(dkm_ctx *ctx, const char *method,
@@ -111,6 +122,7 @@ DKM_NODISCARD dkm_status dkm_settings_copy(dkm_ctx *ctx, const dkm_settings *set
 
 /** Set a value from text, in place of what was set. Logically collective.
  *
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[in] name  any of the names of the setting
  *  @param[in] text  copied; NULL unsets. Of a list, values separated by commas
  *  @return DKM_OK; DKM_ERR_ARG for a name that is not there (the nearest one is named) and for text

@@ -13,6 +13,8 @@
 DKM_API_BEGIN
 
 /** Write a model. Collective.
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] path  of the file, the same on every rank
  *  @param[in] command  the command line that made it, stored for the reader's sake */
 DKM_NODISCARD dkm_status dkm_model_save(dkm_model *model, const char *path, const char *command);
 
@@ -30,11 +32,16 @@ DKM_NODISCARD dkm_status dkm_model_load(dkm_ctx *ctx, const char *path, const dk
 /** Name the folder of the files that kernels of loaded models name; else they must lie beside the
  *  model. Such a file is looked for under its plain name, and no other file is read. Logically
  *  collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] folder  borrowed until it is replaced; NULL for the model's own */
 void dkm_store_kernel_folder(dkm_ctx *ctx, const char *folder);
 
 /** Write eigenpairs as the datasets /eigenvalues and /vectors/values. Collective.
- *  @param[in] vectors  m x count, dense; stays the caller's */
+ *  @param[in] vectors  m x count, dense; stays the caller's
+ *  @param[in] count  of eigenpairs
+ *  @param[in] values  count of them, largest first
+ *  @param[in] path  of the file
+ *  @param[in] command  the command line, stored for the reader's sake */
 DKM_NODISCARD dkm_status dkm_eigenpairs_save(dkm_data *vectors, dkm_idx count, const double *values,
                                              const char *path, const char *command);
 

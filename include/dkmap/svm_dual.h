@@ -60,12 +60,13 @@ typedef struct dkm_svm_dual_problem {
  *  Collective. What a rank will hold is reckoned first, and what cannot be held is refused with the
  *  figures.
  *
+ *  @param[in] problem  borrowed; the same settings on every rank
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] B  coefficients, like the targets; zero but for support vectors
  *  @param[out] b  cols numbers, the same on every rank
  *  @return DKM_OK; DKM_ERR_ARG for settings out of range or a column whose targets are all alike
  *          (hinge, squared); DKM_ERR_SIZE; DKM_ERR_MEMORY; DKM_ERR_NUMERIC where a million
- *          rounds were not enough
- */
+ *          rounds were not enough */
 DKM_NODISCARD dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
                                             const dkm_svm_dual_settings *settings, double *B,
                                             double *b);

@@ -1,4 +1,4 @@
-/** @file table.h  What is learnt of the columns of training inputs and holds for new inputs: names,
+/** @file table.h  What is learned of the columns of training inputs and holds for new inputs: names,
  *  categories of text columns, what fills in for missing values, means and deviations.
  *
  *      DKM_TRY(dkm_table_learn(ctx, "train.csv[:, !price]", NULL, &settings, &table));
@@ -8,7 +8,7 @@
  *  and one that did not occur is refused. A missing number becomes the mean or median of its column.
  *  Standardized columns have mean 0 and deviation 1 in training; one-hot columns stay as they are.
  *  Columns of files that have names are found by them, in whatever order they are. Every rank holds
- *  the whole table: the names and categories, and four numbers per column.
+ *  all of the table: the names and categories, and four numbers per column.
  */
 #ifndef DKMAP_TABLE_H
 #define DKMAP_TABLE_H
@@ -37,7 +37,9 @@ typedef struct dkm_table_settings {
 /** Learn from the file of training inputs. Collective; reads it once more where its columns are
  *  text, may be missing or are standardized.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in]  where, type  as of dkm_data_read()
+ *  @param[in] settings  borrowed; the same on every rank
  *  @param[out] table        new, owned by the caller; NULL on failure and where there is nothing to
  *                           learn: columns without names that are all taken as they are
  *  @return DKM_OK; DKM_ERR_UNSUPPORTED for inputs that have no columns; as dkm_data_read() else */
@@ -45,6 +47,7 @@ DKM_NODISCARD dkm_status dkm_table_learn(dkm_ctx *ctx, const char *where, const 
                                          const dkm_table_settings *settings, dkm_table **table);
 
 /** Let dense inputs that are read from now on go through a table. Logically collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
  *  @param[in] table  borrowed until it is replaced; NULL ends that */
 void dkm_table_use(dkm_ctx *ctx, const dkm_table *table);
 

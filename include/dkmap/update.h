@@ -14,19 +14,21 @@ DKM_API_BEGIN
 
 /** Learn from more examples. Collective; on failure the model is as it was.
  *
+ *  @param[in] model  fitted, borrowed
  *  @param[in]  X, Y    as many rows each, like those that the model was trained on
  *  @param[out] report  may be NULL; else new, owned by the caller: `appended`, `m`, `residual`, ...
  *  @return DKM_OK; DKM_ERR_ARG for examples of another type or width; DKM_ERR_UNSUPPORTED for other
- *          models, and without a factor; DKM_ERR_NUMERIC; DKM_ERR_MEMORY
- */
+ *          models, and without a factor; DKM_ERR_NUMERIC; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_model_append(dkm_model *model, const dkm_data *X, const dkm_data *Y,
                                           dkm_report **report);
 
 /** Forget some of the examples. Collective; as dkm_model_append().
  *
+ *  @param[in] model  fitted, borrowed
+ *  @param[in] count  of rows, > 0
  *  @param[in]  rows    @p count numbers of examples, from 0, in any order, the same on every rank
- *  @return also DKM_ERR_ARG for rows that are not there or named twice, for none and for all
- */
+ *  @param[out] report  may be NULL; else new, owned by the caller
+ *  @return also DKM_ERR_ARG for rows that are not there or named twice, for none and for all */
 DKM_NODISCARD dkm_status dkm_model_forget(dkm_model *model, dkm_idx count, const dkm_idx *rows,
                                           dkm_report **report);
 

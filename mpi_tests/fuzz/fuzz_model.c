@@ -28,7 +28,7 @@ static const char *const fits[] = {
     "fit knn --x @.x.csv --y @.x.txt --kx linear --ky spectrum(p=1) --k 2 -o @m.h5",
     "fit svm --x @.x.csv --y @.c.csv --y-type labels --kx rbf(sigma=2) --C 1 -o @m.h5",
     "fit hopfield --x @.h.csv --y @.h.csv -o @m.h5",
-    "embed lle --x @.x.csv --neighbours 3 --components 2 -o @m.h5",
+    "embed lle --x @.x.csv --neighbors 3 --components 2 -o @m.h5",
     "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 -o @m.h5",
     "fit jkm --x @.x.csv --y @.y.csv --kx linear --candidates @.y.csv --C 1 -o @m.h5",
     "fit jkm --x @.x.csv --y @.y.csv --kx linear --epsilon 0.1 --C 1 -o @m.h5",

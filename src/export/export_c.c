@@ -252,17 +252,17 @@ static void put_main(const dkm_export_plan *plan, const char *p, dkm_export_file
 {
     int decodes = plan->decoder.method != DKM_PREIMAGE_AUTO;
     const char *first = predicts(plan) ? "predict" : "encode";
-    dkm_idx room = plan->cols, given = predicts(plan) ? predicted(plan) : plan->outputs;
+    dkm_idx widest = plan->cols, given = predicts(plan) ? predicted(plan) : plan->outputs;
 
-    room = plan->outputs > room ? plan->outputs : room;
-    room = plan->decoder.cols > room ? plan->decoder.cols : room;
+    widest = plan->outputs > widest ? plan->outputs : widest;
+    widest = plan->decoder.cols > widest ? plan->decoder.cols : widest;
     dkm_export_text(file,
                     "#ifdef DKMAP_MAIN\nint main(int argc, char **argv)\n{\n"
                     "    static double x[%lld], y[%lld];\n"
                     "    int in = %lld, out = %lld, at = 0;\n"
                     "    void (*map)(const double *, double *) = %s_%s;\n\n",
-                    (long long)room, (long long)room, (long long)plan->cols, (long long)given, p,
-                    first);
+                    (long long)widest, (long long)widest, (long long)plan->cols, (long long)given,
+                    p, first);
     if (decodes)
         dkm_export_text(
             file,

@@ -95,12 +95,12 @@ static void put_walk(const dkm_export_plan *plan, dkm_export_file *file)
 
     dkm_export_text(file,
                     "/* iterate from y; 1 when there is no way from there */\n"
-                    "static int walk(const double *a, double *y, int *rounds)\n{\n"
+                    "static int walk(const double *a, double *y, int *iterations)\n{\n"
                     "    double to[%lld], trial[%lld], next[%lld], step = 1, value = 0, length;\n"
                     "    int fresh = 1;\n\n"
                     "    for (int j = 0; j < %lld; j++)\n"
                     "        trial[j] = y[j];\n"
-                    "    for (; *rounds > 0; (*rounds)--) {\n"
+                    "    for (; *iterations > 0; (*iterations)--) {\n"
                     "        double inner = pull(a, trial, next), here = 1 - 2 * inner;\n\n",
                     d, d, d, d);
     dkm_export_text(file,
@@ -140,7 +140,7 @@ static void put_fixed_point(const dkm_export_plan *plan, const char *prefix, dkm
     dkm_export_text(file,
                     "void %s_decode(const double *z, double *y)\n{\n"
                     "    double a[%lld];\n"
-                    "    int start[%d], rounds = 2000, lost = 1;\n\n"
+                    "    int start[%d], iterations = 2000, lost = 1;\n\n"
                     "    for (int i = 0; i < %lld; i++) {\n"
                     "        a[i] = centers[i][0];\n"
                     "        for (int k = 0; k < %lld; k++)\n"
@@ -152,7 +152,7 @@ static void put_fixed_point(const dkm_export_plan *plan, const char *prefix, dkm
                     "    for (int k = 0; lost && k <= %d; k++) {\n"
                     "        for (int j = 0; j < %lld; j++)\n"
                     "            y[j] = objects[start[k %% %d]][j];\n"
-                    "        lost = k < %d && walk(a, y, &rounds);\n"
+                    "        lost = k < %d && walk(a, y, &iterations);\n"
                     "    }\n}\n\n",
                     starts, d, starts, starts);
 }

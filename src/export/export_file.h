@@ -1,7 +1,7 @@
 /** @file export_file.h  A file that rank 0 writes from front to back: text, bytes, and rows of data
  *  that all ranks hold, which come to it in blocks.
  *
- *  What goes wrong while writing is kept until dkm_export_file_commit(), so that ranks stay together.
+ *  What goes wrong while writing is recorded until dkm_export_file_commit(), so that ranks stay together.
  */
 #ifndef DKMAP_EXPORT_EXPORT_FILE_H
 #define DKMAP_EXPORT_EXPORT_FILE_H

@@ -18,10 +18,10 @@ static dkm_onnx_tensor where_missing(dkm_onnx_graph *g, dkm_onnx_tensor x, dkm_o
 }
 
 /* (x - shift) / scale, with missing numbers filled in before. */
-static dkm_onnx_tensor through_table(dkm_onnx_graph *g, const dkm_table *t, double *room,
+static dkm_onnx_tensor through_table(dkm_onnx_graph *g, const dkm_table *t, double *scratch,
                                      dkm_onnx_tensor x)
 {
-    double *fill = room, *shift = room + t->count, *scale = room + 2 * t->count;
+    double *fill = scratch, *shift = scratch + t->count, *scale = scratch + 2 * t->count;
 
     for (dkm_idx j = 0; j < t->count; j++) {
         fill[j] = t->column[j].fill;
@@ -37,15 +37,15 @@ static dkm_onnx_tensor through_table(dkm_onnx_graph *g, const dkm_table *t, doub
 static dkm_local put_inputs(const dkm_export_plan *plan, dkm_onnx_graph *g, dkm_onnx_tensor *x)
 {
     dkm_local local = DKM_LOCAL_OK;
-    double *room = NULL;
+    double *scratch = NULL;
 
     *x = dkm_onnx_input(g, "inputs", plan->cols);
     if (!plan->table)
         return local;
-    DKM_STEP(dkm_alloc(plan->ctx, 3 * plan->cols, &room));
-    *x = through_table(g, plan->table, room, *x);
+    DKM_STEP(dkm_alloc(plan->ctx, 3 * plan->cols, &scratch));
+    *x = through_table(g, plan->table, scratch, *x);
 out:
-    DKM_FREE(room);
+    DKM_FREE(scratch);
     return local;
 }
 

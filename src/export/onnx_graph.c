@@ -53,7 +53,7 @@ enum {
 
 /* A message that grows. */
 typedef struct message {
-    dkm_idx used, room;
+    dkm_idx used, capacity;
     char *bytes;
 } message;
 
@@ -67,7 +67,7 @@ typedef struct piece {
 struct dkm_onnx_graph {
     dkm_ctx *ctx;
     message graph;
-    dkm_idx pieces, pieces_room;
+    dkm_idx pieces, pieces_capacity;
     piece *piece;
     dkm_idx numbers; /* of all pieces */
     int names;
@@ -96,15 +96,15 @@ void dkm_onnx_graph_close(dkm_onnx_graph **graph)
 
 static void put(dkm_onnx_graph *g, message *m, const void *bytes, dkm_idx count)
 {
-    dkm_idx room = m->room ? m->room : MESSAGE_BYTES;
+    dkm_idx capacity = m->capacity ? m->capacity : MESSAGE_BYTES;
 
-    while (room < m->used + count)
-        room *= 2;
-    if (g->local.code == DKM_OK && room > m->room)
-        g->local = dkm_realloc(g->ctx, room, &m->bytes);
+    while (capacity < m->used + count)
+        capacity *= 2;
+    if (g->local.code == DKM_OK && capacity > m->capacity)
+        g->local = dkm_realloc(g->ctx, capacity, &m->bytes);
     if (g->local.code != DKM_OK)
         return;
-    m->room = room;
+    m->capacity = capacity;
     memcpy(m->bytes + m->used, bytes, (size_t)count);
     m->used += count;
 }
@@ -288,9 +288,9 @@ dkm_onnx_tensor dkm_onnx_strings(dkm_onnx_graph *g, dkm_idx count, const char *c
 static void add_piece(dkm_onnx_graph *g, const dkm_data *rows, const dkm_row_transform *transform,
                       dkm_idx numbers)
 {
-    if (g->local.code == DKM_OK && g->pieces == g->pieces_room) {
-        g->pieces_room = 2 * g->pieces_room + 8;
-        g->local = dkm_realloc(g->ctx, g->pieces_room, &g->piece);
+    if (g->local.code == DKM_OK && g->pieces == g->pieces_capacity) {
+        g->pieces_capacity = 2 * g->pieces_capacity + 8;
+        g->local = dkm_realloc(g->ctx, g->pieces_capacity, &g->piece);
     }
     if (g->local.code != DKM_OK)
         return;

@@ -2,8 +2,8 @@
  *
  *  The file is a ModelProto of Protocol Buffers: fields with a key (number and wire type), of varints
  *  or of bytes with their length before them (github.com/onnx/onnx, onnx.proto). The graph is built
- *  in memory, but for the rows of data, which are read when it is written: their places and lengths
- *  are known before. Every rank builds the same graph. Failures are kept until it is written.
+ *  in memory, but for the rows of data, which are read when it is written: their positions and lengths
+ *  are known before. Every rank builds the same graph. Failures are recorded until it is written.
  */
 #ifndef DKMAP_EXPORT_ONNX_GRAPH_H
 #define DKMAP_EXPORT_ONNX_GRAPH_H
@@ -22,7 +22,7 @@ typedef struct dkm_onnx_tensor {
     char name[24];
 } dkm_onnx_tensor;
 
-/** An attribute of an operator: a whole number, or a list of one. An array ends with {0}. */
+/** An attribute of an operator: an integer, or a list of one. An array ends with {0}. */
 typedef struct dkm_onnx_attribute {
     const char *name;
     dkm_idx value;
@@ -48,7 +48,7 @@ dkm_onnx_tensor dkm_onnx_2(dkm_onnx_graph *graph, const char *op, dkm_onnx_tenso
 dkm_onnx_tensor dkm_onnx_reduce(dkm_onnx_graph *graph, const char *op, dkm_onnx_tensor a,
                                 dkm_idx axis, int keep);
 
-/** Constants: one number; numbers as a 1 x count matrix; whole numbers and strings as vectors. Local. */
+/** Constants: one number; numbers as a 1 x count matrix; integers and strings as vectors. Local. */
 dkm_onnx_tensor dkm_onnx_number(dkm_onnx_graph *graph, double number);
 dkm_onnx_tensor dkm_onnx_row(dkm_onnx_graph *graph, dkm_idx count, const double *numbers);
 dkm_onnx_tensor dkm_onnx_integers(dkm_onnx_graph *graph, dkm_idx count, const dkm_idx *numbers);

@@ -1,5 +1,5 @@
 /** @file atomic_file.h  The one way to write a file: by all ranks, under another name until it is
- * whole.
+ * complete.
  *
  *  Rank 0 makes a temporary file beside the target and every rank opens it; each writes its parts
  *  at their offsets; committing flushes them, agrees that all went well and renames the file. A

@@ -21,7 +21,7 @@ struct dkm_dmat {
 DKM_NODISCARD dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb,
                                                dkm_idx nb, dkm_precision precision, dkm_dmat **A);
 
-/** Sees or fills @p count whole rows from row @p first on, row-major. Local. */
+/** Sees or fills @p count full rows from row @p first on, row-major. Local. */
 typedef dkm_local (*dkm_rows_callback)(void *user, dkm_idx first, dkm_idx count, double *rows);
 
 /** Let every rank see its slab of A's rows, a bounded chunk at a time. Collective; fails where a

@@ -12,7 +12,7 @@ enum { TAG_PANEL = 73 };
 #define NODE_BYTES ((dkm_idx)256 << 20) /* of panels */
 #define RANK_BYTES ((dkm_idx)16 << 20)
 
-dkm_idx dkm_dmat_panel_room(const dkm_grid *grid)
+dkm_idx dkm_dmat_panel_capacity(const dkm_grid *grid)
 {
     dkm_idx share = NODE_BYTES / dkm_ctx_node_ranks(dkm_grid_ctx(grid));
 

@@ -27,7 +27,7 @@ typedef struct dkm_panel_sum {
 
 /** Numbers that a rank's panel may hold: 256 MiB per node, and at least 16 MiB per rank, as narrow
  *  panels take more passes over the data. Collective; the same on every rank. */
-dkm_idx dkm_dmat_panel_room(const dkm_grid *grid);
+dkm_idx dkm_dmat_panel_capacity(const dkm_grid *grid);
 
 /** A(ig, jg) <- sum over the ranks, for the rows and columns of the panel.
  *

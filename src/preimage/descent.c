@@ -1,4 +1,10 @@
-/* The rows of points of descent_step.h, on all ranks at once. */
+/* Many small minimizations of ||Psi - phi(x)||^2 at once: the points of descent_step.h, on all
+ * ranks.
+ *
+ * Each iteration evaluates <Psi, phi(t)> and its gradient for all points that are at work
+ * (kernel_expansion.c): 4 n m d flops over all ranks for n of them, an allreduce of 2 n
+ * numbers. Points are redistributed whenever half of them have settled. Per rank: its share of
+ * n rows of 3 d + p numbers. */
 #include "preimage/descent.h"
 
 #include <math.h>
@@ -8,14 +14,14 @@
 #include "kernels/evaluation/derivatives.h"
 #include "preimage/descent_step.h"
 
-#define ROUNDS 2000
+#define MAX_ITERATIONS 2000
 
 typedef struct descent {
     dkm_descent_walk walk;
     const dkm_preimage *pre;
     dkm_descent_state *state;
     dkm_idx width, starts;
-    int rounds; /* left */
+    int iterations; /* left */
 } descent;
 
 static dkm_local open_pull(dkm_ctx *ctx, dkm_idx n, dkm_idx d, dkm_expansion_gradient *pull)
@@ -116,7 +122,7 @@ static void count_points(const descent *s, dkm_data *points, dkm_idx counts[2])
                   dkm_ctx_comm(dkm_data_ctx(points)));
 }
 
-/* Rounds until no more than half of the points are at work, or the rounds are over. */
+/* Iterations until no more than half of the points are at work, or the iterations are over. */
 static dkm_status walk(descent *s, dkm_data *points, const dkm_dmat *A, dkm_idx *left)
 {
     dkm_status status = DKM_OK;
@@ -127,7 +133,7 @@ static dkm_status walk(descent *s, dkm_data *points, const dkm_dmat *A, dkm_idx 
 
     DKM_TRY(dkm_data_create_dense(ctx, n, s->walk.d, &T));
     DKM_AGREE(ctx, open_pull(ctx, dkm_data_local_rows(T), s->walk.d, &pull));
-    for (count_points(s, points, counts); 2 * counts[0] > n && s->rounds > 0; s->rounds--) {
+    for (count_points(s, points, counts); 2 * counts[0] > n && s->iterations > 0; s->iterations--) {
         if (counts[1] > 0)
             DKM_TRY(begin_anew(s, points));
         take_trials(s, points, T);
@@ -211,7 +217,7 @@ static dkm_status descend(descent *s, dkm_data *points)
     DKM_TRY(weights(s, points, &A));
     DKM_TRY(walk(s, points, A, &left));
     dkm_dmat_destroy(&A);
-    if (left == 0 || s->rounds == 0)
+    if (left == 0 || s->iterations == 0)
         goto out;
     DKM_AGREE(ctx, dkm_alloc(ctx, left, &list));
     list_at_work(s, points, list);
@@ -272,8 +278,9 @@ static void report(const descent *s, dkm_data *points)
                 s->walk.rule->name, (long long)counts[0], (long long)dkm_data_rows(points));
     if (counts[1] > 0)
         dkm_log(dkm_data_ctx(points), DKM_WARN,
-                "%s had not settled after %d rounds for %lld of %lld points", s->walk.rule->name,
-                ROUNDS, (long long)counts[1], (long long)dkm_data_rows(points));
+                "%s had not settled after %d iterations for %lld of %lld points",
+                s->walk.rule->name, MAX_ITERATIONS, (long long)counts[1],
+                (long long)dkm_data_rows(points));
 }
 
 dkm_status dkm_descent_prepare(const dkm_preimage *pre, void *state)
@@ -313,7 +320,7 @@ dkm_status dkm_descent_solve(const dkm_preimage *pre, dkm_descent_state *state,
                  state,
                  3 * d + DKM_POINT_SCALARS + pre->e->p,
                  m < DKM_POINT_STARTS ? m : DKM_POINT_STARTS,
-                 ROUNDS};
+                 MAX_ITERATIONS};
     dkm_data *points = NULL, *found = NULL;
 
     DKM_TRY(make_points(&s, Z, &points));

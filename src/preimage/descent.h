@@ -1,4 +1,4 @@
-/** @file descent.h  Many small minimisations at once: min over x of ||Psi - phi(x)||^2.
+/** @file descent.h  Many small minimizations at once: min over x of ||Psi - phi(x)||^2.
  *
  *  All points take their steps together, so that each round is a few matrix products. A point that
  *  a step does not bring nearer tries half of it; a point whose direction is undefined begins
@@ -22,7 +22,7 @@ typedef struct dkm_descent_point {
 
 typedef struct dkm_descent_rule {
     const char *name;
-    int whole_steps; /**< begin with the whole direction; else step lengths are learned */
+    int full_steps; /**< begin with the full direction; else step lengths are learned */
     /** Where to go from t. Local.
      *  @return nonzero when that is undefined */
     int (*direction)(const dkm_descent_point *point, double *direction);
@@ -37,7 +37,7 @@ typedef struct dkm_descent_state {
 /** Solve for all rows of coordinates. Collective.
  *
  *  A point that no start brings anywhere gets the nearest training object; how many there were, and
- *  how many had not settled when the rounds were over, is reported as a warning.
+ *  how many had not settled when the iterations were over, is reported as a warning.
  *
  *  @param[in,out] state  as dkm_descent_prepare() left it
  */

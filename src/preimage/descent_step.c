@@ -1,3 +1,5 @@
+/* One step of a descent with backtracking: a trial that does not improve halves the step, one
+ * that does becomes the iterate. Cost: a few times d operations per point. Local. */
 #include "preimage/descent_step.h"
 
 #include <math.h>
@@ -42,7 +44,7 @@ static double first_step(const dkm_descent_walk *s, const double *direction)
 {
     double length = sqrt(dkm_descent_dot(direction, direction, s->d));
 
-    return s->rule->whole_steps ? 1.0 : length > 0 ? 0.1 * s->size / length : 0.0;
+    return s->rule->full_steps ? 1.0 : length > 0 ? 0.1 * s->size / length : 0.0;
 }
 
 /* The trial is the best so far: turn to where to go from there. */
@@ -57,7 +59,7 @@ static void accept(const dkm_descent_walk *s, const dkm_descent_point *point, do
         c[DKM_POINT_STATE] = DKM_POINT_LOST;
         return;
     }
-    c[DKM_POINT_STEP] = s->rule->whole_steps || c[DKM_POINT_STATE] == DKM_POINT_FRESH
+    c[DKM_POINT_STEP] = s->rule->full_steps || c[DKM_POINT_STATE] == DKM_POINT_FRESH
                             ? first_step(s, next)
                             : learn_step(s, direction, next, c[DKM_POINT_STEP]);
     c[DKM_POINT_STATE] = DKM_POINT_WALKING;

@@ -14,7 +14,7 @@
 /** Starts of a point, at most. */
 enum { DKM_POINT_STARTS = 5 };
 
-/** Places of the scalars. */
+/** Positions of the scalars. */
 enum {
     DKM_POINT_VALUE,
     DKM_POINT_STEP,

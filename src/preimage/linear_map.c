@@ -1,3 +1,5 @@
+/* y = mean + z U for all points at once. Cost: 2 p d flops per point. Replicated: U, p d
+ * numbers. */
 #include "preimage/linear_map.h"
 
 #include "core/alloc.h"

@@ -155,13 +155,13 @@ static dkm_local check_learned(const dkm_preimage *pre)
     return DKM_LOCAL_OK;
 }
 
-static dkm_local check_neighbours(const dkm_preimage *pre)
+static dkm_local check_neighbors(const dkm_preimage *pre)
 {
     dkm_ctx *ctx = pre->e->fitted.ctx;
 
-    if (pre->settings.neighbours > 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_NEIGHBORS))
+    if (pre->settings.neighbors > 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_NEIGHBORS))
         return dkm_fail(ctx, DKM_ERR_ARG,
-                        "neighbours go with the pre-image methods mds and strings");
+                        "neighbors go with the pre-image methods mds and strings");
     if (pre->settings.window > 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_WINDOW))
         return dkm_fail(ctx, DKM_ERR_ARG, "a window goes with the pre-image method strings");
     if (pre->settings.window > 0 && pre->settings.window % 2 == 0)
@@ -185,7 +185,7 @@ dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_s
     DKM_AGREE(e->fitted.ctx, preimage_check_method(pre));
     DKM_AGREE(e->fitted.ctx, preimage_check_candidates(pre));
     DKM_AGREE(e->fitted.ctx, check_learned(pre));
-    DKM_AGREE(e->fitted.ctx, check_neighbours(pre));
+    DKM_AGREE(e->fitted.ctx, check_neighbors(pre));
     if (pre->kind->check)
         DKM_AGREE(e->fitted.ctx, pre->kind->check(pre));
 out:

@@ -1,8 +1,12 @@
-/* Candidates are compared by their whole distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
+/* Candidates are compared by their full distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
  * also counts what of phi(c) lies outside the span. Those of a file of any length are streamed: of
  * a block coordinates and norms are computed. Where memory allows they are stored, and searched as
  * those in memory are; else a first pass over the file finds the range of the norms, and one pass
- * for each batch of points searches. The objects that were chosen are read once more. */
+ * for each batch of points searches. The objects that were chosen are read once more.
+ *
+ * Cost of n points and c candidates of p coordinates: 2 n c p flops over all ranks
+ * (search/topk.c); the points of a batch travel to all ranks. Held: c (p + 1) / ranks numbers
+ * where they are stored. */
 #include <string.h>
 
 #include <dkmap/grid.h>

@@ -2,7 +2,11 @@
  *   x_k = <x, e_k> = f^-1(<Psi, phi(e_k)>) = f^-1(sum_i a_i f(x_ik)).
  * For the squared inner product Psi is the matrix M = sum_i a_i x_i x_i', and the best x x' is its
  * leading eigenpair, x = sqrt(lambda) u, up to its sign: found by the power method, all points at
- * once, each from a training object near to it, whose side it stays on. */
+ * once, each from a training object near to it, whose side it stays on.
+ *
+ * f^-1 of an expansion: Schoelkopf, Mika, Burges, Knirsch, Mueller, Raetsch and Smola 1999,
+ * IEEE Trans. Neural Networks 10(5):1000-1017, doi:10.1109/72.788641, section III. Cost per
+ * point: 2 m d flops, and as much for every step of the power method. */
 #include <math.h>
 #include <string.h>
 
@@ -125,7 +129,7 @@ static int preimage_exact_direction(const dkm_descent_point *point,
 }
 
 static const dkm_descent_rule rule = {
-    .name = "exact", .whole_steps = 1, .direction = preimage_exact_direction};
+    .name = "exact", .full_steps = 1, .direction = preimage_exact_direction};
 
 static dkm_status preimage_exact_solve(const dkm_preimage *pre, void *state, const dkm_data *X,
                                        const dkm_data *Z, dkm_data **Y)

@@ -26,7 +26,7 @@ static int preimage_fixed_point_direction(const dkm_descent_point *point,
 }
 
 static const dkm_descent_rule rule = {
-    .name = "fixed-point", .whole_steps = 1, .direction = preimage_fixed_point_direction};
+    .name = "fixed-point", .full_steps = 1, .direction = preimage_fixed_point_direction};
 
 static dkm_status preimage_fixed_point_solve(const dkm_preimage *pre, void *state,
                                              const dkm_data *X, const dkm_data *Z, dkm_data **Y)

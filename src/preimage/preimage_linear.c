@@ -1,5 +1,6 @@
-/* With a linear kernel Psi is an object itself: y = mean + z W'Y (the columns of W
- * add up to zero, so Y need not be centered). */
+/* With a linear kernel Psi is an object itself: y = mean + z W'Y (the columns of W add up to
+ * zero, so Y need not be centered). Cost: 2 m p d flops once, 2 p d per point; p d numbers are
+ * replicated. */
 #include <string.h>
 
 #include "core/alloc.h"

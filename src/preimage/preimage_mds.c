@@ -18,9 +18,9 @@
 #include "linalg/linalg.h"
 #include "preimage/preimage.h"
 
-#define NEIGHBOURS 10
-#define CUTOFF     1e-10 /* of eigenvalues, relative to the largest */
-#define LEAST      1e-12 /* an inner product of an rbf that is smaller counts as this */
+#define NEIGHBORS 10
+#define CUTOFF    1e-10 /* of eigenvalues, relative to the largest */
+#define LEAST     1e-12 /* an inner product of an rbf that is smaller counts as this */
 
 typedef struct mds_state {
     dkm_candidates training;
@@ -52,10 +52,10 @@ static int preimage_mds_accepts(const dkm_embedding *e)
            (dkm_kernel_is_rbf(e->fitted.kernel) || dkm_kernel_invertible(e->fitted.kernel));
 }
 
-static dkm_idx neighbours(const dkm_preimage *pre)
+static dkm_idx neighbors(const dkm_preimage *pre)
 {
     dkm_idx m = dkm_data_rows(pre->e->fitted.X);
-    dkm_idx k = pre->settings.neighbours > 0 ? pre->settings.neighbours : NEIGHBOURS;
+    dkm_idx k = pre->settings.neighbors > 0 ? pre->settings.neighbors : NEIGHBORS;
 
     return k < m ? k : m;
 }
@@ -203,7 +203,7 @@ static dkm_local preimage_mds_place_all(const dkm_preimage *pre, const mds_state
                                         dkm_data *Y)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_idx k = neighbours(pre), d = dkm_data_cols(Y), p = pre->e->p;
+    dkm_idx k = neighbors(pre), d = dkm_data_cols(Y), p = pre->e->p;
     patch s = {0};
 
     DKM_STEP(open_patch(&s, pre->e->fitted.ctx, k, d));
@@ -226,7 +226,7 @@ static dkm_status preimage_mds_solve(const dkm_preimage *pre, void *state, const
     dkm_status status = DKM_OK;
     const mds_state *s = state;
     const dkm_fitted_kernel *fitted = &pre->e->fitted;
-    dkm_idx n = dkm_data_local_rows(Z), k = neighbours(pre), *index = NULL;
+    dkm_idx n = dkm_data_local_rows(Z), k = neighbors(pre), *index = NULL;
     double *far = NULL;
     dkm_objs near = {0};
     dkm_data *found = NULL;
@@ -251,18 +251,18 @@ out:
 
 static dkm_local preimage_mds_check(const dkm_preimage *pre)
 {
-    dkm_idx wanted = pre->settings.neighbours, m = dkm_data_rows(pre->e->fitted.X);
+    dkm_idx wanted = pre->settings.neighbors, m = dkm_data_rows(pre->e->fitted.X);
 
     if (wanted > m)
         return dkm_fail(pre->e->fitted.ctx, DKM_ERR_ARG,
-                        "%lld neighbours of only %lld training objects", (long long)wanted,
+                        "%lld neighbors of only %lld training objects", (long long)wanted,
                         (long long)m);
     return DKM_LOCAL_OK;
 }
 
 static dkm_idx preimage_mds_width(const dkm_preimage *pre)
 {
-    return neighbours(pre) * (dkm_data_cols(pre->e->fitted.X) + 2);
+    return neighbors(pre) * (dkm_data_cols(pre->e->fitted.X) + 2);
 }
 
 const dkm_preimage_kind dkm_preimage_mds = {.method = DKM_PREIMAGE_MDS,

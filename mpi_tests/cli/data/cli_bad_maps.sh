@@ -68,12 +68,12 @@ map=(fit kde --components 2 --gamma 1 -o made/m.h5)
 wrong "y: linear is a kernel for dense or sparse" "${map[@]}" "${fit[@]}" --y s.txt --ky linear
 wrong "x: linear is a kernel for dense or sparse" "${map[@]}" --x s.txt --kx linear --y y.csv --ky linear
 yes abba | head -n 20 >same.txt
-bad "y: the centred kernel matrix is zero" "${map[@]}" "${fit[@]}" --y same.txt --ky 'spectrum(p=2)'
+bad "y: the centered kernel matrix is zero" "${map[@]}" "${fit[@]}" --y same.txt --ky 'spectrum(p=2)'
 wrong "y: the gram matrix of training objects is 20 x 3" "${map[@]}" "${fit[@]}" --y y.csv --y-type gram \
     --ky gram
 
 # Baselines.
-wrong "k = 21 neighbours of 20 examples" fit knn "${fit[@]}" --y y.csv --k 21 -o made/m.h5
+wrong "k = 21 neighbors of 20 examples" fit knn "${fit[@]}" --y y.csv --k 21 -o made/m.h5
 wrong "x has no rows" fit knn --x 'x.csv[0:0]' --y 'y.csv[0:0]' --kx linear -o made/m.h5
 for setting in "--neighbours 2" "--window 3" "--preimage gradient" "--kz linear"; do
     # shellcheck disable=SC2086

@@ -67,7 +67,7 @@ normal 5 3 9 >new.csv
 good 2 extend apply w.h5 --x new.csv -o w2.npy
 good 4 extend apply w.h5 --x new.csv -o w4.npy
 same w2.npy w4.npy "new points on 2 and 4 ranks"
-refused "40 neighbours of each of 40 points" "too many neighbours" \
+refused "40 neighbors of each of 40 points" "too many neighbours" \
     extend fit --gram lle.npy --x x.csv --lle 40
 refused "--cutoff is above 0" "a cut-off that leaves nothing" \
     extend fit --gram lle.npy --x x.csv --lle 4 --cutoff 1

@@ -23,7 +23,7 @@ pcg=("${rbf[@]}" --solver pcg --landmarks 60 --tolerance 1e-11)
 
 # The same model on any number of ranks, by kept and by streamed inputs.
 fit 1 one.h5 "${pcg[@]}" --record runs.jsonl
-[ "$(value landmarks) $(value solver) $(value converged) $(value inputs)" = "60 pcg yes kept" ] ||
+[ "$(value landmarks) $(value solver) $(value converged) $(value inputs)" = "60 pcg yes memory" ] ||
     fail "fit tells of pcg: $(cat out)"
 below "$(value residual)" 1e-11 "residual"
 below "$(value training_residual)" 0.05 "the fit to the training outputs"
@@ -78,7 +78,7 @@ done
 # All inputs as centres: the exact fit, by iteration; the distance to it is told for few inputs.
 for ranks in 1 3; do
     fit "$ranks" centers.h5 "${rbf[@]}" --solver pcg --landmarks 40 --centers all
-    [ "$(value centers) $(value converged) $(value kernel_matrix)" = "all yes kept" ] ||
+    [ "$(value centers) $(value converged) $(value kernel_matrix)" = "all yes stored" ] ||
         fail "--centers all: $(cat out)"
     below "$(value exact_distance)" 1e-9 "distance of --centers all to the exact fit"
     good 1 predict centers.h5 --x new.csv -o centers.npy

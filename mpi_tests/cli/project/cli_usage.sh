@@ -80,9 +80,9 @@ wrong "--center takes no value" fit krr --center=yes
 wrong "--grid expects" fit krr --grid 2x
 wrong "--grid expects" fit krr --grid 0x2
 wrong "--grid expects" fit krr --grid 2x2x2
-wrong "--block expects a whole number" fit krr --block 1.5
-wrong "--block expects a whole number" fit krr --block -1
-wrong "--seed expects a whole number" fit krr --seed 99999999999999999999
+wrong "--block expects an integer" fit krr --block 1.5
+wrong "--block expects an integer" fit krr --block -1
+wrong "--seed expects an integer" fit krr --seed 99999999999999999999
 wrong "--x-type expects one of dense" fit krr --x-type potatoes
 wrong "--loss expects one of mse" score --loss mse,mes
 wrong "-o needs a value" predict m.h5 -o

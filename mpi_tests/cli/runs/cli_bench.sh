@@ -111,7 +111,7 @@ says err "DKMAP_SIMD=mmx: use baseline, avx2 or avx512" "an unknown instruction 
 
 refused 2 "bench needs a method: gram"
 refused 2 "unknown method 'grams'" grams --n 5
-refused 2 "--n expects a whole number of at least 1" gram --n 0
+refused 2 "--n expects an integer of at least 1" gram --n 0
 refused 2 "--repeat expects" gram --n 5 --repeat 0
 refused 2 "--precision expects one of double, single" gram --n 5 --precision half
 refused 2 "did you mean" eigen --n 5 --component 3

@@ -112,7 +112,7 @@ align 0 "x.csv has 45 objects and swap.csv 2" --try s=1 --gram swap.csv
 align 0 "x.csv has 45 objects and nine.csv 9" --try s=1 --labels nine.csv
 bad 0 "a name must follow" align --x x.csv --kx 'rbf(sigma=$)'
 bad 0 "x.csv" align --x x.csv --kx ssk --labels labels.csv
-ends=1 bad 0 "when centred" align --x x.csv --kx linear --clusters 1 --center
+ends=1 bad 0 "when centered" align --x x.csv --kx linear --clusters 1 --center
 echo word >s.txt
 bad 3 "s.txt: clusters are made of dense rows, not of strings" align --x s.txt --kx ssk
 bad 0 "leave --z out" gram --x x.csv --z x.csv --kx linear --clip -o none.npy

@@ -142,7 +142,7 @@ awk '{ print 3 }' x.csv >same.csv
 bad "look alike" kde --x x.csv --y same.csv --y-type labels --kx 'rbf(sigma=1)' --ky class --components 1 --gamma 1
 bad "look alike" kde --x x.csv --y same.csv --kx 'rbf(sigma=1)' --ky linear --components 1 --gamma 1 --rank-groups 1
 bad "4 examples cannot fill 5 folds" krr --x x4.csv --y y4.csv --kx linear --gamma 1
-bad "k = 40 neighbours of 38" knn --x x.csv --y y.csv --kx linear --k 1,40
+bad "k = 40 neighbors of 38" knn --x x.csv --y y.csv --kx linear --k 1,40
 bad "no --try says what \$t is" krr --x x.csv --y y.csv --kx 'rbf(sigma=$t)' --gamma 1
 bad "a value is missing" krr --x x.csv --y y.csv --kx 'rbf(sigma=$s)' --try s=1,,2 --gamma 1
 bad "--gamma expects a number" krr --x x.csv --y y.csv --kx linear --gamma 1,

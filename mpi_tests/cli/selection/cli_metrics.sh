@@ -74,7 +74,7 @@ for ranks in 1 3; do
 done
 mkdir -p made
 wrong 'auc has no value' score --truth 'y.csv[0:2]' --pred 'p.csv[0:2]' --loss auc
-wrong 'labels are whole numbers' score --truth p.csv --pred p.csv --loss f1
+wrong 'labels are integers' score --truth p.csv --pred p.csv --loss f1
 wrong 'takes classes or labels' score --truth y.txt --pred p.txt --loss auc,bleu
 wrong 'for scores of classes' cv krr --x p.csv --y y.csv --kx linear --gamma 1 --folds 2 --loss auc
 

@@ -241,7 +241,7 @@ static void a_header_that_cannot_be_read_is_told(dkm_ctx *ctx)
     refuse_header(ctx, dir, "{'descr': '<f8', 'fortran_order': False, }", "no shape");
     refuse_header(ctx, dir, "{'descr': '<f8', 'shape': (3,), }", "no fortran_order");
     refuse_header(ctx, dir, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, x), }",
-                  "whole numbers");
+                  "integers");
     files_put(ctx, dir, "words.npy", "these are not the rows you look for", 35, path);
     table_refused(ctx, path, NULL, DKM_ERR_FORMAT, "words.npy", "is no npy file");
     files_put(ctx, dir, "torn.npy", "\x93NUMPY\x01\x00\x76\x00{'descr'", 18, path);

@@ -61,7 +61,7 @@ static double centred_new_element(dkm_idx i, dkm_idx k)
     return rows_new(i, k) - mean_element(k);
 }
 
-static double centred(dkm_idx i, dkm_idx j)
+static double centered(dkm_idx i, dkm_idx j)
 {
     return rows_dot(centred_element, i, centred_element, j);
 }
@@ -97,7 +97,7 @@ static void precomputed_matrices_are_kernels(dkm_ctx *ctx)
     const gram_case all[] = {
         {"gram", G, gram_element, H, gram_new_element, 1e-15},
         {"normalize(gram)", G, unit_poly, NULL, NULL, 1e-14},
-        {"distance", E, centred, F, centred_new, 1e-13},
+        {"distance", E, centered, F, centred_new, 1e-13},
         {"rbf(distance, sigma=2)", E, rbf_value, F, rbf_new_value, 1e-13},
     };
 

@@ -37,7 +37,7 @@ static dkm_status fit(dkm_ctx *ctx, dkm_idx m, dkm_idx k, int gram, dkm_model **
     dkm_lle_settings settings = dkm_lle_settings_default();
     dkm_data *X = NULL;
 
-    settings.neighbours = k;
+    settings.neighbors = k;
     settings.components = P;
     settings.gram = gram;
     *model = NULL;
@@ -243,7 +243,7 @@ static void impossible_settings_are_refused(dkm_ctx *ctx)
     dkm_model *model = NULL;
 
     CHECK(fit(ctx, 5, 5, 0, &model, NULL, NULL) == DKM_ERR_ARG && !model);
-    CHECK(strstr(dkm_ctx_message(ctx), "5 neighbours of each of 5 points") != NULL);
+    CHECK(strstr(dkm_ctx_message(ctx), "5 neighbors of each of 5 points") != NULL);
     CHECK(fit(ctx, 2, 1, 0, &model, NULL, NULL) == DKM_ERR_ARG && !model);
 }
 

@@ -45,7 +45,7 @@ static void wrong_names_and_values_are_explained(dkm_ctx *ctx)
     check_message(ctx, dkm_settings_set(s, "gamma", "1,2"), "gamma expects a number");
     check_message(ctx, dkm_settings_set(s, "solver", "lanczos"), "one of cholesky, pcg");
     dkm_settings_name_options(s, 1);
-    check_message(ctx, dkm_settings_set(s, "max-iter", "0"), "--max-iter expects a whole number");
+    check_message(ctx, dkm_settings_set(s, "max-iter", "0"), "--max-iter expects an integer");
     check_message(ctx, dkm_settings_check(ctx, s), "kde needs --kx");
     CHECK_OK(ctx, dkm_settings_set(s, "kx", "linear"));
     CHECK_OK(ctx, dkm_settings_set(s, "ky", "linear"));

@@ -164,11 +164,11 @@ static void distances_to_neighbours_place_points(dkm_ctx *ctx)
 static void neighbours_that_are_not_there_are_refused(dkm_ctx *ctx)
 {
     dkm_model *model = points_fit(ctx, "rbf(sigma=1)", 3);
-    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_MDS, .neighbours = M + 1};
+    dkm_preimage_settings pre = {.method = DKM_PREIMAGE_MDS, .neighbors = M + 1};
 
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
-    CHECK(strstr(dkm_ctx_message(ctx), "35 neighbours of only 34") != NULL);
-    pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_GRADIENT, .neighbours = 3};
+    CHECK(strstr(dkm_ctx_message(ctx), "35 neighbors of only 34") != NULL);
+    pre = (dkm_preimage_settings){.method = DKM_PREIMAGE_GRADIENT, .neighbors = 3};
     CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
     dkm_model_destroy(&model);
 }

@@ -92,7 +92,7 @@ static dkm_data *predict(dkm_ctx *ctx, dkm_model *model, dkm_preimage_settings p
 }
 
 static const dkm_preimage_settings nearest_letter = {.method = DKM_PREIMAGE_STRINGS,
-                                                     .neighbours = 1};
+                                                     .neighbors = 1};
 
 /* A letter of a training string has itself as its nearest when the ridge hardly counts. */
 static void training_strings_come_back(dkm_ctx *ctx)

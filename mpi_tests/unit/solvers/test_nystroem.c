@@ -80,7 +80,7 @@ typedef struct trial {
     dkm_idx n, p;
     dkm_ridge_precision precision;
     dkm_storage keep;
-    const char *file; /* inputs are read anew from it; NULL: kept */
+    const char *file; /* inputs are read anew from it; NULL: stored */
 } trial;
 
 /* Solve a trial; @p A is new. */
@@ -161,7 +161,7 @@ static void check_full(dkm_ctx *ctx, dkm_idx n, double gamma, dkm_storage keep,
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &kernel));
     CHECK_OK(ctx, dkm_krr_fit(ctx, X, Y, kernel, &krr, &model, &info));
     CHECK(info.nystroem.converged && info.nystroem.all_centers);
-    CHECK(info.nystroem.matrix_kept == (keep != DKM_RECOMPUTE));
+    CHECK(info.nystroem.matrix_stored == (keep != DKM_RECOMPUTE));
     /* all M rows are looked at: what rounding the values to single precision leaves, and no less */
     if (precision == DKM_RIDGE_MIXED)
         CHECK(info.nystroem.checked > 1e-9 && info.nystroem.checked < 1e-4);
@@ -274,7 +274,7 @@ static void check_trial(dkm_ctx *ctx, trial t)
     CHECK(info.converged && info.steps > 0 && info.residual <= 1e-11);
     CHECK(info.history[info.steps - 1] <= 1e-10 && info.landmarks == t.n);
     CHECK(info.streamed == (t.file != NULL));
-    CHECK(info.kept == (t.keep == DKM_STORE && !t.file));
+    CHECK(info.stored == (t.keep == DKM_STORE && !t.file));
     destroy(&A);
 }
 
@@ -336,13 +336,13 @@ static void auto_takes_the_best_that_fits(dkm_ctx *ctx)
      * and every rank has the landmarks, which on 6 ranks is a third of m^2 */
     double matrix = (double)M * M / dkm_ctx_size(ctx), apart = 24.0 * N;
     dkm_krr_settings exact = choose(ctx, 4.6 * matrix, 0, N);
-    dkm_krr_settings kept = choose(ctx, 3.7 * matrix + apart, 0, N);
+    dkm_krr_settings stored = choose(ctx, 3.7 * matrix + apart, 0, N);
     dkm_krr_settings few = choose(ctx, 2.0 * matrix + apart, 0, N);
     dkm_krr_settings slow = choose(ctx, 1e9, 1e-9, 0);
 
     CHECK(exact.solver == DKM_PATH_AUTO);
-    CHECK(kept.solver == DKM_PATH_PCG && kept.nystroem.all_centers);
-    CHECK(kept.nystroem.landmarks == N && kept.nystroem.tolerance > 1e-3);
+    CHECK(stored.solver == DKM_PATH_PCG && stored.nystroem.all_centers);
+    CHECK(stored.nystroem.landmarks == N && stored.nystroem.tolerance > 1e-3);
     CHECK(few.solver == DKM_PATH_PCG && !few.nystroem.all_centers && few.nystroem.landmarks == N);
     CHECK(slow.solver == DKM_PATH_PCG && !slow.nystroem.all_centers);
 }

@@ -52,7 +52,7 @@ static const option options[] = {ROW_N,     ROW_DENSE,      ROW_D,
 const command command_bench_cholesky = {
     .name = "bench cholesky",
     .summary = "the factor of a kernel matrix plus a ridge",
-    .about = "Times the factorisation alone and counts n^3 / 3 operations. The residual is that of "
+    .about = "Times the factorization alone and counts n^3 / 3 operations. The residual is that of "
              "a system with one right side, ||(K + gamma I) x - y|| / ||y||.",
     .example = "mpirun -np 4 dkmap bench cholesky --n 12000 --record bench.jsonl",
     .tables = {options, dkm_layout_settings, compute_options, report_options},

@@ -198,7 +198,7 @@ const command command_bench_jkm = {
     .name = "bench jkm",
     .summary = "joint kernel maps: classes under a soft margin, or pairs of images",
     .about =
-        "Times whole fits of generated objects, with the seconds of looking for constraints, of "
+        "Times complete fits of generated objects, with the seconds of looking for constraints, of "
         "their products and of the quadratic programs apart. The residual is the duality gap "
         "that is left, or the violation of a hard margin relative to it.",
     .example = "mpirun -np 2 dkmap bench jkm --n 20000 --classes 100 --record bench.jsonl",

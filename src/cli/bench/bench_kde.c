@@ -204,7 +204,7 @@ const command command_bench_kde = {
     .name = "bench kde",
     .summary = "pre-images of many points among many candidates",
     .about =
-        "Finds the nearest of n candidates for each point, by the whole distance in the feature "
+        "Finds the nearest of n candidates for each point, by the full distance in the feature "
         "space of the linear kernel: coordinates of all candidates, and the search among them. "
         "Counts 2 n m (d + p) operations for those and 2 n points p for the search; "
         "times_gemm and search_times_gemm are how many times longer than gemm each "

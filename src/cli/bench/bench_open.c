@@ -115,7 +115,7 @@ out:
 }
 
 /* Refuse a matrix that does not fit, rather than be killed half way. */
-static dkm_status bench_open_check_room(bench *b)
+static dkm_status bench_open_check_memory(bench *b)
 {
     int P = dkm_grid_rows(b->grid), Q = dkm_grid_cols(b->grid);
     double elements = (double)dkm_cyclic_count(b->n, b->nb, dkm_grid_row(b->grid), P) *
@@ -141,7 +141,7 @@ dkm_status bench_open(bench *b, run *r, dkm_precision precision)
     dkm_status status = DKM_OK;
 
     DKM_TRY(bench_open_rows(b, r, precision));
-    DKM_TRY(bench_open_check_room(b));
+    DKM_TRY(bench_open_check_memory(b));
     DKM_TRY(open_kernel(b));
 out:
     return status;

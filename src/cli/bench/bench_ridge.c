@@ -100,7 +100,7 @@ static const option options[] = {ROW_N,
 
 const command command_bench_ridge = {
     .name = "bench ridge",
-    .summary = "a whole ridge regression: kernel matrix, factor and refinement",
+    .summary = "a complete ridge regression: kernel matrix, factor and refinement",
     .about = "Counts n^2 d + n^3 / 3 operations, whatever the way. Unless all is in single "
              "precision the rate is held against gemm in double: mixed precision may well pass it. "
              "A matrix that is recomputed counts as refinement and as gram.",

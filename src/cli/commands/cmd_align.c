@@ -117,7 +117,7 @@ static dkm_local cmd_align_check_found(const alignment *s)
         return DKM_LOCAL_OK;
     return dkm_fail(s->r->ctx, DKM_ERR_NUMERIC,
                     "there is no alignment: the target or the kernel matrix is zero%s",
-                    args_flag(s->r->args, "center") ? " when centred" : "");
+                    args_flag(s->r->args, "center") ? " when centered" : "");
 }
 
 static dkm_status cmd_align_try_all(alignment *s)
@@ -202,7 +202,7 @@ static const option options[] = {
     ROW_KX,
     ROW_TRY,
     ROWS_TARGET,
-    {.name = "center", .kind = OPT_FLAG, .help = "align the centred matrices H K H"},
+    {.name = "center", .kind = OPT_FLAG, .help = "align the centered matrices H K H"},
     ROW_X_TYPE,
     {0}};
 

@@ -40,7 +40,7 @@ static dkm_status embed_lle(run *r)
     dkm_data *X = NULL, *Y = NULL;
     dkm_model *model = NULL;
 
-    settings.neighbours = args_whole(a, "neighbours");
+    settings.neighbors = args_whole(a, "neighbors");
     settings.components = args_whole(a, "components");
     settings.gram = args_text(a, "gram") != NULL;
     settings.layout = run_layout(r);
@@ -67,8 +67,8 @@ out:
 
 static const option options[] = {
     ROW_X("points: dense rows"),
-    {.name = "neighbours",
-     .aliases = "neighbors|",
+    {.name = "neighbors",
+     .aliases = "neighbours|",
      .kind = OPT_WHOLE,
      .flags = OPT_REQUIRED,
      .min = 1,
@@ -99,10 +99,10 @@ static const option options[] = {
 
 const command command_embed_lle = {
     .name = "embed lle",
-    .summary = "locally linear embedding: keep how points are made of their neighbours",
+    .summary = "locally linear embedding: keep how points are made of their neighbors",
     .about = "Finds for each point the weights that make it of its nearest others, and the few "
              "coordinates that those weights make best. `dkmap encode` places new points.",
-    .example = "mpirun -np 4 dkmap embed lle --x roll.npy --neighbours 10 --components 2 -o lle.h5",
+    .example = "mpirun -np 4 dkmap embed lle --x roll.npy --neighbors 10 --components 2 -o lle.h5",
     .tables = {options, dkm_layout_settings, compute_options, report_options},
     .run = embed_lle,
 };
@@ -112,6 +112,6 @@ static const command *const methods[] = {&command_embed_lle, 0};
 const command command_embed = {
     .name = "embed",
     .summary = "few coordinates of points that lie on a curved surface",
-    .example = "mpirun -np 4 dkmap embed lle --x roll.npy --neighbours 10 --components 2 -o lle.h5",
+    .example = "mpirun -np 4 dkmap embed lle --x roll.npy --neighbors 10 --components 2 -o lle.h5",
     .methods = methods,
 };

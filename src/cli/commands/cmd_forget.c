@@ -63,7 +63,7 @@ out:
     return local;
 }
 
-/* A file of one column of whole numbers. */
+/* A file of one column of integers. */
 static dkm_status row_list_read(run *r, const char *path, row_list *list)
 {
     dkm_status status = DKM_OK;

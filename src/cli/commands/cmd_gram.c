@@ -102,7 +102,7 @@ out:
 }
 
 /* Rows [first, first + count) of G(i, j) = k(z_i, x_j). */
-static dkm_status write_stretch(gram *g, dkm_idx first, dkm_idx count, dkm_sink *sink)
+static dkm_status write_batch(gram *g, dkm_idx first, dkm_idx count, dkm_sink *sink)
 {
     dkm_status status = DKM_OK;
     dkm_data *Z = NULL, *G = NULL;
@@ -125,7 +125,7 @@ out:
     return status;
 }
 
-static dkm_idx stretch_rows(const gram *g)
+static dkm_idx batch_rows(const gram *g)
 {
     double rows = BATCH_BYTES * dkm_ctx_size(g->r->ctx) / sizeof(double) / (double)(g->m + 1);
 
@@ -136,12 +136,12 @@ static dkm_status cmd_gram_write_rows(gram *g, dkm_idx n, dkm_sink *sink)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = g->r->ctx;
-    dkm_idx step = stretch_rows(g);
+    dkm_idx step = batch_rows(g);
 
     dkm_phase_begin(ctx, "stream");
     for (dkm_idx first = 0; first < n; first += step) {
         dkm_idx count = n - first < step ? n - first : step;
-        DKM_TRY(write_stretch(g, first, count, sink));
+        DKM_TRY(write_batch(g, first, count, sink));
         dkm_progress(ctx, (double)(first + count), (double)n);
     }
 out:

@@ -77,10 +77,10 @@ static dkm_status count_images(run *r, dkm_idx *count)
 
     *count = 1;
     for (int row = 0; row < args_count(r->args, "rows"); row++) {
-        const char *whole = args_value(r->args, "rows", row)->text, *rest = whole;
+        const char *all = args_value(r->args, "rows", row)->text, *rest = all;
         while (rest) {
             rest = next_file(rest, where);
-            DKM_AGREE(r->ctx, cmd_montage_check_name(r, where, whole));
+            DKM_AGREE(r->ctx, cmd_montage_check_name(r, where, all));
             DKM_TRY(dkm_source_open(r->ctx, where, DKM_INPUTS, "dense", &source));
             if (dkm_source_rows(source) > *count)
                 *count = dkm_source_rows(source);

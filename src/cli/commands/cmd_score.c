@@ -174,8 +174,8 @@ static dkm_status score_all(run *r, results *all, const char *prefix, const dkm_
         DKM_TRY(take_means(r, truth, pred, &means));
     for (int k = 0; k < losses_count(r); k++) {
         dkm_loss loss = nth_loss(r, truth, pred, k);
-        int whole = !means || dkm_loss_takes(loss) == DKM_LOSS_OF_NORMALS;
-        DKM_TRY(score_one(r, all, prefix, loss, truth, whole ? pred : means, ky));
+        int both = !means || dkm_loss_takes(loss) == DKM_LOSS_OF_NORMALS;
+        DKM_TRY(score_one(r, all, prefix, loss, truth, both ? pred : means, ky));
     }
 out:
     dkm_data_destroy(&means);

@@ -65,7 +65,7 @@ static void tell_row(run *r, const char *kernel, const char *missing, const char
         dkm_runlog_reals(r->record, name, 4, both);
 }
 
-/* A matrix that is whole. */
+/* A matrix without missing values. */
 static dkm_status try_whole(study *s, const char *name, const dkm_data *G)
 {
     dkm_status status = DKM_OK;

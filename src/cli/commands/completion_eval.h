@@ -38,7 +38,7 @@ enum { COMPLETION_MASKS = 16 }; /**< at most */
          .min = 2,                                                                                 \
          .default_text = "2",                                                                      \
          .metavar = "N",                                                                           \
-         .help = "with --y: each is judged by what was learnt from the others"},                   \
+         .help = "with --y: each is judged by what was learned from the others"},                  \
     {                                                                                              \
         .name = "C", .kind = OPT_REAL, .default_text = "10", .metavar = "C",                       \
         .help = "with --y: weight > 0 of examples on the wrong side of the margin"                 \

@@ -110,14 +110,14 @@ static void stay_alone(void)
 }
 
 /* Memory of matrices that come and go is reused by the next ones: what is given back to the system
- * comes anew page by page, which takes longer than to fill it. Blocks beyond KEPT_BLOCK are. */
+ * comes anew page by page, which takes longer than to fill it. Blocks beyond REUSED_BLOCK are. */
 static void keep_memory(void)
 {
 #ifdef M_TRIM_THRESHOLD
-    enum { KEPT_BLOCK = 32 << 20, KEPT = 64 << 20 };
+    enum { REUSED_BLOCK = 32 << 20, REUSED = 64 << 20 };
 
-    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK);
-    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, REUSED_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, REUSED);
 #endif
 }
 
@@ -147,7 +147,7 @@ static void handle_mpi_errors(void)
 
 /* Whether MPI can have the address space it takes: Open MPI lets ranks wait for ever for messages
  * of one that could not map its shared memory. */
-static int has_room_for_mpi(void)
+static int has_memory_for_mpi(void)
 {
     void *probe = mmap(NULL, MPI_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -168,7 +168,7 @@ static int main_compute(const args *a)
 {
     int exit_status;
 
-    if (!has_room_for_mpi()) {
+    if (!has_memory_for_mpi()) {
         fprintf(stderr,
                 "dkmap: less than %d MiB of address space to start with: is there a limit "
                 "(ulimit -v)? Raise it\n",

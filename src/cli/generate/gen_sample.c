@@ -162,10 +162,10 @@ static dkm_local choose_rows(deal *d)
 /* x of /some/where/x.npy[0:10]. */
 static void stem_of(const char *where, char stem[NAME_MOST])
 {
-    size_t whole = strcspn(where, "[:");
+    size_t length = strcspn(where, "[:");
     const char *from = where;
 
-    for (const char *at = where; at < where + whole; at++)
+    for (const char *at = where; at < where + length; at++)
         if (*at == '/')
             from = at + 1;
     snprintf(stem, NAME_MOST, "%.*s", (int)strcspn(from, ".[:"), from);

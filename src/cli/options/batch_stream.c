@@ -30,7 +30,7 @@ static dkm_local check_complete(run *r, const dkm_data *X)
     return DKM_LOCAL_OK;
 }
 
-static dkm_status pass_stretch(stream *s, dkm_idx first, dkm_idx count)
+static dkm_status pass_batch(stream *s, dkm_idx first, dkm_idx count)
 {
     dkm_status status = DKM_OK;
     dkm_data *X = NULL, *Y = NULL;
@@ -58,7 +58,7 @@ static dkm_status pass_all(stream *s)
     dkm_phase_begin(s->r->ctx, "stream");
     do {
         dkm_idx count = m - first < step ? m - first : step;
-        DKM_TRY(pass_stretch(s, first, count));
+        DKM_TRY(pass_batch(s, first, count));
         first += count;
         dkm_progress(s->r->ctx, (double)first, (double)m);
     } while (first < m);

@@ -106,8 +106,8 @@ out:
 }
 
 /* The sum of the losses of rows [first, first + count). */
-static dkm_status score_stretch(run *r, const holdout *h, dkm_model *model, dkm_loss loss,
-                                dkm_idx first, dkm_idx count, double *sum)
+static dkm_status score_batch(run *r, const holdout *h, dkm_model *model, dkm_loss loss,
+                              dkm_idx first, dkm_idx count, double *sum)
 {
     dkm_status status = DKM_OK;
     dkm_data *X = NULL, *Y = NULL, *P = NULL;
@@ -146,7 +146,7 @@ dkm_status holdout_report(run *r, const holdout *h, dkm_model *model)
     loss = dkm_data_type(h->Y) == DKM_DENSE ? DKM_LOSS_MSE : DKM_LOSS_ZERO_ONE;
     for (dkm_idx first = 0; first < m; first += count) {
         count = m - first < step ? m - first : step;
-        DKM_TRY(score_stretch(r, h, model, loss, first, count, &sum));
+        DKM_TRY(score_batch(r, h, model, loss, first, count, &sum));
     }
     report_int(r, "holdout_rows", m);
     snprintf(name, sizeof name, "holdout_%s", dkm_loss_name(loss));

@@ -22,8 +22,8 @@ const option preimage_options[] = {
      .min = 1,
      .metavar = "N",
      .help = "write the indices of the best N candidates and their squared distances, alternating"},
-    {.name = "neighbours",
-     .aliases = "neighbors|",
+    {.name = "neighbors",
+     .aliases = "neighbours|",
      .kind = OPT_WHOLE,
      .min = 1,
      .metavar = "N",
@@ -38,7 +38,7 @@ const option preimage_options[] = {
      .kind = OPT_TEXT,
      .metavar = "KERNEL",
      .help = "kernel on coordinates, of a learned pre-image; with strings, of a classifier of "
-             "letters by coordinates and windows, in place of neighbours"},
+             "letters by coordinates and windows, in place of neighbors"},
     {.name = "gamma-z",
      .kind = OPT_REAL,
      .metavar = "G",
@@ -81,7 +81,7 @@ out:
 
 int preimage_asked(const run *r)
 {
-    static const char *const names[] = {"candidates", "top", "neighbours",
+    static const char *const names[] = {"candidates", "top", "neighbors",
                                         "window",     "kz",  "gamma-z"};
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -105,7 +105,7 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     const char *candidates = args_text(r->args, "candidates"), *kz = args_text(r->args, "kz");
 
     settings.top = preimage_options_given(r, "top");
-    settings.neighbours = preimage_options_given(r, "neighbours");
+    settings.neighbors = preimage_options_given(r, "neighbors");
     settings.window = preimage_options_given(r, "window");
     settings.gamma_z = args_text(r->args, "gamma-z") ? args_real(r->args, "gamma-z") : 1e-3;
     if (!preimage_asked(r))

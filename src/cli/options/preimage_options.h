@@ -14,9 +14,9 @@ extern const option preimage_options[];
     "linear, exact: closed forms, for linear kernels and for those with an inverse, such as poly " \
     "of odd degree, on dense rows.\n"                                                              \
     "fixed-point: for rbf on dense rows. gradient: for any smooth kernel on dense rows. mds: by "  \
-    "the distances to --neighbours training objects, for rbf and kernels with an inverse.\n"       \
+    "the distances to --neighbors training objects, for rbf and kernels with an inverse.\n"        \
     "learned: a ridge regression with the kernel --kz, for dense rows and classes.\n"              \
-    "strings: from strings to strings, letter by letter: by the vote of --neighbours letters, or " \
+    "strings: from strings to strings, letter by letter: by the vote of --neighbors letters, or "  \
     "by a classifier with the kernel --kz; as long as the input, and what near outputs have "      \
     "more.\n"                                                                                      \
     "coordinates: as they are, to be decoded later.\n"                                             \

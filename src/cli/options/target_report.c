@@ -73,7 +73,7 @@ static dkm_status describe_numbers(run *r, const dkm_data *Y, char text[TARGET_T
         snprintf(text, TARGET_TEXT, "numbers, %lld column%s", (long long)d, d == 1 ? "" : "s");
         if (count > 0 && count <= FEW_CLASSES && count * ROWS_PER_CLASS <= m)
             dkm_log(r->ctx, DKM_WARN,
-                    "the target is whole numbers, %lld different ones in %lld rows, and is taken "
+                    "the target is integers, %lld different ones in %lld rows, and is taken "
                     "for numbers: if they are classes, give --y-type labels",
                     (long long)count, (long long)m);
     }

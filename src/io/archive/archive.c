@@ -162,7 +162,7 @@ out:
 }
 
 dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double number, dkm_idx least,
-                            dkm_idx most, dkm_idx *whole)
+                            dkm_idx most, dkm_idx *integer)
 {
     double top = most < MOST_COUNT ? (double)most : (double)MOST_COUNT;
     double bottom = least > -MOST_COUNT ? (double)least : -(double)MOST_COUNT;
@@ -170,7 +170,7 @@ dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double numbe
     if (!(number >= bottom && number <= top) || number != floor(number))
         return dkm_fail(b->ctx, DKM_ERR_FORMAT, "part '%s' has %g, where that cannot be", name,
                         number);
-    *whole = (dkm_idx)number;
+    *integer = (dkm_idx)number;
     return DKM_LOCAL_OK;
 }
 

@@ -68,7 +68,7 @@ DKM_NODISCARD dkm_local dkm_archive_count(const dkm_archive *b, const char *name
                                           dkm_idx most, dkm_idx *count);
 /** One of the numbers of part @p name as an integer within [least, most]; likewise. Local. */
 DKM_NODISCARD dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double number,
-                                          dkm_idx least, dkm_idx most, dkm_idx *whole);
+                                          dkm_idx least, dkm_idx most, dkm_idx *integer);
 /** As many numbers as are wanted; likewise. Local. */
 DKM_NODISCARD dkm_local dkm_archive_numbers(const dkm_archive *b, const char *name, dkm_idx count,
                                             const double **values);

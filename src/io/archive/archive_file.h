@@ -30,7 +30,7 @@ typedef struct dkm_archive_header {
 /** Write an archive. Collective.
  *
  *  The file appears under its name complete or not at all; what stood there before stays until
- *  then. A seal behind it (see checksum.h) shows damage later.
+ *  then. A checksum trailer behind it (see checksum.h) shows damage later.
  *
  *  @param[in] method   of the model
  *  @param[in] command  the command line that made it
@@ -41,7 +41,7 @@ DKM_NODISCARD dkm_status dkm_archive_save(const dkm_archive *archive, const char
 
 /** Read an archive, whatever number of ranks wrote it. Collective.
  *
- *  The seal is checked before HDF5 sees the file. A file that says it is sealed must be; one of an
+ *  The checksum is verified before HDF5 sees the file. A file that says it is sealed must be; one of an
  *  older version is read without. No other file is opened, whatever this one holds.
  *
  *  @param[out] archive  fresh; to be cleared by the caller, also after a failure

@@ -40,7 +40,7 @@ static dkm_local check_version(const dkm_h5 *h5, const dkm_archive_header *heade
     return header->version < 1 ? dkm_h5_damaged(h5, "format_version") : DKM_LOCAL_OK;
 }
 
-/* A file that was sealed when it was written and has lost the seal is damaged. */
+/* A file that was sealed when it was written and has lost its trailer is damaged. */
 static dkm_local check_seal(const dkm_h5 *h5, const dkm_archive_header *header)
 {
     if (header->sealed || H5Aexists(h5->file, "sealed") == 0)

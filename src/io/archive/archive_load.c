@@ -83,14 +83,14 @@ static dkm_status check_same(const loader *l)
 /* ---- what the file holds, from a reader to its group ---- */
 
 /* One walk over all fields serves three times: to count bytes, to write them and to read them. */
-typedef struct parcel {
+typedef struct packer {
     dkm_ctx *ctx;
     enum { COUNT, WRITE, READ } mode;
     char *bytes;
     dkm_idx size;
-} parcel;
+} packer;
 
-static void pack_bytes(parcel *p, void *value, dkm_idx n)
+static void pack_bytes(packer *p, void *value, dkm_idx n)
 {
     if (p->mode == WRITE && n > 0)
         memcpy(p->bytes + p->size, value, (size_t)n);
@@ -99,8 +99,8 @@ static void pack_bytes(parcel *p, void *value, dkm_idx n)
     p->size += n;
 }
 
-/* A block of @p length bytes, which the reader of the parcel allocates; NULL stays NULL. */
-static dkm_local pack_text(parcel *p, char **text, dkm_idx length)
+/* A block of @p length bytes, which reading allocates; NULL stays NULL. */
+static dkm_local pack_text(packer *p, char **text, dkm_idx length)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -119,7 +119,7 @@ static dkm_idx bytes_of(const char *text)
     return text ? (dkm_idx)strlen(text) + 1 : 0;
 }
 
-static dkm_local pack_reading(parcel *p, loader *l, dkm_reading *r)
+static dkm_local pack_reading(packer *p, loader *l, dkm_reading *r)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -140,7 +140,7 @@ out:
     return local;
 }
 
-static dkm_local pack_all(parcel *p, loader *l)
+static dkm_local pack_all(packer *p, loader *l)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_archive_header *h = l->header;
@@ -169,7 +169,7 @@ out:
     return local;
 }
 
-static dkm_local write_parcel(loader *l, parcel *p)
+static dkm_local pack_on_reader(loader *l, packer *p)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -184,7 +184,7 @@ out:
     return local;
 }
 
-static dkm_local read_parcel(loader *l, parcel *p)
+static dkm_local unpack_elsewhere(loader *l, packer *p)
 {
     if (l->readers.readers)
         return DKM_LOCAL_OK;
@@ -196,15 +196,15 @@ static dkm_local read_parcel(loader *l, parcel *p)
 static dkm_status archive_load_share(loader *l)
 {
     dkm_status status = DKM_OK;
-    parcel p = {.ctx = l->ctx, .mode = COUNT};
+    packer p = {.ctx = l->ctx, .mode = COUNT};
 
     if (l->readers.group == MPI_COMM_NULL) /* all ranks have read it */
         return DKM_OK;
-    DKM_AGREE(l->ctx, write_parcel(l, &p));
+    DKM_AGREE(l->ctx, pack_on_reader(l, &p));
     MPI_Bcast(&p.size, 1, MPI_INT64_T, 0, l->readers.group);
     DKM_AGREE(l->ctx, l->readers.readers ? DKM_LOCAL_OK : dkm_alloc(l->ctx, p.size, &p.bytes));
     dkm_mpi_bcast(p.bytes, p.size, MPI_CHAR, 0, l->readers.group);
-    DKM_AGREE(l->ctx, read_parcel(l, &p));
+    DKM_AGREE(l->ctx, unpack_elsewhere(l, &p));
 out:
     DKM_FREE(p.bytes);
     return status;

@@ -13,18 +13,18 @@
 
 #define CHUNK (1 << 20)
 
-typedef struct seal {
+typedef struct trailer {
     char mark[8];
     int64_t length;
     uint64_t sum;
-} seal;
+} trailer;
 
 static const char mark[8] = {'d', 'k', 'm', ' ', 's', 'e', 'a', 'l'};
 
 static dkm_local append_seal(dkm_atomic_file *out, uint64_t sum)
 {
     struct stat about;
-    seal s = {.sum = sum};
+    trailer s = {.sum = sum};
 
     memcpy(s.mark, mark, sizeof mark);
     if (fstat(out->fd, &about) != 0)
@@ -46,7 +46,7 @@ static dkm_local checksum_damaged(dkm_ctx *ctx, const char *path, const char *ho
     return dkm_fail(ctx, DKM_ERR_FORMAT, "%s: %s", path, how);
 }
 
-static int fetch_seal(int fd, seal *s)
+static int fetch_trailer(int fd, trailer *s)
 {
     struct stat about;
 
@@ -57,26 +57,26 @@ static int fetch_seal(int fd, seal *s)
 
 int dkm_seal_present(int fd)
 {
-    seal s;
+    trailer s;
 
-    return fetch_seal(fd, &s);
+    return fetch_trailer(fd, &s);
 }
 
-static dkm_local read_seal(dkm_ctx *ctx, const char *path, int fd, seal *s)
+static dkm_local read_trailer(dkm_ctx *ctx, const char *path, int fd, trailer *s)
 {
     if (fd < 0)
         return checksum_damaged(ctx, path, strerror(errno));
-    if (!fetch_seal(fd, s))
+    if (!fetch_trailer(fd, s))
         return checksum_damaged(ctx, path, "torn: it does not end as it should");
     return DKM_LOCAL_OK;
 }
 
-/* Whether a file ends in the mark of a seal. */
+/* Whether a file ends in the mark of a trailer. */
 static int has_mark(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
     struct stat about;
-    seal s;
+    trailer s;
 
     if (fd < 0)
         return 0;
@@ -148,9 +148,9 @@ dkm_status dkm_checksum_verify(dkm_ctx *ctx, const char *path)
     dkm_status status = DKM_OK;
     int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
     uint64_t mine = 0, all = 0;
-    seal s = {.length = 0};
+    trailer s = {.length = 0};
 
-    DKM_AGREE(ctx, read_seal(ctx, path, fd, &s));
+    DKM_AGREE(ctx, read_trailer(ctx, path, fd, &s));
     DKM_AGREE(ctx, sum_part(ctx, path, fd, s.length, &mine));
     MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, all == s.sum

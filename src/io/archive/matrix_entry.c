@@ -132,7 +132,7 @@ static dkm_local move_matrix_rows(void *user, dkm_idx first, dkm_idx count, doub
 }
 
 /* Numbers of an image: a few rows, and no less than one. */
-static dkm_idx image_room(const dkm_matrix_entry *part)
+static dkm_idx image_capacity(const dkm_matrix_entry *part)
 {
     dkm_idx capacity = CHUNK_BYTES / matrix_entry_number_size(part);
 
@@ -147,7 +147,7 @@ dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file 
     transfer t = {.ctx = ctx, .part = part, .out = out, .offset = offset};
     int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
 
-    DKM_AGREE(ctx, open_transfer(&t, image_room(part)));
+    DKM_AGREE(ctx, open_transfer(&t, image_capacity(part)));
     if (part->matrix)
         DKM_TRY(dkm_dmat_for_each_rows(part->matrix, move_matrix_rows, &t));
     else
@@ -165,7 +165,7 @@ static dkm_local open_reader(transfer *t)
     t->fd = dkm_path_open(t->part->path, O_RDONLY | O_CLOEXEC, 0);
     if (t->fd < 0)
         return dkm_fail(t->ctx, DKM_ERR_IO, "%s: cannot read: %s", t->part->path, strerror(errno));
-    return open_transfer(t, image_room(t->part));
+    return open_transfer(t, image_capacity(t->part));
 }
 
 static void close_reader(transfer *t)

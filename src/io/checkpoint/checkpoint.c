@@ -13,7 +13,7 @@
 #define SHARE      20.0 /* the time since the last state is at least so many times that of saving */
 #define FIRST_RATE 5e8  /* bytes a second, until one is measured */
 #define MEASURABLE 1e6  /* bytes of a state long enough to measure the rate */
-#define KEPT       2    /* states of each stage */
+#define STATES     2    /* states of each stage */
 #define LINE       64   /* characters of a line about data */
 
 typedef enum decision { GO_ON, SAVE, STOP_IN_TIME, STOP_ON_SIGNAL } decision;
@@ -199,7 +199,7 @@ static void prune(dkm_checkpoint *c, const char *stem)
         remove_earlier(c);
     c->cleaned = 1;
     if (dkm_ctx_rank(c->ctx) == 0)
-        dkm_checkpoint_dir_prune(&files, LONG_MAX, KEPT);
+        dkm_checkpoint_dir_prune(&files, LONG_MAX, STATES);
 }
 
 static dkm_status write_state(dkm_checkpoint *c, const char *stage, dkm_archive *state)

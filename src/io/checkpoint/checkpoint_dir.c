@@ -103,7 +103,7 @@ static int open_folder(const char *folder)
     return dkm_path_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-/* Whether a plain file ends in a seal. */
+/* Whether a plain file ends in a checksum trailer. */
 static int is_sealed(int folder, const char *name)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

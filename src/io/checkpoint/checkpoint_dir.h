@@ -42,11 +42,11 @@ long dkm_checkpoint_dir_number(const dkm_checkpoint_files *files, const char *na
 long dkm_checkpoint_dir_newest(const dkm_checkpoint_files *files, long below,
                                char name[DKM_NAME_LENGTH]);
 
-/** Remove a file, if it carries a seal. */
+/** Remove a file, if it carries a checksum trailer. */
 void dkm_checkpoint_remove(const char *folder, const char *name);
 
 /** Remove such files with numbers below @p below, but for the @p keep newest of them. A file
- *  without a seal stays. */
+ *  without a checksum trailer stays. */
 void dkm_checkpoint_dir_prune(const dkm_checkpoint_files *files, long below, int keep);
 
 /** Remove temporary files of a run that was killed while it saved. */

@@ -78,7 +78,7 @@ static dkm_local get_numbers(const dkm_archive *state, const dkm_state_field *f)
 {
     dkm_local local = DKM_LOCAL_OK;
     const double *numbers = NULL;
-    dkm_idx count = 0, least = f->type == DKM_STATE_INDEX ? -1 : 0, whole = 0;
+    dkm_idx count = 0, least = f->type == DKM_STATE_INDEX ? -1 : 0, integer = 0;
     dkm_idx most = f->type == DKM_STATE_INT ? INT32_MAX : INT64_MAX;
 
     DKM_STEP(dkm_archive_reals(state, f->name, &count, &numbers));
@@ -91,11 +91,11 @@ static dkm_local get_numbers(const dkm_archive *state, const dkm_state_field *f)
             ((double *)f->at)[i] = numbers[i];
             continue;
         }
-        DKM_STEP(dkm_archive_whole(state, f->name, numbers[i], least, most, &whole));
+        DKM_STEP(dkm_archive_whole(state, f->name, numbers[i], least, most, &integer));
         if (f->type == DKM_STATE_INT)
-            ((int *)f->at)[i] = (int)whole;
+            ((int *)f->at)[i] = (int)integer;
         else
-            ((dkm_idx *)f->at)[i] = whole;
+            ((dkm_idx *)f->at)[i] = integer;
     }
 out:
     return local;

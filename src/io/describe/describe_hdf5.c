@@ -149,7 +149,7 @@ static const char *class_name(hid_t set)
 
     H5Tclose(type);
     return class == H5T_FLOAT     ? "real numbers"
-           : class == H5T_INTEGER ? "whole numbers"
+           : class == H5T_INTEGER ? "integers"
            : class == H5T_STRING  ? "strings"
                                   : "neither numbers nor strings";
 }

@@ -127,7 +127,7 @@ out:
     return local;
 }
 
-static dkm_local arff_room(dkm_file *file, arff *s)
+static dkm_local arff_allocate(dkm_file *file, arff *s)
 {
     dkm_local local = DKM_LOCAL_OK;
 
@@ -194,7 +194,7 @@ static dkm_status arff_open(dkm_file *file)
     MPI_Bcast(s->front, FRONT_COUNT, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, dkm_checked_int(ctx, s->front[BYTES], "bytes of names of columns", &bytes));
     DKM_AGREE(ctx, dkm_checked_int(ctx, s->front[COLUMNS], "the number of columns", &columns));
-    DKM_AGREE(ctx, arff_room(file, s));
+    DKM_AGREE(ctx, arff_allocate(file, s));
     MPI_Bcast(s->packed, bytes, MPI_CHAR, 0, dkm_ctx_comm(ctx));
     MPI_Bcast(s->is_text, columns, MPI_CHAR, 0, dkm_ctx_comm(ctx));
     s->text.next = -1;

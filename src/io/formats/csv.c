@@ -190,7 +190,7 @@ static dkm_local csv_make_state(dkm_file *file)
     return local;
 }
 
-static dkm_local csv_room(dkm_file *file, const csv *state)
+static dkm_local csv_allocate(dkm_file *file, const csv *state)
 {
     if (dkm_ctx_rank(file->ctx) == 0)
         return DKM_LOCAL_OK;
@@ -224,7 +224,7 @@ static dkm_status share_front(dkm_file *file, csv *state)
     MPI_Bcast(state->front, FRONT_COUNT, MPI_INT64_T, 0, dkm_ctx_comm(ctx));
     MPI_Bcast(&state->bytes, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, dkm_checked_int(ctx, state->front[COLUMNS], "the number of columns", &columns));
-    DKM_AGREE(ctx, csv_room(file, state));
+    DKM_AGREE(ctx, csv_allocate(file, state));
     MPI_Bcast(file->is_text, columns, MPI_CHAR, 0, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, state->packed ? DKM_LOCAL_OK : dkm_calloc(ctx, state->bytes, &state->packed));
     MPI_Bcast(state->packed, state->bytes, MPI_CHAR, 0, dkm_ctx_comm(ctx));

@@ -54,7 +54,7 @@ static dkm_local tell_number(const dkm_file *file, dkm_idx row, dkm_idx col, dou
             "--missing says what to do with NaN",
             file->path, (long long)row, (long long)col, isnan(value) ? "NaN" : "Inf");
     return dkm_fail(file->ctx, DKM_ERR_FORMAT,
-                    "%s: row %lld, column %lld is %.17g, which is no class label: a whole number "
+                    "%s: row %lld, column %lld is %.17g, which is no class label: an integer "
                     "is needed",
                     file->path, (long long)row, (long long)col, value);
 }

@@ -19,13 +19,13 @@ DKM_NODISCARD dkm_local dkm_dense_resolve_type(dkm_file *file, dkm_idx m, dkm_id
 DKM_NODISCARD dkm_local dkm_dense_plausible(const dkm_file *file, dkm_idx m, dkm_idx d,
                                             dkm_idx bytes);
 
-/** Check that numbers read are finite and, of labels, whole. Local. The rows of @p objs are rows
+/** Check that numbers read are finite and, of labels, integers. Local. The rows of @p objs are rows
  *  first, first + step, ... of the file, its columns those from @p c0 on.
  *  @return ok; DKM_ERR_FORMAT naming file, row and column */
 DKM_NODISCARD dkm_local dkm_dense_check(const dkm_file *file, dkm_idx first, dkm_idx step,
                                         dkm_idx c0, const dkm_objs *objs);
 
-/** Whether a number can be a class label: whole and exact. Local. */
+/** Whether a number can be a class label: an exact integer. Local. */
 int dkm_dense_is_label(double value);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct dkm_format {
     /** Find m, d, type and whatever reading needs. Collective. */
     dkm_status (*open)(dkm_file *file);
     /** Read rows first, first + step, ... (count of them), columns [c0, c1) of @p d, into @p objs,
-     *  which the format initialises. Local. Numbers that are NaN or infinite are refused, naming
+     *  which the format initializes. Local. Numbers that are NaN or infinite are refused, naming
      *  row and column (from 0, in the file) or line (from 1). */
     dkm_local (*read)(dkm_file *file, dkm_idx first, dkm_idx step, dkm_idx count, dkm_idx c0,
                       dkm_idx c1, dkm_objs *objs);

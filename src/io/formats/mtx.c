@@ -151,9 +151,10 @@ static dkm_status mtx_check_count(dkm_file *file, const dkm_mtx *s)
         DKM_TRY(dkm_records_index(&records, file->ctx, file->path, DKM_RECORDS_FILLED, s->offset,
                                   s->number));
     if (records.count != s->promised)
-        local = dkm_fail(file->ctx, DKM_ERR_FORMAT,
-                         "%s: promises %lld entries and holds %lld: cut short or not written whole",
-                         file->path, (long long)s->promised, (long long)records.count);
+        local = dkm_fail(
+            file->ctx, DKM_ERR_FORMAT,
+            "%s: promises %lld entries and holds %lld: cut short or not written to its end",
+            file->path, (long long)s->promised, (long long)records.count);
     DKM_AGREE(file->ctx, local);
 out:
     dkm_records_clear(&records);

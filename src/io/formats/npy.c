@@ -170,7 +170,7 @@ static dkm_local npy_read_numbers(const wish *w, dkm_idx offset, dkm_idx span)
 }
 
 /* Rows [i, i + rows) of the wish, columns [c, c + cols) of the file, in one batch. */
-static dkm_local read_stretch(const wish *w, dkm_idx i, dkm_idx rows, dkm_idx c, dkm_idx cols)
+static dkm_local read_chunk(const wish *w, dkm_idx i, dkm_idx rows, dkm_idx c, dkm_idx cols)
 {
     dkm_number number = w->state->head.number;
     dkm_idx bytes = dkm_number_bytes(number), width = w->c1 - w->c0;
@@ -199,8 +199,8 @@ static dkm_local read_c_order(const wish *w)
         rows = BUFFER_BYTES / apart;
     for (dkm_idx i = 0; i < w->count; i += rows)
         for (dkm_idx c = w->c0; c < w->c1; c += cols)
-            DKM_STEP(read_stretch(w, i, i + rows < w->count ? rows : w->count - i, c,
-                                  c + cols < w->c1 ? cols : w->c1 - c));
+            DKM_STEP(read_chunk(w, i, i + rows < w->count ? rows : w->count - i, c,
+                                c + cols < w->c1 ? cols : w->c1 - c));
 out:
     return local;
 }

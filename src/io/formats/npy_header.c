@@ -85,7 +85,7 @@ static dkm_local npy_header_read_shape(const reader *r, const char *value, dkm_n
             break;
         size = strtoll(value, &end, 10);
         if (end == value || size < 0)
-            return tell_damage(r, "the shape is not made of whole numbers");
+            return tell_damage(r, "the shape is not made of integers");
         if (h->dims == DKM_NPY_DIMS)
             return tell_damage(r, "too many dimensions");
         h->shape[h->dims++] = (dkm_idx)size;

@@ -152,9 +152,9 @@ static dkm_local settle_labels(dkm_file *file, const dkm_svm_facts *f)
         return dkm_fail(file->ctx, DKM_ERR_FORMAT,
                         "%s:%lld: the label field does not fit the type %s (%s)", file->path,
                         (long long)line, dkm_type_name(file->type),
-                        file->type == DKM_LABEL_SETS ? "whole numbers from 0 with commas between"
+                        file->type == DKM_LABEL_SETS ? "integers from 0 with commas between"
                         : file->type == DKM_DENSE    ? "one number"
-                                                     : "one whole number");
+                                                     : "one integer");
     file->d = file->type == DKM_LABEL_SETS ? 1 - f->minus_top : 1;
     snprintf(file->about, sizeof file->about, "svmlight label field");
     return DKM_LOCAL_OK;

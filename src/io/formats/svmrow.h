@@ -29,7 +29,7 @@ typedef struct dkm_svm_facts {
     dkm_idx least, minus_most; /**< index of a feature */
     dkm_idx minus_top;         /**< label */
     dkm_idx set_line;          /**< first line with no label or several */
-    dkm_idx fraction_line;     /**< first line with a label that is not whole */
+    dkm_idx fraction_line;     /**< first line with a label that is no integer */
     dkm_idx unfit_line;        /**< first line with a label that cannot be in a set */
     dkm_idx feature_line;      /**< first line with features, where labels are looked at */
 } dkm_svm_facts;

@@ -110,7 +110,7 @@ static dkm_local tell_value(const dkm_text *text, dkm_idx column, double value)
 {
     if (isfinite(value))
         return dkm_fail(text->ctx, DKM_ERR_FORMAT,
-                        "%s:%lld: column %lld is %.17g, which is no class label: a whole number is "
+                        "%s:%lld: column %lld is %.17g, which is no class label: an integer is "
                         "needed",
                         text->path, (long long)text->number, (long long)column + 1, value);
     return dkm_fail(text->ctx, DKM_ERR_FORMAT,

@@ -16,7 +16,7 @@ void dkm_fields_inspect(const char *line, dkm_separator separator, dkm_idx *numb
                         dkm_idx *words);
 
 /** Read columns [c0, c1) of the line that @p text gave last, which must have @p d fields, all
- * finite numbers (of labels, whole ones).
+ * finite numbers (of labels, integers).
  *  @return ok; DKM_ERR_FORMAT naming file, line and column */
 DKM_NODISCARD dkm_local dkm_fields_read(const dkm_text *text, dkm_separator separator, dkm_idx d,
                                         dkm_idx c0, dkm_idx c1, int labels, double *values);

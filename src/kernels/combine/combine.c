@@ -3,7 +3,12 @@
  *   product(A, B, ...)  A B ...
  *   scale(A, by)        by A
  *   power(A, degree)    A^degree
- *   exp(A)              exp(A) */
+ *   exp(A)              exp(A)
+ *
+ * Sums, products, positive multiples, powers and exponentials of kernels are kernels
+ * (Shawe-Taylor and Cristianini 2004, Kernel Methods for Pattern Analysis, ch. 3,
+ * doi:10.1017/CBO9780511809682). Cost per value: one operation per argument beside those of the
+ * arguments; a tile of scratch. Local. */
 #include <math.h>
 
 #include "kernels/evaluation/derivatives.h"

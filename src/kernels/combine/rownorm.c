@@ -1,5 +1,9 @@
 /* rownorm(A): A(x, x') / (D(x) D(x')) with D(x) = sum of A(x, t) over the training objects t. An
- * object that has nothing in common with any of them has D = 0 and stays at the origin. */
+ * object that has nothing in common with any of them has D = 0 and stays at the origin.
+ *
+ * Cost: one pass over A(X, T), n m / ranks values per rank for n objects, when they are
+ * prepared; the training objects travel to all ranks in panels. Then one multiplication per
+ * value. */
 #include "core/alloc.h"
 #include "kernels/evaluation/panel.h"
 #include "kernels/evaluation/prepare.h"

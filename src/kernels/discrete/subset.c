@@ -1,5 +1,9 @@
 /* set: 2^|A and B|, the number of subsets that A and B share. Sets of more than 1023 members leave
- * the range of numbers unless the kernel is normalised: 2^(|A and B| - (|A| + |B|) / 2). */
+ * the range of numbers unless the kernel is normalized: 2^(|A and B| - (|A| + |B|) / 2).
+ *
+ * The derived subsets kernel (Shawe-Taylor and Cristianini 2004, Kernel Methods for Pattern
+ * Analysis, ch. 9, doi:10.1017/CBO9780511809682). Cost per value: |A| + |B| comparisons of
+ * sorted lists. Local. */
 #include <math.h>
 
 #include "kernels/discrete/set_lists.h"

@@ -85,7 +85,7 @@ static void keep_tile(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, d
 }
 
 /* Memory for the largest tile that crosses the diagonal. */
-static dkm_local make_copy_room(dkm_tiles *t)
+static dkm_local allocate_copy(dkm_tiles *t)
 {
     dkm_idx most = 0;
 
@@ -105,7 +105,7 @@ dkm_status dkm_tiles_open(dkm_tiles *t, dkm_grid *grid, const dkm_prepared *X, d
     DKM_TRY(dkm_dmat_create_shape(grid, m, m, nb, nb, DKM_F64, &t->shape));
     DKM_TRY(dkm_gram_visit(grid, X, nb, precision, &t->visitor));
     DKM_AGREE(t->ctx, t->local);
-    DKM_AGREE(t->ctx, make_copy_room(t));
+    DKM_AGREE(t->ctx, allocate_copy(t));
 out:
     return status;
 }

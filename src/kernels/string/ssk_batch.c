@@ -4,8 +4,8 @@
 
 #include "core/alloc.h"
 
-#define LANES   DKM_SSK_LANES
-#define STRETCH DKM_SSK_CHUNK
+#define LANES DKM_SSK_LANES
+#define CHUNK DKM_SSK_CHUNK
 
 dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda, dkm_idx s_most,
                        dkm_idx t_most)
@@ -15,11 +15,11 @@ dkm_local dkm_ssk_open(dkm_ssk *k, dkm_ctx *ctx, dkm_idx r, double lambda, dkm_i
     *k = (dkm_ssk){.ctx = ctx, .r = r, .lambda = lambda, .lanes = LANES};
     DKM_STEP(dkm_alloc(ctx, s_most * LANES, &k->s));
     DKM_STEP(dkm_alloc(ctx, t_most * LANES, &k->t));
-    DKM_STEP(dkm_alloc(ctx, (STRETCH + 1) * LANES, &k->ones));
-    DKM_STEP(dkm_alloc(ctx, (r - 1) * (STRETCH + 1) * LANES, &k->sums));
+    DKM_STEP(dkm_alloc(ctx, (CHUNK + 1) * LANES, &k->ones));
+    DKM_STEP(dkm_alloc(ctx, (r - 1) * (CHUNK + 1) * LANES, &k->sums));
     DKM_STEP(dkm_alloc(ctx, (r - 1) * s_most * LANES, &k->run_edge));
     DKM_STEP(dkm_alloc(ctx, (r - 1) * s_most * LANES, &k->s_edge));
-    for (dkm_idx i = 0; i < (STRETCH + 1) * LANES; i++)
+    for (dkm_idx i = 0; i < (CHUNK + 1) * LANES; i++)
         k->ones[i] = 1.0;
 out:
     return local;

@@ -24,7 +24,7 @@
 #endif
 
 #define LANES   DKM_SSK_LANES
-#define STRETCH DKM_SSK_CHUNK
+#define CHUNK   DKM_SSK_CHUNK
 #define WIDE    (DKM_SIMD_BYTES < 32 ? 2 : 4) /* numbers of a vector */
 #define VECTORS (LANES / WIDE)
 #define LEVELS  2
@@ -47,7 +47,7 @@ typedef struct place {
 /* S_l of the row at hand: entry 0 is the character of t before the segment. */
 static vec *sums_of(const dkm_ssk *k, dkm_idx level)
 {
-    double *sums = level == 0 ? k->ones : k->sums + (level - 1) * (STRETCH + 1) * k->lanes;
+    double *sums = level == 0 ? k->ones : k->sums + (level - 1) * (CHUNK + 1) * k->lanes;
 
     return (vec *)(void *)sums;
 }
@@ -119,8 +119,8 @@ INLINE void do_row(const dkm_ssk *k, int vectors, const place *at, vec *total)
         }
 }
 
-INLINE void do_stretches(const dkm_ssk *k, int vectors, dkm_idx s_length, dkm_idx t_length,
-                         vec *total)
+INLINE void sum_chunks(const dkm_ssk *k, int vectors, dkm_idx s_length, dkm_idx t_length,
+                       vec *total)
 {
     dkm_idx lanes = vectors * WIDE;
     size_t edges = (size_t)((k->r - 1) * s_length * lanes) * sizeof(double);
@@ -128,10 +128,10 @@ INLINE void do_stretches(const dkm_ssk *k, int vectors, dkm_idx s_length, dkm_id
 
     memset(k->run_edge, 0, edges);
     memset(k->s_edge, 0, edges);
-    for (dkm_idx j = 0; j < t_length; j += STRETCH) {
-        at.n = t_length - j < STRETCH ? t_length - j : STRETCH;
+    for (dkm_idx j = 0; j < t_length; j += CHUNK) {
+        at.n = t_length - j < CHUNK ? t_length - j : CHUNK;
         at.t = (const vec *)(const void *)(k->t + j * lanes);
-        memset(k->sums, 0, (size_t)((k->r - 1) * (STRETCH + 1) * lanes) * sizeof(double));
+        memset(k->sums, 0, (size_t)((k->r - 1) * (CHUNK + 1) * lanes) * sizeof(double));
         for (at.i = 0; at.i < s_length; at.i++)
             do_row(k, vectors, &at, total);
     }
@@ -165,9 +165,9 @@ static void run(const dkm_ssk *k, dkm_idx s_length, dkm_idx t_length, double *va
     unsigned before = flush_subnormals();
 
     if (k->lanes == DKM_SSK_FEW)
-        do_stretches(k, DKM_SSK_FEW / WIDE, s_length, t_length, total);
+        sum_chunks(k, DKM_SSK_FEW / WIDE, s_length, t_length, total);
     else
-        do_stretches(k, VECTORS, s_length, t_length, total);
+        sum_chunks(k, VECTORS, s_length, t_length, total);
     ssk_batch_restore(before);
     memcpy(values, total, (size_t)k->lanes * sizeof *values);
 }

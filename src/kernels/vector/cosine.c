@@ -1,5 +1,7 @@
 /* cosine: k(x, x') = <x, x'> / (||x|| ||x'||). Zero vectors have an axis of their own: 1 among
- * themselves, 0 to all others, as `normalize` has it for every kernel. */
+ * themselves, 0 to all others, as `normalize` has it for every kernel.
+ *
+ * Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows. Local. */
 #include <math.h>
 
 #include "kernels/vector/vectors.h"

@@ -1,4 +1,7 @@
-/* expdot: k(x, x') = exp(<x, x'> / sigma^2). Normalised, it is exp(-||x - x'||^2 / (2 sigma^2)). */
+/* expdot: k(x, x') = exp(<x, x'> / sigma^2). Normalized, it is exp(-||x - x'||^2 / (2 sigma^2)).
+ *
+ * Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows, and na nb
+ * exponentials. Local. */
 #include <math.h>
 
 #include "kernels/vector/vectors.h"

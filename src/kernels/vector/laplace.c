@@ -1,5 +1,8 @@
 /* laplace: k(x, x') = exp(-||x - x'||_1 / sigma), or exp(-sum_k |x_k - x'_k| / sigma_k) with a width
- * per column: columns are divided by their widths beforehand. */
+ * per column: columns are divided by their widths beforehand.
+ *
+ * Cost of a tile of na x nb values: 3 na nb d flops (l1_distance.c) and na nb exponentials.
+ * Local. */
 #include <math.h>
 
 #include "core/alloc.h"

@@ -1,4 +1,6 @@
-/* linear: k(x, x') = <x, x'>. */
+/* linear: k(x, x') = <x, x'>.
+ *
+ * Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows. Local. */
 #include "kernels/vector/vectors.h"
 
 static void linear_diag(const dkm_node *node, dkm_panel *panel)

@@ -1,4 +1,7 @@
-/* poly: k(x, x') = (<x, x'> + c)^degree. */
+/* poly: k(x, x') = (<x, x'> + c)^degree.
+ *
+ * Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows, and one pass of
+ * powers. Local. */
 #include <math.h>
 
 #include "core/alloc.h"

@@ -1,6 +1,10 @@
 /* rbf: k(x, x') = exp(-||x - x'||^2 / (2 sigma^2)), on vectors or in the space of another kernel,
  * where ||x - x'||^2 = k(x, x) + k(x', x') - 2 k(x, x'). With a width per column it is
- * exp(-sum_k (x_k - x'_k)^2 / (2 sigma_k^2)): columns are divided by their widths beforehand. */
+ * exp(-sum_k (x_k - x'_k)^2 / (2 sigma_k^2)): columns are divided by their widths beforehand.
+ *
+ * The Gaussian or squared exponential kernel (Schoelkopf and Smola 2002, Learning with Kernels,
+ * MIT Press, ch. 2). Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows,
+ * and na nb exponentials in one vectorized pass (evaluation/tile_maps.h). Local. */
 #include <math.h>
 
 #include "kernels/evaluation/derivatives.h"

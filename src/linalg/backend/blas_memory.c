@@ -11,7 +11,7 @@
 #define ORDER        256                 /* of a product that is not too small for a buffer */
 
 /* Whether so much address space is to be had: taken and given back. */
-static int has_room(size_t bytes)
+static int has_memory(size_t bytes)
 {
     void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -19,12 +19,12 @@ static int has_room(size_t bytes)
     return probe != MAP_FAILED && munmap(probe, bytes) == 0;
 }
 
-static dkm_local check_room(dkm_ctx *ctx)
+static dkm_local check_memory(dkm_ctx *ctx)
 {
     size_t threads = (size_t)dkm_ctx_threads(ctx);
     size_t bytes = threads * BUFFER_BYTES + threads * STACK_BYTES;
 
-    if (has_room(bytes))
+    if (has_memory(bytes))
         return DKM_LOCAL_OK;
     return dkm_error_user(
         ctx, DKM_ERR_MEMORY,
@@ -42,7 +42,7 @@ static dkm_local take_buffers(dkm_ctx *ctx)
 
     if (!dkm_blas_takes_buffers() || dkm_ctx_threads(ctx) <= threads_before)
         return DKM_LOCAL_OK;
-    local = check_room(ctx);
+    local = check_memory(ctx);
     if (local.code == DKM_OK)
         local = dkm_calloc(ctx, 2 * ORDER * ORDER, &a);
     if (local.code != DKM_OK)

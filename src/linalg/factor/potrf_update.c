@@ -9,7 +9,7 @@
  * the diagonal a piece is a gemm; at the diagonal the recursion halves blocks of columns down to
  * syrk.
  *
- * Cost per rank: n^3 / (3 P Q) flops over a whole factorization, no communication of its own. */
+ * Cost per rank: n^3 / (3 P Q) flops over a full factorization, no communication of its own. */
 #include "linalg/factor/potrf_update.h"
 
 #include "core/alloc.h"

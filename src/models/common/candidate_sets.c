@@ -1,3 +1,5 @@
+/* Label sets of all candidates within a radius, and intervals around predictions, for
+ * prediction sets. Cost: one comparison per input and candidate. Local. */
 #include "models/common/candidate_sets.h"
 
 #include <math.h>

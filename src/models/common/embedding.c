@@ -73,8 +73,9 @@ out:
 dkm_local dkm_embedding_check_rank(dkm_ctx *ctx, dkm_idx p)
 {
     if (p == 0)
-        return dkm_fail(ctx, DKM_ERR_NUMERIC,
-                        "the centred kernel matrix is zero: all objects look alike to this kernel");
+        return dkm_fail(
+            ctx, DKM_ERR_NUMERIC,
+            "the centered kernel matrix is zero: all objects look alike to this kernel");
     return DKM_LOCAL_OK;
 }
 
@@ -160,7 +161,7 @@ out:
 }
 
 /* Rows of coordinates of objects few enough for their kernel values to be held at once. */
-static dkm_status encode_stretch(dkm_embedding *e, const dkm_data *X, double *rows, double *norms)
+static dkm_status encode_batch(dkm_embedding *e, const dkm_data *X, double *rows, double *norms)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *K = NULL, *C = NULL;
@@ -209,8 +210,8 @@ dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **
     do {
         dkm_idx count = dkm_own_batches(X, first, each, wanted);
         DKM_TRY(dkm_data_select(X, count, wanted, &part));
-        DKM_TRY(encode_stretch(e, part, dkm_data_values(found) + first * e->p,
-                               norms ? norms + first : NULL));
+        DKM_TRY(encode_batch(e, part, dkm_data_values(found) + first * e->p,
+                             norms ? norms + first : NULL));
         dkm_data_destroy(&part);
         first += each;
     } while (first < longest);

@@ -60,7 +60,7 @@ dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx 
 /** Coordinates of new objects, in slabs. Collective.
  *
  *  @param[out] norms  may be NULL; for each object of this rank's slab its squared distance to the
- *                     mean of the training objects, in the whole feature space
+ *                     mean of the training objects, in all of feature space
  */
 DKM_NODISCARD dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **Z,
                                               double *norms);

@@ -1,3 +1,7 @@
+/* Training inputs, their kernel and a grid: cross-Gram matrices of new inputs, in batches whose
+ * rows times training inputs stay within a budget, and the parts of a model file. Cost of n new
+ * inputs: n m kernel values over all ranks; objects travel along grid rows and columns
+ * (kernels/gram). */
 #include "models/common/fitted_kernel.h"
 
 #include <math.h>

@@ -16,10 +16,10 @@ const char *dkm_kernel_default_text(dkm_type type);
 int dkm_kernel_text_is_of_labels(const char *text);
 
 /** Warn where the kernel matrix of training inputs is nearly the identity, so that nothing is
- *  learnt, or nearly constant, so that inputs cannot be distinguished. Collective.
+ *  learned, or nearly constant, so that inputs cannot be distinguished. Collective.
  *
  *  Looks at 3 n pairs of n = min(m, 256) inputs, evenly spaced: 95 % of |k(x, x')| /
- *  sqrt(k(x, x) k(x', x')) are below 1e-6, or above 1 - 1e-6. Kernels that need the whole training
+ *  sqrt(k(x, x) k(x', x')) are below 1e-6, or above 1 - 1e-6. Kernels that need all training
  *  set are passed over. */
 DKM_NODISCARD dkm_status dkm_kernel_check_spread(const dkm_kernel *kernel, const dkm_data *X,
                                                  dkm_report *report);

@@ -122,10 +122,10 @@ void dkm_report_nystroem(dkm_report *report, const dkm_nystroem_info *info)
     dkm_report_add_text(report, "landmark_choice", info->choice);
     dkm_report_add_text(report, "centers", info->all_centers ? "all" : "landmarks");
     dkm_report_add_text(report, "precision", info->precision);
-    dkm_report_add_text(report, "inputs", info->streamed ? "streamed" : "kept");
-    dkm_report_add_text(report, "kernel_values", info->kept ? "kept" : "recomputed");
+    dkm_report_add_text(report, "inputs", info->streamed ? "streamed" : "memory");
+    dkm_report_add_text(report, "kernel_values", info->stored ? "stored" : "recomputed");
     if (info->all_centers)
-        dkm_report_add_text(report, "kernel_matrix", info->matrix_kept ? "kept" : "recomputed");
+        dkm_report_add_text(report, "kernel_matrix", info->matrix_stored ? "stored" : "recomputed");
     dkm_report_add_int(report, "steps", info->steps);
     dkm_report_add_real(report, "residual", info->residual);
     if (isfinite(info->checked))

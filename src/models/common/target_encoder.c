@@ -42,7 +42,7 @@ static dkm_local own_classes(const dkm_data *Y, double **classes, int *count)
     return local;
 }
 
-static dkm_local target_encoder_room_for_all(dkm_ctx *ctx, const int *counts, int *starts,
+static dkm_local target_encoder_allocate_all(dkm_ctx *ctx, const int *counts, int *starts,
                                              double **all)
 {
     dkm_idx total = 0;
@@ -64,7 +64,7 @@ static dkm_status learn_classes(dkm_target_encoder *t, const dkm_data *Y)
     DKM_AGREE(t->ctx, dkm_alloc(t->ctx, size, &starts));
     DKM_AGREE(t->ctx, own_classes(Y, &own, &mine));
     MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, dkm_ctx_comm(t->ctx));
-    DKM_AGREE(t->ctx, target_encoder_room_for_all(t->ctx, counts, starts, &all));
+    DKM_AGREE(t->ctx, target_encoder_allocate_all(t->ctx, counts, starts, &all));
     MPI_Allgatherv(own, mine, MPI_DOUBLE, all, counts, starts, MPI_DOUBLE, dkm_ctx_comm(t->ctx));
     t->cols = sort_distinct(starts[size - 1] + counts[size - 1], all);
     t->classes = all;

@@ -1,3 +1,9 @@
+/* The extrapolated kernel k_Q(x, x') = f(x)'Q f(x') as a model (Vishwanathan, Borgwardt,
+ * Guttman and Smola 2006, Neurocomputing 69:721-729): Q comes from solvers/extrapolate,
+ * features from models/features.
+ *
+ * Cost of n new objects: n features each, 2 n t flops per object for the t coordinates
+ * root'f(x), and 2 m t per row of kernel values. Replicated: the root, n t numbers. */
 #include <dkmap/extend.h>
 
 #include <string.h>
@@ -185,18 +191,18 @@ static dkm_idx extend_batch_rows(const void *state)
     return dkm_batch_rows(2 * s->m + s->n + 2 * s->t, BATCH_BYTES, dkm_ctx_size(s->fitted.ctx));
 }
 
-/* This rank's rows of Q = root root' (whole) or of the root itself, as a part. */
-static dkm_status put_rows(const dkm_extend *s, dkm_archive *archive, const char *name, int whole)
+/* This rank's rows of Q = root root' (full) or of the root itself, as a part. */
+static dkm_status put_rows(const dkm_extend *s, dkm_archive *archive, const char *name, int full)
 {
     dkm_status status = DKM_OK;
-    dkm_idx cols = whole ? s->n : s->t, t = s->t > 0 ? s->t : 1, mine;
+    dkm_idx cols = full ? s->n : s->t, t = s->t > 0 ? s->t : 1, mine;
     dkm_data *rows = NULL;
     double *first;
 
     DKM_TRY(dkm_data_create_dense(s->fitted.ctx, s->n, cols, &rows));
     mine = dkm_data_local_rows(rows);
     first = s->root + dkm_data_local_first(rows) * s->t;
-    if (whole)
+    if (full)
         dkm_blas_gemm(DKM_F64, 'T', 'N', s->n, mine, s->t, 1.0, s->root, t, first, t, 0.0,
                       dkm_data_values(rows), s->n);
     else

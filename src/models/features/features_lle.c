@@ -140,7 +140,7 @@ const dkm_features_kind dkm_features_kind_lle = {.name = "lle",
                                                  .from_archive = features_lle_from_archive,
                                                  .destroy = features_lle_destroy};
 
-dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbours, double ridge, dkm_features **map,
+dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbors, double ridge, dkm_features **map,
                             dkm_data **F)
 {
     dkm_status status = DKM_OK;
@@ -150,7 +150,7 @@ dkm_status dkm_features_lle(const dkm_data *X, dkm_idx neighbours, double ridge,
 
     *map = NULL;
     *F = NULL;
-    DKM_TRY(features_lle_open_state(ctx, X, neighbours, ridge, &s));
+    DKM_TRY(features_lle_open_state(ctx, X, neighbors, ridge, &s));
     DKM_TRY(features_lle_weigh(s, s->X, 1, F));
     status = dkm_features_wrap(ctx, &dkm_features_kind_lle, m, s, map);
     s = NULL; /* taken over, whatever came of it */

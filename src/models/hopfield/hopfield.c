@@ -1,3 +1,10 @@
+/* Pattern completion by a linear system on a closed hypercube (Li, Michel and Porod 1989, IEEE
+ * Trans. Circuits Syst. 36(11):1405-1422): the formula is in <dkmap/hopfield.h>.
+ *
+ * The projection P onto the span of the patterns comes from the eigenvectors of their linear
+ * Gram matrix (models/common/embedding.c). Cost of a fit: the Gram matrix of m patterns and its
+ * eigendecomposition. Cost per iteration of n states of d columns and p directions: 4 n d p
+ * flops. Replicated: the eigenvalues. */
 #include "models/hopfield/hopfield_impl.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* What both formulations share: numbers per constraint, pruning by age, and the restricted
+ * quadratic program (solvers/qp). Replicated: right-hand side, multiplier and age of every
+ * constraint. */
 #include "models/jkm/constraint_set.h"
 
 #include <math.h>

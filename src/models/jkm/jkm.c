@@ -1,3 +1,7 @@
+/* Joint kernel maps (Weston, Schoelkopf and Bousquet 2005, IWANN, LNCS 3512:176-191,
+ * doi:10.1007/11494669_23), fit: the output space and the joint feature map are opened, the
+ * cutting-plane loop (cutting_plane.c) finds the weight vector, and examples without a share in
+ * it are dropped. Costs are those of cutting_plane.c and joint_map.c. */
 #include <dkmap/jkm.h>
 
 #include <string.h>

@@ -188,7 +188,7 @@ dkm_status dkm_n_slack_load(dkm_constraint_set *set, const dkm_archive *state)
     from_slab(&t, rows, s->V);
     if (set->n > s->limit) {
         DKM_TRY(dkm_n_slack_distributed_grow(s, set->n));
-        dkm_qp_use_row_provider(&set->qp, &s->spread.far);
+        dkm_qp_use_row_provider(&set->qp, &s->spread.provider);
         set->distributed = &s->spread;
     }
 out:

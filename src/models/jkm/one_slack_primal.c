@@ -1,3 +1,8 @@
+/* Constraints of the 1-slack formulation as weight vectors W = X'U, one column per class.
+ *
+ * Cost per constraint: one addition per example and feature of the rank's share, and an inner
+ * product of d r / ranks numbers with every other constraint. Held: d r / ranks numbers per
+ * constraint. */
 #include "models/jkm/one_slack_primal.h"
 
 #include "core/alloc.h"

@@ -1,3 +1,7 @@
+/* Coefficients of the coordinates of kernel dependency estimation: one ridge system with t
+ * right-hand sides (solvers/ridge_path), or t support vector regressions (solvers/svm), and
+ * shrinkage of each coordinate by its eigenvalue. Cost: that of these; t numbers per setting
+ * are replicated. */
 #include "core/alloc.h"
 #include "matrix/dmat_impl.h"
 #include "models/kde/kde_impl.h"

@@ -1,3 +1,7 @@
+/* k nearest neighbors in feature space (Cover and Hart 1967, IEEE Trans. Inf. Theory
+ * 13(1):21-27, doi:10.1109/TIT.1967.1053964): fit and model file. Nothing is learned but the
+ * norms k(x_i, x_i); with a kernel on the outputs their Gram matrix averages them in its
+ * feature space. */
 #include "models/knn/knn_impl.h"
 
 #include "core/alloc.h"
@@ -24,12 +28,12 @@ static dkm_local knn_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
 
     DKM_STEP(dkm_check_examples(ctx, dkm_data_rows(X), Y));
     if (k < 1 || k > dkm_data_rows(X))
-        return dkm_fail(ctx, DKM_ERR_ARG, "k = %lld neighbours of %lld examples: take 1 to %lld",
+        return dkm_fail(ctx, DKM_ERR_ARG, "k = %lld neighbors of %lld examples: take 1 to %lld",
                         (long long)k, (long long)dkm_data_rows(X), (long long)dkm_data_rows(X));
     if (k > 1 && !has_kernel && type != DKM_DENSE && type != DKM_LABELS)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "outputs that are %s are averaged in the space of a kernel: give one (ky), "
-                        "or use one neighbour (k = 1)",
+                        "or use one neighbor (k = 1)",
                         dkm_type_name(type));
 out:
     return local;
@@ -79,7 +83,7 @@ static dkm_idx knn_batch_rows(const void *state)
 static int asks_for_more(const dkm_preimage_settings *settings)
 {
     return (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES) ||
-           settings->candidates || settings->stream || settings->kz || settings->neighbours ||
+           settings->candidates || settings->stream || settings->kz || settings->neighbors ||
            settings->window;
 }
 

@@ -1,3 +1,11 @@
+/* Predictions of the k nearest neighbors: their output, mean, vote, or the training output
+ * nearest to their mean in the feature space of the output kernel l,
+ *
+ *     argmin_c  l(y_c, y_c) - (2 / k) sum_j l(y_j, y_c).
+ *
+ * Cost of n inputs: n m kernel values over all ranks and a selection of k per row
+ * (neighbors.c); with an output kernel n m k more additions. Held: rows of a batch of inputs,
+ * its share of n m numbers. */
 #include "models/knn/knn_impl.h"
 
 #include "core/alloc.h"
@@ -105,7 +113,7 @@ out:
     return status;
 }
 
-/* Squared distances become whole: <p, p> of the mean p is the mean of its inner products with the
+/* Squared distances are completed: <p, p> of the mean p is the mean of its inner products with the
  * neighbors. */
 static void knn_predict_add_squares(const dkm_knn *s, dkm_idx n, const dkm_idx *nearest,
                                     const double *rows, dkm_idx top, double *distance)

@@ -1,3 +1,6 @@
+/* The k nearest training objects of each row, by rows of inner products. Cost: the kernel
+ * values, and an insertion into a sorted list of k per row, m k comparisons at most. Local once
+ * rows are there. */
 #include "models/knn/neighbors.h"
 
 #include "core/alloc.h"

@@ -1,3 +1,7 @@
+/* Kernel principal component analysis (Schoelkopf, Smola and Mueller 1998, Neural Computation
+ * 10(5):1299-1319, doi:10.1162/089976698300017467) as a model: fit, encode, decode by
+ * pre-images, and its parts in a file. The embedding and its cost are in
+ * models/common/embedding.c; with landmarks in models/common/embedding_nystroem.c. */
 #include <dkmap/kpca.h>
 
 #include "core/alloc.h"

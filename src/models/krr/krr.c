@@ -1,3 +1,10 @@
+/* Kernel ridge regression (Saunders, Gammerman and Vovk 1998, ICML, pp. 515-521): chooses the
+ * form of the fit and checks its settings.
+ *
+ *     dual         krr_dual.c       (K + gamma I) B = Y: m^3 / 3 flops, m^2 / ranks numbers per rank
+ *     primal       krr_primal.c     linear kernels of d < m columns: m d^2 flops, d^2 / ranks numbers
+ *     landmarks    krr_nystroem.c   preconditioned conjugate gradients on n landmarks
+ *     subset       krr_subset.c     a basis of n inputs: m n^2 flops, m n / ranks numbers */
 #include <dkmap/krr.h>
 
 #include <math.h>
@@ -54,13 +61,13 @@ static dkm_local krr_check_landmarks(dkm_ctx *ctx, const dkm_krr_settings *s)
     return DKM_LOCAL_OK;
 }
 
-/* What is kept is the factor of the exact fit. */
+/* What is retained is the factor of the exact fit. */
 static dkm_local krr_check_factor(dkm_ctx *ctx, const dkm_krr_settings *s)
 {
     if (s->solver == DKM_PATH_PCG || s->reduce > 0 || krr_rough(s) ||
         s->penalty == DKM_PENALTY_COEFFICIENTS)
         return dkm_fail(ctx, DKM_ERR_ARG,
-                        "the factor that is kept is that of the exact fit in double precision, "
+                        "the factor that is retained is that of the exact fit in double precision, "
                         "with the penalty on the weights: leave out landmarks, --solver pcg, other "
                         "precisions and --regularizer coefficients");
     return DKM_LOCAL_OK;

@@ -36,7 +36,7 @@ typedef struct machine {
 } machine;
 
 /* What may be taken. */
-typedef enum way { EXACT, KEPT, ANEW, SOME } way;
+typedef enum way { EXACT, STORED, ANEW, SOME } way;
 
 int dkm_krr_autotune_needed(const dkm_krr_settings *s)
 {
@@ -181,7 +181,7 @@ static way find_way(const machine *w, const dkm_krr_settings *s, int fits)
         return SOME;
     if ((!timed || all_seconds(w, n, 1) <= s->seconds) &&
         dkm_memory_fits(w->ctx, triangle_bytes(w) + landmark_bytes(w, n)))
-        return KEPT;
+        return STORED;
     return timed && all_seconds(w, n, 0) <= s->seconds ? ANEW : SOME;
 }
 
@@ -200,7 +200,7 @@ static void krr_autotune_settle(const machine *w, way chosen, dkm_krr_settings *
     n->all_centers = 1;
     n->landmarks = (dkm_idx)helpers(w, s);
     n->tolerance = n->tolerance > 0 ? n->tolerance : TOLERANCE;
-    n->keep = chosen == KEPT ? n->keep : DKM_RECOMPUTE;
+    n->keep = chosen == STORED ? n->keep : DKM_RECOMPUTE;
 }
 
 /* What was taken, how long that may last, and what stands against the exact fit. */
@@ -209,7 +209,7 @@ static void krr_autotune_explain(const machine *w, way chosen, int fits, const d
 {
     static const char *const names[] = {
         [EXACT] = "the exact fit",
-        [KEPT] = "pcg with all inputs as centers, the kernel matrix stored,",
+        [STORED] = "pcg with all inputs as centers, the kernel matrix stored,",
         [ANEW] = "pcg with all inputs as centers, the kernel matrix computed in every step,",
         [SOME] = "pcg"};
     double GiB = exact_bytes(w, s) * dkm_ctx_size(w->ctx) / 1073741824.0, n;
@@ -228,7 +228,8 @@ static void krr_autotune_explain(const machine *w, way chosen, int fits, const d
     else
         snprintf(reason, DKM_KRR_REASON, "%s with %lld landmarks, about %.2g s: %s", names[chosen],
                  (long long)s->nystroem.landmarks,
-                 chosen == SOME ? landmark_seconds(w, n) : all_seconds(w, n, chosen == KEPT), why);
+                 chosen == SOME ? landmark_seconds(w, n) : all_seconds(w, n, chosen == STORED),
+                 why);
 }
 
 dkm_status dkm_krr_autotune(const dkm_data *X, dkm_idx outputs, const dkm_kernel *kernel,

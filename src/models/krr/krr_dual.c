@@ -42,7 +42,7 @@ dkm_status dkm_krr_dual_wrap(dkm_krr_dual *s, const dkm_model_class *method, dkm
                           dkm_krr_outputs_cols(&s->outputs), model);
 }
 
-/* The gamma is chosen as without a factor that is kept; the solution comes from it. */
+/* The gamma is chosen as without a factor that is retained; the solution comes from it. */
 static dkm_status krr_dual_keep_factor(krr *s, const dkm_path_settings *path, int choose,
                                        const dkm_dmat *T, const dkm_data *Y, dkm_path_info *info)
 {

@@ -1,4 +1,4 @@
-/* The factor of a model in dual form: kept by a fit, written with the model, read when needed.
+/* The factor of a model in dual form: retained by a fit, written with the model, read when needed.
  *
  * Cost of reading: m^2 / 2 numbers from the file, each rank its share of the rows, and m^2 / (2
  * ranks) words sent to where they belong (matrix/redistribute.c). Held per rank: m^2 / ranks
@@ -49,7 +49,7 @@ dkm_status dkm_krr_factor_solve(dkm_krr_factor *f, const dkm_fitted_kernel *fitt
     DKM_TRY(dkm_gram(fitted->grid, fitted->kernel, fitted->prepared, fitted->nb, DKM_F64, &f->L));
     DKM_TRY(dkm_ridge_solve(f->L, gamma, T, B, info));
     f->jitter = info->jitter;
-    f->kept = 1;
+    f->retained = 1;
     if (!f->Y)
         f->Y = dkm_data_share(Y);
 out:
@@ -152,7 +152,7 @@ dkm_status dkm_krr_factor_to_archive(dkm_krr_factor *f, const dkm_fitted_kernel 
 {
     dkm_status status = DKM_OK;
 
-    if (!f->kept)
+    if (!f->retained)
         return DKM_OK;
     DKM_TRY(dkm_krr_factor_open(f, fitted, gamma));
     DKM_AGREE(fitted->ctx, factor_put(f, archive));
@@ -197,7 +197,7 @@ dkm_local dkm_krr_factor_from_archive(dkm_krr_factor *f, dkm_idx m, dkm_archive 
     if (dkm_archive_find(archive, HISTORY))
         DKM_STEP(dkm_archive_take_rows(archive, HISTORY, &f->history));
     DKM_STEP(factor_check(f, m, archive->ctx));
-    f->kept = 1;
+    f->retained = 1;
 out:
     return local;
 }

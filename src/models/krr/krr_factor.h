@@ -1,5 +1,5 @@
 /** @file krr_factor.h  The Cholesky factor K + (gamma + jitter) I = L L' of a model in dual form,
- *  kept for standard deviations and for examples that are added or removed.
+ *  retained for standard deviations and for examples that are added or removed.
  *
  *  A model file holds the rows of its lower triangle (`factor`); they are read when they are first
  *  needed. A model without it computes it anew from its inputs.
@@ -10,11 +10,11 @@
 #include "models/krr/krr_outputs.h"
 
 typedef struct dkm_krr_factor {
-    int kept;       /**< the model was fitted to keep it */
+    int retained;   /**< the model was fitted to keep it */
     dkm_dmat *L;    /**< lower triangle; what lies above is not read. NULL until it is needed */
     int center;     /**< the intercept is the mean of the outputs */
     double jitter;  /**< that was added to gamma until there was a factor; 0 as a rule */
-    dkm_data *Y;    /**< the training outputs, where the factor is kept; else NULL */
+    dkm_data *Y;    /**< the training outputs, where the factor is retained; else NULL */
     int recomputed; /**< the model file has no factor */
     dkm_matrix_entry stored; /**< where the file has it; its path is NULL: nowhere */
     int64_t stamp[3];        /**< of that file: another one of its name is not read */
@@ -39,7 +39,7 @@ DKM_NODISCARD dkm_status dkm_krr_factor_solve(dkm_krr_factor *factor,
 DKM_NODISCARD dkm_status dkm_krr_factor_open(dkm_krr_factor *factor,
                                              const dkm_fitted_kernel *fitted, double gamma);
 
-/** The parts "factor", "factor_jitter", "outputs" and "history", where it is kept. Collective. */
+/** The parts "factor", "factor_jitter", "outputs" and "history", where it is retained. Collective. */
 DKM_NODISCARD dkm_status dkm_krr_factor_to_archive(dkm_krr_factor *factor,
                                                    const dkm_fitted_kernel *fitted, double gamma,
                                                    dkm_archive *archive);

@@ -1,3 +1,6 @@
+/* Residuals |y_j - f_j(x)| of numbers and ||e_c - f(x)||^2 of classes for split conformal
+ * prediction (registry/conformal.c). Cost: a prediction, and p or p^2 operations per row of p
+ * columns. Local. */
 #include "models/krr/krr_sets.h"
 
 #include <math.h>

@@ -36,7 +36,7 @@ static dkm_local update_check(const dkm_krr_dual *s)
 {
     dkm_ctx *ctx = s->fitted.ctx;
 
-    if (!s->factor.kept)
+    if (!s->factor.retained)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "the model has no factor to change: fit it with --keep-factor");
     if (dkm_kernel_needs_training_set(s->fitted.kernel))
@@ -56,7 +56,7 @@ static dkm_status update_begin(const dkm_krr_dual *old, const dkm_data *X, dkm_d
 
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, old->fitted.ctx, X, old->fitted.kernel, &layout));
     s->factor = (dkm_krr_factor){
-        .kept = 1, .jitter = old->factor.jitter, .center = old->factor.center, .Y = *Y};
+        .retained = 1, .jitter = old->factor.jitter, .center = old->factor.center, .Y = *Y};
     *Y = NULL;
     DKM_TRY(dkm_dmat_create(s->fitted.grid, dkm_data_rows(X), dkm_data_rows(X), s->fitted.nb,
                             s->fitted.nb, DKM_F64, &s->factor.L));
@@ -183,7 +183,7 @@ static dkm_dmat update_view(const dkm_dmat *A, dkm_idx i, dkm_idx j, dkm_idx m, 
     return view;
 }
 
-/* The end of the last whole round of blocks over the grid before row @p m. */
+/* The end of the last full round of blocks over the grid before row @p m. */
 static dkm_idx update_aligned(const dkm_fitted_kernel *fitted, dkm_idx m)
 {
     dkm_idx P = dkm_grid_rows(fitted->grid), Q = dkm_grid_cols(fitted->grid), lcm = P;
@@ -205,15 +205,15 @@ static dkm_status update_gram_rows(const dkm_krr_dual *s, dkm_idx from)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx m = dkm_data_rows(s->fitted.X), *places = NULL;
+    dkm_idx m = dkm_data_rows(s->fitted.X), *indices = NULL;
     dkm_data *rows = NULL;
     dkm_prepared *prepared = NULL;
     dkm_dmat *K = NULL, below;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, m - from, &places));
+    DKM_AGREE(ctx, dkm_alloc(ctx, m - from, &indices));
     for (dkm_idx i = from; i < m; i++)
-        places[i - from] = i;
-    DKM_TRY(dkm_data_select(s->fitted.X, m - from, places, &rows));
+        indices[i - from] = i;
+    DKM_TRY(dkm_data_select(s->fitted.X, m - from, indices, &rows));
     DKM_TRY(dkm_kernel_prepare_new(s->fitted.prepared, rows, &prepared));
     DKM_TRY(dkm_gram_cross(s->fitted.grid, s->fitted.kernel, prepared, s->fitted.prepared,
                            s->fitted.nb, s->fitted.nb, DKM_F64, &K));
@@ -223,7 +223,7 @@ out:
     dkm_dmat_destroy(&K);
     dkm_prepared_destroy(&prepared);
     dkm_data_destroy(&rows);
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return status;
 }
 
@@ -317,9 +317,9 @@ out:
     return status;
 }
 
-/* Which rows stay and which go, both ascending; told by a flag each. */
+/* Which rows stay and which go, both ascending; marked by a flag each. */
 typedef struct selection {
-    dkm_idx kept, gone;
+    dkm_idx retained, gone;
     dkm_idx *keep, *go;
 } selection;
 
@@ -348,7 +348,7 @@ static dkm_local selection_open(selection *z, dkm_ctx *ctx, dkm_idx m, dkm_idx c
         if (out[i])
             z->go[z->gone++] = i;
         else
-            z->keep[z->kept++] = i;
+            z->keep[z->retained++] = i;
     }
 out:
     DKM_FREE(out);
@@ -383,27 +383,27 @@ out:
 
 /* The rows of the old factor from @p from on that stay, in slabs; zero above the diagonal. */
 static dkm_status update_kept_rows(const dkm_krr_dual *old, dkm_idx from, const selection *z,
-                                   dkm_data **kept)
+                                   dkm_data **retained)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = old->fitted.ctx;
-    dkm_idx m = dkm_data_rows(old->fitted.X), *places = NULL;
+    dkm_idx m = dkm_data_rows(old->fitted.X), *indices = NULL;
     dkm_dmat below = update_view(old->factor.L, from, 0, m - from, m);
     dkm_data *rows = NULL;
 
-    *kept = NULL;
+    *retained = NULL;
     DKM_TRY(dkm_data_create_dense(ctx, m - from, m, &rows));
     DKM_TRY(dkm_dmat_to_rows(&below, dkm_data_values(rows)));
     for (dkm_idx i = 0; i < dkm_data_local_rows(rows); i++) {
         dkm_idx ig = from + dkm_data_local_first(rows) + i;
         memset(dkm_data_values(rows) + i * m + ig + 1, 0, (size_t)(m - ig - 1) * sizeof(double));
     }
-    DKM_AGREE(ctx, dkm_alloc(ctx, z->kept - from, &places));
-    for (dkm_idx i = from; i < z->kept; i++)
-        places[i - from] = z->keep[i] - from;
-    DKM_TRY(dkm_data_select(rows, z->kept - from, places, kept));
+    DKM_AGREE(ctx, dkm_alloc(ctx, z->retained - from, &indices));
+    for (dkm_idx i = from; i < z->retained; i++)
+        indices[i - from] = z->keep[i] - from;
+    DKM_TRY(dkm_data_select(rows, z->retained - from, indices, retained));
 out:
-    DKM_FREE(places);
+    DKM_FREE(indices);
     dkm_data_destroy(&rows);
     return status;
 }
@@ -413,7 +413,7 @@ static dkm_status update_shrink(dkm_krr_dual *s, const dkm_krr_dual *old, const 
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx from = update_aligned(&s->fitted, z->go[0]), n = z->kept, at = 0, *first = NULL;
+    dkm_idx from = update_aligned(&s->fitted, z->go[0]), n = z->retained, at = 0, *first = NULL;
     dkm_dmat *L = s->factor.L, *V = NULL, top, was, below, last;
     dkm_data *rows = NULL;
 
@@ -455,8 +455,8 @@ dkm_status dkm_krr_forget(dkm_krr_dual *old, dkm_idx count, const dkm_idx *rows,
 
     DKM_AGREE(ctx, update_check(old));
     DKM_AGREE(ctx, selection_open(&z, ctx, dkm_data_rows(old->fitted.X), count, rows));
-    DKM_TRY(dkm_data_select(old->fitted.X, z.kept, z.keep, &X));
-    DKM_TRY(dkm_data_select(old->factor.Y, z.kept, z.keep, &Y));
+    DKM_TRY(dkm_data_select(old->fitted.X, z.retained, z.keep, &X));
+    DKM_TRY(dkm_data_select(old->factor.Y, z.retained, z.keep, &Y));
     DKM_TRY(dkm_krr_factor_open(&old->factor, &old->fitted, old->outputs.gamma));
     DKM_TRY(update_begin(old, X, &Y, &s));
     DKM_TRY(update_shrink(&s, old, &z));

@@ -138,8 +138,8 @@ static void leave_own(batch *s, dkm_idx first, int own)
 }
 
 /* Some points, spread over the ranks; those of this rank begin at its own place @p first. */
-static dkm_status weigh_stretch(const dkm_anchors *anchors, const dkm_data *part, dkm_idx first,
-                                int own, dkm_idx k, double ridge, double *pairs)
+static dkm_status weigh_batch(const dkm_anchors *anchors, const dkm_data *part, dkm_idx first,
+                              int own, dkm_idx k, double ridge, double *pairs)
 {
     dkm_status status = DKM_OK;
     dkm_idx d = dkm_data_cols(part);
@@ -182,8 +182,8 @@ dkm_status dkm_barycentric_weights(const dkm_anchors *anchors, const dkm_data *Q
     for (dkm_idx first = 0; first < longest; first += EACH) {
         dkm_idx count = dkm_own_batches(Q, first, EACH, wanted);
         DKM_TRY(dkm_data_select(Q, count, wanted, &part));
-        DKM_TRY(weigh_stretch(anchors, part, dkm_data_local_first(Q) + first, own, k, ridge,
-                              pairs + first * 2 * k));
+        DKM_TRY(weigh_batch(anchors, part, dkm_data_local_first(Q) + first, own, k, ridge,
+                            pairs + first * 2 * k));
         dkm_data_destroy(&part);
     }
 out:

@@ -25,7 +25,7 @@ dkm_local dkm_lle_check(dkm_ctx *ctx, const dkm_data *X, dkm_idx k, dkm_idx p)
         return dkm_fail(ctx, DKM_ERR_ARG, "points are dense rows, and these are %s",
                         dkm_type_name(dkm_data_type(X)));
     if (k < 1 || k >= m)
-        return dkm_fail(ctx, DKM_ERR_ARG, "%lld neighbours of each of %lld points cannot be",
+        return dkm_fail(ctx, DKM_ERR_ARG, "%lld neighbors of each of %lld points cannot be",
                         (long long)k, m);
     if (p < 1 || p >= m)
         return dkm_fail(ctx, DKM_ERR_ARG, "%lld components of %lld points cannot be", (long long)p,

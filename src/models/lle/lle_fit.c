@@ -42,7 +42,7 @@ typedef struct fit {
 
 dkm_lle_settings dkm_lle_settings_default(void)
 {
-    return (dkm_lle_settings){.neighbours = 10, .components = 2, .ridge = 1e-3};
+    return (dkm_lle_settings){.neighbors = 10, .components = 2, .ridge = 1e-3};
 }
 
 /* All weights to every rank: they are little beside its share of N. */
@@ -120,7 +120,7 @@ static dkm_status lle_fit_invert(fit *f)
     if (minor != 0) {
         f->info.shift = SHIFT * f->factor.largest;
         dkm_log(f->ctx, DKM_WARN,
-                "the neighbours fall into pieces that no point joins: take more of them; %.1e was "
+                "the neighbors fall into pieces that no point joins: take more of them; %.1e was "
                 "added to the diagonal",
                 f->info.shift);
         DKM_TRY(dkm_shifted_cholesky_attempt(&f->factor, f->info.shift, &minor));
@@ -128,7 +128,7 @@ static dkm_status lle_fit_invert(fit *f)
     if (minor != 0)
         local = dkm_fail(f->ctx, DKM_ERR_NUMERIC,
                          "the matrix of weights is singular (leading minor %lld): are points "
-                         "repeated? take more neighbours",
+                         "repeated? take more neighbors",
                          (long long)minor);
     DKM_AGREE(f->ctx, local);
 out:
@@ -272,9 +272,9 @@ dkm_status dkm_lle_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_lle_settings *
     *model = NULL;
     if (Y)
         *Y = NULL;
-    DKM_AGREE(ctx, dkm_lle_check(ctx, X, settings->neighbours, settings->components));
+    DKM_AGREE(ctx, dkm_lle_check(ctx, X, settings->neighbors, settings->components));
     DKM_TRY(dkm_lle_open(ctx, X, &settings->layout, &s));
-    s->k = settings->neighbours;
+    s->k = settings->neighbors;
     s->p = settings->components;
     s->ridge = settings->ridge;
     f.s = s;

@@ -31,7 +31,7 @@ DKM_NODISCARD dkm_status dkm_lle_cgls(dkm_lle *s, const dkm_objs *W, const dkm_m
                                       dkm_lle_info *info);
 
 /** Whether so many neighbors and coordinates can be. Local. */
-DKM_NODISCARD dkm_local dkm_lle_check(dkm_ctx *ctx, const dkm_data *X, dkm_idx neighbours,
+DKM_NODISCARD dkm_local dkm_lle_check(dkm_ctx *ctx, const dkm_data *X, dkm_idx neighbors,
                                       dkm_idx components);
 
 #endif

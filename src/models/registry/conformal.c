@@ -40,15 +40,15 @@ static dkm_status conformal_rows(const dkm_data *X, const dkm_data *Y, dkm_idx f
                                  dkm_data *part[2])
 {
     dkm_status status = DKM_OK;
-    dkm_idx *places = NULL;
+    dkm_idx *indices = NULL;
 
-    DKM_AGREE(X->ctx, dkm_alloc(X->ctx, count, &places));
+    DKM_AGREE(X->ctx, dkm_alloc(X->ctx, count, &indices));
     for (dkm_idx k = 0; k < count; k++)
-        places[k] = first + k;
-    DKM_TRY(dkm_data_select(X, count, places, &part[0]));
-    DKM_TRY(dkm_data_select(Y, count, places, &part[1]));
+        indices[k] = first + k;
+    DKM_TRY(dkm_data_select(X, count, indices, &part[0]));
+    DKM_TRY(dkm_data_select(Y, count, indices, &part[1]));
 out:
-    DKM_FREE(places);
+    DKM_FREE(indices);
     return status;
 }
 

@@ -174,16 +174,16 @@ static void describe_kind(const dkm_setting *row, char *out, size_t size)
         break;
     case DKM_SETTING_INT:
         if (row->max == 0)
-            snprintf(out, size, "a whole number of at least %lld", (long long)row->min);
+            snprintf(out, size, "an integer of at least %lld", (long long)row->min);
         else
-            snprintf(out, size, "a whole number from %lld to %lld", (long long)row->min,
+            snprintf(out, size, "an integer from %lld to %lld", (long long)row->min,
                      (long long)row->max);
         break;
     case DKM_SETTING_CHOICE:
         list_choices(row->choices, out, size);
         break;
     case DKM_SETTING_GRID:
-        snprintf(out, size, "%s, two whole numbers such as 2x3", metavar_of(row));
+        snprintf(out, size, "%s, two integers such as 2x3", metavar_of(row));
         break;
     case DKM_SETTING_BYTES:
         snprintf(out, size, "an amount of memory such as 512M or 64G");

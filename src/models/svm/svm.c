@@ -76,7 +76,7 @@ static int supports(const double *row, dkm_idx cols)
     return 0;
 }
 
-/* Places of all support vectors, on every rank. */
+/* Indices of all support vectors, on every rank. */
 static dkm_status svm_find_support(const dkm_krr_dual *s, const double *B, dkm_idx **indices,
                                    dkm_idx *count)
 {

@@ -111,7 +111,7 @@ const dkm_method dkm_method_svm = {
     .summary = "support vector machines, one class against the rest",
     .about =
         "Up to 4000 examples the classes are dealt to the ranks, and LIBSVM solves for each; a "
-        "rank that solves holds the whole kernel matrix, 16 bytes per element. Above that, "
+        "rank that solves holds all of the kernel matrix, 16 bytes per element. Above that, "
         "all ranks share the kernel matrix and solve every class by decomposition.",
     .references = "Chang, Lin (2011), LIBSVM: a library for support vector machines, "
                   "doi:10.1145/1961189.1961199; Joachims (1999), Making large-scale SVM learning "

@@ -1,3 +1,8 @@
+/* The nearest of k points for each row, by ||p||^2 - 2 <p, x>, in blocks of rows (gemm). Scores
+ * that rounding could confuse are compared by differences, so that the choice does not depend
+ * on the blocks.
+ *
+ * Cost: 2 n k d flops for the rows of a rank. Local; the k points are replicated. */
 #include "selection/cluster/assign.h"
 
 #include <float.h>

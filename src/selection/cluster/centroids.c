@@ -1,3 +1,5 @@
+/* Means of groups of rows, summed as 64-bit integers (centroids.h). Cost: one addition per
+ * element that changes its group, an allreduce of k d integers. Replicated: the sums. */
 #include "selection/cluster/centroids.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
  *
  *  Rows are added up as 64-bit integers: a column is multiplied by the power of two that brings its
  *  largest magnitude over all ranks just below 2^(62 - ceil(log2 m)), so that no sum overflows.
- *  Whole numbers add up to the same in any order, and what was added can be taken off again.
+ *  Integers add up to the same in any order, and what was added can be taken off again.
  */
 #ifndef DKMAP_SELECTION_CLUSTER_CENTROIDS_H
 #define DKMAP_SELECTION_CLUSTER_CENTROIDS_H

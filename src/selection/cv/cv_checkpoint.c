@@ -120,10 +120,10 @@ static dkm_idx list_rest(const dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx unit
     dkm_idx count = 0;
 
     for (dkm_idx first = 0; first < cells; first += unit) {
-        int whole = 1;
+        int complete = 1;
         for (dkm_idx c = first; c < first + unit; c++)
-            whole = whole && is_done(k, place[c]);
-        for (dkm_idx c = first; !whole && c < first + unit; c++)
+            complete = complete && is_done(k, place[c]);
+        for (dkm_idx c = first; !complete && c < first + unit; c++)
             rest[count++] = place[c];
     }
     return count;

@@ -209,7 +209,7 @@ typedef struct dkm_cv_list {
     dkm_idx done, total;
 } dkm_cv_list;
 
-/** Do cells [first, last), whole units. Collective on the group. */
+/** Do cells [first, last), complete units. Collective on the group. */
 DKM_NODISCARD dkm_status dkm_cv_work_through(dkm_cv_worker *worker, dkm_cv_list *list,
                                              dkm_idx first, dkm_idx last);
 

@@ -1,3 +1,6 @@
+/* Stratified folds by sorting random numbers of (seed, row) within classes (Kohavi 1995, IJCAI,
+ * pp. 1137-1143). Cost: m log m comparisons. Every rank has the fold of every example: m
+ * numbers. */
 #include <dkmap/folds.h>
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Accuracy of support vector machines, one against the rest, on the folds of a Gram matrix.
+ * Cost: a fit of solvers/svm per fold and class, 2 m classes flops per object judged; an
+ * allreduce of the coefficients. Replicated: those, m classes numbers, and the classes. */
 #include <dkmap/gram_eval.h>
 
 #include <math.h>

@@ -5,7 +5,11 @@
  * the centering of kernel PCA (Schoelkopf, Smola and Mueller 1998, Neural Comput. 10(5):1299-1319,
  * doi:10.1162/089976698300017467). If a fraction of the trace is requested, the number of
  * components grows until they explain it. The signs of the vectors are fixed by their inner
- * products with a random vector, so they do not depend on the number of ranks. */
+ * products with a random vector, so they do not depend on the number of ranks.
+ *
+ * Cost per rank for p of m pairs: 2 m^2 (p + b) / ranks flops per basis of block Lanczos with
+ * blocks of b, 4/3 m^3 / ranks to tridiagonal form and 2 m^2 p / ranks back for a full solve;
+ * m^2 / ranks numbers. Replicated: eigenvalues and the m row means. */
 #include <dkmap/eigen.h>
 
 #include <float.h>
@@ -268,7 +272,7 @@ static dkm_status eigen_solve(run *r)
         DKM_TRY(lanczos_solve_large_block(r, p, &converged));
         if (!converged) {
             dkm_log(r->ctx, DKM_WARN,
-                    "the block eigensolver stopped at a residual of %.1e after %d rounds: "
+                    "the block eigensolver stopped at a residual of %.1e after %d iterations: "
                     "going on with a full decomposition",
                     r->info.residual, r->info.rounds);
             break;

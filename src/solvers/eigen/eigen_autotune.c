@@ -1,3 +1,7 @@
+/* Block Lanczos where its basis is a small part of the matrix, else a full solve, by ScaLAPACK
+ * or ELPA: whichever is faster on a matrix of order 256 times the rows of the grid. Cost: two
+ * such solves of each library, for matrices of four times that order or more; ranks agree on
+ * the times. */
 #include "solvers/eigen/eigen_autotune.h"
 
 #include <stdio.h>

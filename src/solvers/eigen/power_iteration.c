@@ -30,7 +30,7 @@ out:
     return status;
 }
 
-/* Positive on the whole, so that it is far from orthogonal to the leading vector of a Gram matrix;
+/* Mostly positive, so that it is far from orthogonal to the leading vector of a Gram matrix;
  * or of all directions. */
 static void power_start_vector(dkm_multivec *v, dkm_idx m, int positive)
 {

@@ -1,3 +1,5 @@
+/* Chooses among the ways to choose landmarks: uniform, ridge leverage scores, pivoted Cholesky
+ * (random, greedy), farthest points. Each has its file, with reference and cost. */
 #include <dkmap/landmarks.h>
 
 #include "core/alloc.h"

@@ -67,7 +67,7 @@ static double sampling_threshold(const dkm_weighted_sampling *l, dkm_idx n, cons
     return double_from_bits(low);
 }
 
-/* Places of this rank that come in time, ascending, to every rank. */
+/* Indices of this rank that come in time, ascending, to every rank. */
 static dkm_status sampling_allgather(const dkm_weighted_sampling *l, dkm_idx mine,
                                      const dkm_idx *own, dkm_idx capacity, dkm_idx *count,
                                      dkm_idx *indices)

@@ -214,7 +214,7 @@ dkm_status dkm_nystroem_exact_pcg(dkm_nystroem *N, const dkm_prepared *X,
     s.easy = settings->tolerance >= EASY;
     DKM_TRY(exact_make_preconditioner(&s, &M));
     DKM_TRY(exact_decide_storage(&s, settings->keep));
-    info->matrix_kept = s.stored;
+    info->matrix_stored = s.stored;
     DKM_AGREE(N->ctx, dkm_multivec_init(&Y, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_multivec_init(&B, N->ctx, N->m, p));
     DKM_AGREE(N->ctx, dkm_multivec_init(&s.W, N->ctx, N->n, p));

@@ -204,7 +204,7 @@ out:
 /* Collective. */
 static dkm_idx normal_panel_width(const dkm_nystroem *N)
 {
-    dkm_idx fit = dkm_dmat_panel_room(N->grid) / (N->n > 0 ? N->n : 1);
+    dkm_idx fit = dkm_dmat_panel_capacity(N->grid) / (N->n > 0 ? N->n : 1);
 
     return fit < 1 ? 1 : fit > N->n ? N->n : fit;
 }

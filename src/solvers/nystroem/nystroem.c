@@ -1,3 +1,10 @@
+/* What the solvers with landmarks share: centers replicated on every rank, their Gram matrix
+ * K_nn on the grid, and strips of K_mn, stored or recomputed (Rudi, Carratino and Rosasco 2017,
+ * NIPS 30; the file of each solver names its own method).
+ *
+ * Cost of one pass over K_mn: m n kernel values and 4 m n p flops for both products with p
+ * columns over all ranks, an allreduce of n p numbers. Per rank: n centers, and m n / ranks
+ * numbers if stored. */
 #include "solvers/nystroem/nystroem_impl.h"
 
 #include <math.h>

@@ -40,7 +40,7 @@ dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *N,
     return (dkm_nystroem_info){.landmarks = N->n,
                                .choice = dkm_landmark_name(settings->choice),
                                .precision = N->strips.precision == DKM_F64 ? "double" : "mixed",
-                               .kept = N->strips.cache != NULL,
+                               .stored = N->strips.cache != NULL,
                                .streamed = N->feed->X == NULL,
                                .checked = NAN,
                                .distance = NAN};

@@ -8,7 +8,7 @@
  * practice a few dozen iterations suffice, whatever the kernel, the ridge and the landmarks. If
  * m <= 3 n, S is the identity. The four rows of a column are drawn independently, and may coincide;
  * they depend only on the seed and the row number in K_mn. A panel is stored in groups of LANES
- * columns, row by row, so that a row is added to whole cache lines, which are prefetched.
+ * columns, row by row, so that a row is added to full cache lines, which are prefetched.
  *
  * Cost per rank: 8 m n / ranks flops for Y, 3 n^3 / ranks for Y'Y; the kernel values of one pass;
  * min(3 n, 4 m / ranks) n words of Y sent to their owners, as only rows that some input of the rank
@@ -155,7 +155,7 @@ static dkm_idx sketch_full_groups(dkm_idx width)
 /* Columns of a panel: full groups. Collective. */
 static dkm_idx sketch_panel_width(const dkm_nystroem *N, dkm_idx d)
 {
-    dkm_idx fit = dkm_dmat_panel_room(N->grid) / (LANES * (d > 0 ? d : 1)) * LANES;
+    dkm_idx fit = dkm_dmat_panel_capacity(N->grid) / (LANES * (d > 0 ? d : 1)) * LANES;
 
     if (N->feed->X)
         fit = dkm_idx_min(fit, COLS_IN_MEMORY);

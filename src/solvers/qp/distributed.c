@@ -78,7 +78,7 @@ void dkm_qp_distributed_take(dkm_qp_distributed *spread, dkm_qp *qp)
         k += rank == to;
     }
     if (rank == 0)
-        dkm_qp_use_row_provider(qp, &spread->far);
+        dkm_qp_use_row_provider(qp, &spread->provider);
 }
 
 /* How products of new constraints travel to the owners of those: all counts are of numbers. */
@@ -269,7 +269,7 @@ static dkm_local distributed_open(dkm_qp_distributed *s)
     DKM_STEP(dkm_alloc(s->ctx, s->n, &s->a));
     DKM_STEP(dkm_alloc(s->ctx, s->own, &s->mine));
     DKM_STEP(dkm_alloc(s->ctx, s->n, &s->all));
-    DKM_STEP(dkm_alloc(s->ctx, s->n, &s->far.diagonal));
+    DKM_STEP(dkm_alloc(s->ctx, s->n, &s->provider.diagonal));
     for (dkm_idx c = 0; c < s->n; c++)
         s->counts[s->owner[c]]++;
     for (int k = 1; k < size; k++)
@@ -285,7 +285,7 @@ static void distributed_close(dkm_qp_distributed *s)
     DKM_FREE(s->a);
     DKM_FREE(s->mine);
     DKM_FREE(s->all);
-    DKM_FREE(s->far.diagonal);
+    DKM_FREE(s->provider.diagonal);
 }
 
 static void distributed_gather_diagonal(dkm_qp_distributed *s)
@@ -300,7 +300,7 @@ static void distributed_gather_diagonal(dkm_qp_distributed *s)
     MPI_Gatherv(s->mine, (int)s->own, MPI_DOUBLE, s->all, s->counts, s->starts, MPI_DOUBLE, 0,
                 dkm_ctx_comm(s->ctx));
     if (dkm_ctx_rank(s->ctx) == 0)
-        unpermute_rows(s, s->far.diagonal);
+        unpermute_rows(s, s->provider.diagonal);
 }
 
 dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, double C,
@@ -312,10 +312,10 @@ dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, doub
     DKM_AGREE(spread->ctx, distributed_open(spread));
     distributed_gather_diagonal(spread);
     if (dkm_ctx_rank(spread->ctx) == 0) {
-        spread->far.user = spread;
-        spread->far.row = request_row;
-        spread->far.times = request_matvec;
-        qp->far = &spread->far;
+        spread->provider.user = spread;
+        spread->provider.row = request_row;
+        spread->provider.times = request_matvec;
+        qp->provider = &spread->provider;
         local = C > 0 ? dkm_qp_smo(qp, C, tolerance, info) : dkm_qp_active_set(qp, tolerance, info);
         request(spread, DONE);
     } else {

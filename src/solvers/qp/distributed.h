@@ -16,7 +16,7 @@ typedef struct dkm_qp_distributed {
     dkm_idx capacity, own_capacity; /**< columns and rows that memory is reserved for */
     int *owner;                     /**< n */
     double *G;                      /**< own rows in the order of all, n columns, ld = capacity */
-    dkm_qp_row_provider far;        /**< rank 0 */
+    dkm_qp_row_provider provider;   /**< rank 0 */
     int *counts, *starts;           /**< of every rank: its constraints */
     double *mine, *all;             /**< products: of own rows, and on rank 0 of all by rank */
     double *a;                      /**< n: what is multiplied with */

@@ -1,3 +1,6 @@
+/* The quadratic program of qp.h: storage of G, b and a that grows with the constraints, and the
+ * choice of the solver: active set (active_set.c) without a budget, SMO (smo.c) with one. Cost:
+ * n^2 numbers on rank 0, or rows on their ranks (distributed.c). */
 #include "solvers/qp/qp.h"
 
 #include <string.h>
@@ -43,7 +46,7 @@ static dkm_local qp_enlarge(dkm_qp *qp, dkm_idx capacity)
     DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->a));
     DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->group));
     DKM_STEP(dkm_realloc(qp->ctx, capacity, &qp->member));
-    if (!qp->far)
+    if (!qp->provider)
         DKM_STEP(qp_widen(qp, capacity));
     qp->capacity = capacity;
 out:
@@ -66,10 +69,10 @@ out:
     return local;
 }
 
-void dkm_qp_use_row_provider(dkm_qp *qp, dkm_qp_row_provider *far)
+void dkm_qp_use_row_provider(dkm_qp *qp, dkm_qp_row_provider *provider)
 {
     DKM_FREE(qp->G);
-    qp->far = far;
+    qp->provider = provider;
 }
 
 double *dkm_qp_factor_row(const dkm_qp *qp, dkm_idx i)
@@ -104,7 +107,7 @@ void dkm_qp_keep(dkm_qp *qp, const char *keep)
         dkm_idx col = 0;
         if (!keep[c])
             continue;
-        for (dkm_idx d = 0; !qp->far && d < qp->n; d++)
+        for (dkm_idx d = 0; !qp->provider && d < qp->n; d++)
             if (keep[d])
                 qp->G[n_kept * capacity + col++] = qp->G[c * capacity + d];
         qp->a[n_kept] = qp->a[c];
@@ -133,13 +136,13 @@ double dkm_qp_objective(const dkm_qp *qp, double *scratch)
 {
     double sum = 0;
 
-    if (qp->far)
+    if (qp->provider)
         dkm_qp_matvec(qp, qp->a, NULL, scratch);
     for (dkm_idx c = 0; c < qp->n; c++)
         if (qp->a[c] != 0)
-            sum +=
-                qp->a[c] *
-                (qp->b[c] -
-                 0.5 * (qp->far ? scratch[c] : dkm_qp_dot(qp->n, qp->G + c * qp->capacity, qp->a)));
+            sum += qp->a[c] *
+                   (qp->b[c] - 0.5 * (qp->provider
+                                          ? scratch[c]
+                                          : dkm_qp_dot(qp->n, qp->G + c * qp->capacity, qp->a)));
     return sum;
 }

@@ -31,10 +31,10 @@ typedef struct dkm_qp {
     dkm_ctx *ctx;
     dkm_idx n, capacity;
     double *G; /**< symmetric n x n, both triangles, ld = capacity; NULL where they are far */
-    dkm_qp_row_provider *far; /**< NULL where G is here; borrowed */
-    double *b;                /**< n */
-    double *a;                /**< n, >= 0 */
-    dkm_idx *group;           /**< n */
+    dkm_qp_row_provider *provider; /**< NULL where G is here; borrowed */
+    double *b;                     /**< n */
+    double *a;                     /**< n, >= 0 */
+    dkm_idx *group;                /**< n */
     /* of the active set of dkm_qp_active_set(), stored between calls */
     dkm_idx active;          /**< how many a_c are free to move */
     dkm_idx *member;         /**< which, in the order of the factor */
@@ -61,7 +61,7 @@ void dkm_qp_clear(dkm_qp *qp);
 DKM_NODISCARD dkm_local dkm_qp_grow(dkm_qp *qp, dkm_idx count);
 
 /** Drop G, whose rows are with @p far from now on. Local. */
-void dkm_qp_use_row_provider(dkm_qp *qp, dkm_qp_row_provider *far);
+void dkm_qp_use_row_provider(dkm_qp *qp, dkm_qp_row_provider *provider);
 
 /** Keep the constraints with keep[c] != 0, in their order; those with a > 0 must stay. Local. */
 void dkm_qp_keep(dkm_qp *qp, const char *keep);

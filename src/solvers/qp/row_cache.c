@@ -10,7 +10,7 @@
 dkm_local dkm_qp_row_cache_open(dkm_qp *qp)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_qp_row_provider *f = qp->far;
+    dkm_qp_row_provider *f = qp->provider;
 
     if (!f || qp->n == 0)
         return local;
@@ -32,12 +32,12 @@ out:
 
 void dkm_qp_row_cache_close(dkm_qp *qp)
 {
-    if (!qp->far)
+    if (!qp->provider)
         return;
-    DKM_FREE(qp->far->holds);
-    DKM_FREE(qp->far->used);
-    DKM_FREE(qp->far->slot);
-    DKM_FREE(qp->far->rows);
+    DKM_FREE(qp->provider->holds);
+    DKM_FREE(qp->provider->used);
+    DKM_FREE(qp->provider->slot);
+    DKM_FREE(qp->provider->rows);
 }
 
 /* The slot that was asked for longest ago. */
@@ -53,7 +53,7 @@ static dkm_idx row_cache_oldest(const dkm_qp_row_provider *f)
 
 const double *dkm_qp_row(dkm_qp *qp, dkm_idx c)
 {
-    dkm_qp_row_provider *f = qp->far;
+    dkm_qp_row_provider *f = qp->provider;
     dkm_idx k;
 
     if (!f)
@@ -73,13 +73,13 @@ const double *dkm_qp_row(dkm_qp *qp, dkm_idx c)
 
 double dkm_qp_diagonal(const dkm_qp *qp, dkm_idx c)
 {
-    return qp->far ? qp->far->diagonal[c] : qp->G[c * qp->capacity + c];
+    return qp->provider ? qp->provider->diagonal[c] : qp->G[c * qp->capacity + c];
 }
 
 void dkm_qp_matvec(const dkm_qp *qp, const double *a, const char *skip, double *out)
 {
-    if (qp->far) {
-        qp->far->times(qp->far->user, a, out);
+    if (qp->provider) {
+        qp->provider->times(qp->provider->user, a, out);
         return;
     }
     for (dkm_idx c = 0; c < qp->n; c++)

@@ -1,3 +1,6 @@
+/* Ridge systems with a matrix that is given: (K + gamma I) B = Y by one shifted Cholesky
+ * factorization (shifted_cholesky.c), with the residual of the solution. Cost: m^3 / 3 flops, 4
+ * m^2 p for the solution and its residual, over all ranks. */
 #include <dkmap/ridge.h>
 
 #include <math.h>

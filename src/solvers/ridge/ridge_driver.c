@@ -1,4 +1,7 @@
-/* Which precision, and what is held in memory for it. */
+/* Ridge systems from inputs and a kernel: decides between double and mixed precision
+ * (posv_mixed.c), and between storing the double matrix and computing it anew for residuals, by
+ * the memory that is free and by predicted iterations. Cost: that of what is chosen; m^2 /
+ * ranks numbers per rank, half or all of them in double. */
 #include <dkmap/ridge.h>
 
 #include <math.h>

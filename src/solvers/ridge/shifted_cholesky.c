@@ -40,7 +40,7 @@ void dkm_jitter_report(dkm_ctx *ctx, const char *name, dkm_idx info, double jitt
 {
     dkm_log(ctx, DKM_WARN,
             "%s is not positive definite (leading minor %lld): adding %.2e to its diagonal, "
-            "step %d of the ladder",
+            "attempt %d",
             name, (long long)info, jitter, step);
 }
 

@@ -114,7 +114,7 @@ static double path_eigen_shifted(const dkm_path_eigen *s, dkm_idx g, double l)
     return l + s->run->settings->gammas[g] + dkm_path_eigen_jitter(s, g);
 }
 
-/* The least l + gamma must be positive; the ladder is that of the Cholesky factor. */
+/* The least l + gamma must be positive; jitter is added as for the Cholesky factor. */
 static void path_eigen_find_jitter(dkm_path_eigen *s)
 {
     for (dkm_idx j = 0; j < s->run->k; j++)

@@ -1,6 +1,9 @@
 /* Leave-one-out errors through the eigenvectors: they are made of V diag(w) Z and the diagonal of
  * V diag(w) V', for one or two functions w a gamma. In the primal X V takes the place of V, a chunk
- * of rows at a time, and both are taken from what they are without a fit. */
+ * of rows at a time, and both are taken from what they are without a fit.
+ *
+ * Cost per rank and gamma: 2 k^2 (p + 1) / ranks flops, in the primal 2 m k (p + 1) / ranks; an
+ * allreduce of a few sums (loo.c). */
 #include "core/alloc.h"
 #include "linalg/linalg.h"
 #include "solvers/operators/spectral_filter.h"

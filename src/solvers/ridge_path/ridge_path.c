@@ -1,3 +1,11 @@
+/* Ridge regression for a list of gammas with leave-one-out or generalized cross-validation
+ * errors (loo.c): opens the system, dual or primal, chooses a solver (path_autotune.c) and the
+ * best gamma.
+ *
+ *     cholesky   one factorization per gamma            path_cholesky.c
+ *     eigen      one eigendecomposition for all         path_eigen.c
+ *     band       one reduction to a band for all        path_band.c
+ *     pcg        landmarks                              solvers/nystroem */
 #include <dkmap/ridge_path.h>
 
 #include <math.h>

@@ -1,3 +1,9 @@
+/* Patch terms of a joint map: s_p(x, x') = sum over patches P that hold p of <x_P, x'_P>, cell
+ * by cell (joint_map_patch.h).
+ *
+ * Cost of a tile of na x nb pairs: 2 na nb d flops for the inner products of all cells, one
+ * addition per pair, patch and cell of it, and 2 na nb r for the products with coordinates.
+ * Held: one tile of each cell. */
 #include "models/jkm/joint_map/joint_map_patch.h"
 
 #include <string.h>

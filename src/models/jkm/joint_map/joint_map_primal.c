@@ -1,3 +1,7 @@
+/* The linear part of a joint map through its features: W = X'U and G = X W.
+ *
+ * Cost: 2 m d r flops over all ranks for W, 2 n d r for n inputs; d r words are gathered.
+ * Replicated: W, d r numbers. */
 #include "models/jkm/joint_map/joint_map_primal.h"
 
 #include <string.h>

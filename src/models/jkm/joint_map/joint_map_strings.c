@@ -1,3 +1,9 @@
+/* The joint kernel of strings as a weight per k-mer and output character (Cortes, Mohri and
+ * Weston 2005, ICML, pp. 153-160, doi:10.1145/1102351.1102371, regress such counts).
+ *
+ * Cost of applying a weight vector: one addition per position and character of every training
+ * and new string. Replicated: the sorted codes of all k-mers, and k-mers x characters weights,
+ * which an allreduce sums. */
 #include "models/jkm/joint_map/joint_map_strings.h"
 
 #include <stdlib.h>
@@ -71,7 +77,7 @@ out:
     return local;
 }
 
-static dkm_local joint_map_strings_room_for_all(dkm_ctx *ctx, const int *counts, int *starts,
+static dkm_local joint_map_strings_allocate_all(dkm_ctx *ctx, const int *counts, int *starts,
                                                 dkm_idx *total, uint64_t **code)
 {
     for (int k = 0; k < dkm_ctx_size(ctx); k++) {
@@ -99,7 +105,7 @@ static dkm_status learn_codes(const dkm_joint_map *f, dkm_joint_map_strings *t)
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_ctx_size(ctx), &starts));
     mine = (int)count;
     MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm);
-    DKM_AGREE(ctx, joint_map_strings_room_for_all(ctx, counts, starts, &total, &t->code));
+    DKM_AGREE(ctx, joint_map_strings_allocate_all(ctx, counts, starts, &total, &t->code));
     MPI_Allgatherv(own, mine, MPI_UINT64_T, t->code, counts, starts, MPI_UINT64_T, comm);
     t->count = drop_doubles(total, t->code);
 out:

@@ -11,7 +11,11 @@
  * in which G E serves all splits. It is a difference: an example that looks like no other, whose
  * prediction is nearly nothing, takes the first form, which keeps its digits unless the examples
  * left out lead to the training part by way of each other where nothing leads there directly. Then
- * a factor of the training part has to be taken. */
+ * a factor of the training part has to be taken.
+ *
+ * The identity is that of block leave-out (An, Liu and Venkatesh 2007, see cv_inverse.c). Cost
+ * per split that leaves out s of m examples: s^3 / 3 flops for the factor of H, 2 s m t for t
+ * columns, or 2 s q t where G E of q columns is at hand. Local to a rank. */
 #include <math.h>
 #include <string.h>
 

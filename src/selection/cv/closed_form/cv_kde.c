@@ -1,6 +1,9 @@
 /* The outputs of the training part are decomposed once, for as many components as any setting asks
  * for: fewer are the leading ones of those. One ridge system serves them all; a setting cuts its
- * predictions to its own number of components, and the pre-image of that is judged. */
+ * predictions to its own number of components, and the pre-image of that is judged.
+ *
+ * Cost: that of cv_kde_outputs.c and cv_ridge.c per split, and a pre-image per setting and test
+ * row. */
 #include <math.h>
 #include <string.h>
 

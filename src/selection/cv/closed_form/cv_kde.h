@@ -37,7 +37,7 @@ void dkm_cv_outputs_free(dkm_cv_outputs *outputs);
  *
  *  @param[out] info  components, trace
  *  @param[out] done  0 where a setting would cut between directions of equal variance, which the
- *                    decomposition of the whole matrix has to tell apart as a fit does
+ *                    decomposition of the full matrix has to tell apart as a fit does
  */
 DKM_NODISCARD dkm_status dkm_cv_outputs_by_lowrank(dkm_cv_cell *cell, dkm_cv_outputs *outputs,
                                                    dkm_eigen_info *info, int *done);

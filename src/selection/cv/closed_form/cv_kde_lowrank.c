@@ -2,7 +2,9 @@
  *
  *     A'A = W diag(values) W',   Z = A W = E(train, .) C,
  *
- * where C is W above the row that takes the means off: the last column of E is ones. */
+ * where C is W above the row that takes the means off: the last column of E is ones.
+ *
+ * Cost: n q^2 flops for A'A of q columns, q^3 for its eigenvectors; q^2 numbers. Local. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -75,7 +77,7 @@ out:
     return local;
 }
 
-/* Values in descending order, and how many of them the settings as a whole ask for. */
+/* Values in descending order, and how many of them the settings together ask for. */
 static dkm_local cv_kde_lowrank_take_values(const axes *a, const dkm_cv_cell *cell,
                                             dkm_cv_outputs *s, dkm_eigen_info *info)
 {

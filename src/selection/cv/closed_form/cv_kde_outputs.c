@@ -1,3 +1,7 @@
+/* Kernel PCA of the outputs of a training part, as a cell of cross-validation needs it:
+ * coordinates, norms, the linear map back, and candidates, one per class. From the Gram matrix
+ * of the outputs by a full or leading eigensolve (n^3 or n^2 t flops), or from a low-rank
+ * factor (cv_kde_lowrank.c). */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +71,7 @@ static dkm_local cv_kde_outputs_check_rank(const dkm_cv_cell *cell, const dkm_ei
 
     if (info->components == 0)
         return dkm_fail(group->ctx, DKM_ERR_NUMERIC,
-                        "the centred matrix of the output kernel is zero on a training part: all "
+                        "the centered matrix of the output kernel is zero on a training part: all "
                         "its outputs look alike");
     if (named > info->components && !group->warned++)
         dkm_log(group->ctx, DKM_WARN,

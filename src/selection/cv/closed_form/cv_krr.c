@@ -1,3 +1,6 @@
+/* Cross-validation of kernel ridge regression: each split solves one system per list of gammas
+ * (cv_ridge.c), whose outputs are numbers, or classes as one-hot columns, less the means of its
+ * training part. Cost: that of cv_ridge.c; the targets of a cell are on its group of ranks. */
 #include <string.h>
 
 #include "core/alloc.h"

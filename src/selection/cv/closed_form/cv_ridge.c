@@ -1,6 +1,9 @@
 /* F = K(test, train) (K(train, train) + gamma I)^-1 T for a list of gammas. A factor for each, or
  * one eigendecomposition K = V diag(l) V' for all: F = (K(test, train) V) diag(1 / (l + gamma))
- * (V'T), or what one inverse gives for all splits (cv_inverse.c). */
+ * (V'T), or what one inverse gives for all splits (cv_inverse.c).
+ *
+ * Cost per split of n training and s test examples, t columns and g gammas: g n^3 / 3 flops by
+ * factors, about 9 n^3 and 2 g n s t by the eigendecomposition; over the ranks of the group. */
 #include <math.h>
 #include <string.h>
 
@@ -132,7 +135,7 @@ out:
 
 /* As cv_ridge_by_cholesky() on a group of one rank, without the layers that many ranks need. Ends
  * early, at
- * @p next, where a matrix has no factor: the ladder of jitter is cv_ridge_by_cholesky()'s. */
+ * @p next, where a matrix has no factor: jitter is added as in cv_ridge_by_cholesky()'s. */
 static dkm_status by_blas(dkm_cv_cell *cell, const dkm_dmat *A, const dkm_dmat *C,
                           const dkm_dmat *T, dkm_cv_visit_predictions take, void *state,
                           dkm_idx *next)
