@@ -101,6 +101,6 @@ says out 'label sets, 2 labels' "labels of a gzipped ARFF file"
 head -c 700 data/x.npy >short.npy
 bad 'short.npy is cut short' fit krr --x short.npy --y data/y.npy --kx linear --gamma 1 -o made/m.h5
 printf '1,2\n3,x\n' >letters.csv
-bad 'letters.csv' fit krr --x letters.csv --y y.csv --kx linear --gamma 1 -o made/m.h5
+wrong 'letters.csv' fit krr --x letters.csv --y y.csv --kx linear --gamma 1 -o made/m.h5
 
 finish

@@ -57,7 +57,7 @@ refused "features of 39 objects" "features of other objects" \
     extend fit --gram k.npy --features 'phi.csv[0:39]'
 awk 'BEGIN { for (i = 0; i < 6; i++) print (i == 0) "," (i == 1) "," (i == 2) "," (i == 3) "," \
     (i == 4) "," (i == 5) * -2 }' >bad.csv
-refused "bad.csv: the matrix is not positive semidefinite: its eigenvalues reach from -2 to 1" \
+ends=1 refused "bad.csv: the matrix is not positive semidefinite: its eigenvalues reach from -2 to 1" \
     "an indefinite matrix" extend fit --gram bad.csv --features 'phi.csv[0:6]'
 good 2 extend fit --gram bad.csv --features 'phi.csv[0:6]' --clip -o c.h5
 [ "$(value clipped)" = 1 ] || fail "clipping is told: $(cat out)"

@@ -12,12 +12,13 @@ same() {
     below "$(value rmse)" 1e-9 "$3"
 }
 
-# refused TEXT WHAT ARGUMENTS...: a run on 2 ranks fails and says so, leaving nothing behind.
+# refused TEXT WHAT ARGUMENTS...: a run on 2 ranks fails, with 2 or what ends says, and says so, leaving nothing
+# behind.
 refused() {
     local text=$1 what=$2
     shift 2
     on 2 "$@" -o none.h5
-    expect 2 "$what"
+    expect "${ends:-2}" "$what"
     says err "$text" "$what"
     [ -e none.h5 ] && fail "$what: a failed run left a file"
 }
