@@ -113,7 +113,7 @@ dkm_status dkm_kernel_check_spread(const dkm_kernel *kernel, const dkm_data *X, 
         X->mine.type == DKM_DISTANCE || X->mine.type == DKM_GRAPH)
         return DKM_OK;
     DKM_TRY(pick(X, n, 0, &S));
-    DKM_TRY(dkm_kernel_prepare(kernel, S, &A));
+    DKM_TRY(dkm_error_context(X->ctx, "x", dkm_kernel_prepare(kernel, S, &A)));
     for (dkm_idx turn = 1; turn <= 13; turn += 6) {
         dkm_data_destroy(&R);
         dkm_prepared_destroy(&B);
