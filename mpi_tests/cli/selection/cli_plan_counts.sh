@@ -37,5 +37,5 @@ good 0 plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 --ra
 says out "16 ranks each" "the node of a plan"
 says out "2 us and 200 Gb/s" "the network of a plan"
 good 0 plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 --solver pcg --landmarks 5000 --ranks 64
-says out "n d numbers" "what landmarks replicate"
+says out "512 d numbers" "what landmarks replicate"
 finish

@@ -1,5 +1,7 @@
 #include "kernels/gram/strips.h"
 
+#include <math.h>
+
 #include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
 #include "kernels/evaluation/tile_parallel.h"
@@ -9,6 +11,8 @@
 #define ROWS_LEAST  32
 #define ROWS_MOST   512
 #define WIDE        512
+#define GROUP_BYTES 16777216.0 /* of objects of C on a rank while strips are stored */
+#define GROUP_LEAST 16
 
 static dkm_idx strips_element_size(dkm_precision precision)
 {
@@ -22,38 +26,16 @@ static void strips_plan(dkm_strips *s)
 
     s->rows = rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : (dkm_idx)rows;
     s->wide = s->n < WIDE ? s->n : WIDE;
+    rows = GROUP_BYTES / fmax(s->C->bytes[DKM_COLS], 1.0);
+    s->group = rows >= (double)s->wide ? s->wide : rows < GROUP_LEAST ? GROUP_LEAST : (dkm_idx)rows;
 }
 
-static dkm_local strips_open_local(dkm_strips *s, dkm_idx **all)
+dkm_strips dkm_strips_of(const dkm_prepared *C, dkm_precision precision)
 {
-    dkm_local local = DKM_LOCAL_OK;
-    const dkm_node *root = s->C->kernel->node;
-    dkm_ctx *ctx = s->C->ctx;
-    size_t bytes = (size_t)strips_element_size(s->precision);
+    dkm_strips s = {.C = C, .precision = precision, .n = C->X->m};
 
-    DKM_STEP(dkm_panel_open(&s->cols, s->C, root, DKM_COLS, s->precision, s->n));
-    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, s->rows * s->n, bytes, &s->strip));
-    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, s->rows * s->wide * dkm_node_scratch(root),
-                          bytes, &s->scratch));
-    DKM_STEP(dkm_alloc(ctx, s->n, all));
-    for (dkm_idx j = 0; j < s->n; j++)
-        (*all)[j] = j;
-out:
-    return local;
-}
-
-dkm_status dkm_strips_open(dkm_strips *s, const dkm_prepared *C, dkm_precision precision)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx *all = NULL;
-
-    *s = (dkm_strips){.C = C, .precision = precision, .n = C->X->m};
-    strips_plan(s);
-    DKM_AGREE(C->ctx, strips_open_local(s, &all));
-    DKM_TRY(dkm_panel_fill(&s->cols, s->n, all));
-out:
-    DKM_FREE(all);
-    return status;
+    strips_plan(&s);
+    return s;
 }
 
 double dkm_strips_bytes(const dkm_strips *s, dkm_idx rows)
@@ -61,10 +43,52 @@ double dkm_strips_bytes(const dkm_strips *s, dkm_idx rows)
     return (double)strips_element_size(s->precision) * (double)rows * (double)s->n;
 }
 
-dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows)
+double dkm_strips_column_bytes(const dkm_strips *s, int stored)
 {
-    return dkm_alloc_at(s->C->ctx, __FILE__, __LINE__, rows * s->n,
-                        (size_t)strips_element_size(s->precision), &s->cache);
+    return (double)(stored ? s->group : s->n) * s->C->bytes[DKM_COLS];
+}
+
+/* A panel for @p columns objects of C, and what evaluating it takes. */
+static dkm_local open_columns(dkm_strips *s, dkm_idx columns)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_node *root = s->C->kernel->node;
+    size_t bytes = (size_t)strips_element_size(s->precision);
+
+    DKM_STEP(dkm_panel_open(&s->cols, s->C, root, DKM_COLS, s->precision, columns));
+    DKM_STEP(dkm_alloc_at(s->C->ctx, __FILE__, __LINE__, s->rows * s->wide * dkm_node_scratch(root),
+                          bytes, &s->scratch));
+out:
+    return local;
+}
+
+/* Objects [first, first + count) of C to every rank. */
+static dkm_status fill_columns(dkm_strips *s, dkm_idx first, dkm_idx count)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->C->ctx;
+    dkm_idx *wanted = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &wanted));
+    for (dkm_idx j = 0; j < count; j++)
+        wanted[j] = first + j;
+    DKM_TRY(dkm_panel_fill(&s->cols, count, wanted));
+out:
+    DKM_FREE(wanted);
+    return status;
+}
+
+dkm_status dkm_strips_open(dkm_strips *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->C->ctx;
+
+    DKM_AGREE(ctx, open_columns(s, s->n));
+    DKM_AGREE(ctx, dkm_alloc_at(ctx, __FILE__, __LINE__, s->rows * s->n,
+                                (size_t)strips_element_size(s->precision), &s->strip));
+    DKM_TRY(fill_columns(s, 0, s->n));
+out:
+    return status;
 }
 
 void dkm_strips_close(dkm_strips *s)
@@ -72,10 +96,10 @@ void dkm_strips_close(dkm_strips *s)
     dkm_panel_close(&s->cols);
     DKM_FREE(s->strip);
     DKM_FREE(s->scratch);
-    DKM_FREE(s->cache);
+    DKM_FREE(s->stored);
 }
 
-/* Columns from c0 on of the current strip, evaluated a few at a time. */
+/* Columns from place c0 of the panel on of the current strip, evaluated a few at a time. */
 static dkm_local strips_evaluate(dkm_strips *s, const dkm_panel *rows, dkm_idx c0,
                                  const dkm_tile *K)
 {
@@ -96,11 +120,69 @@ static dkm_tile strips_place(const dkm_strips *s, dkm_idx il, dkm_idx count, dkm
 {
     dkm_tile strip = {s->precision, count, s->n, count, s->strip};
 
-    if (s->cache)
-        strip.c = (char *)s->cache + il * s->n * strips_element_size(s->precision);
+    if (s->stored)
+        strip.c = (char *)s->stored + il * s->n * strips_element_size(s->precision);
     else
         c1 -= c0, c0 = 0;
     return (dkm_tile){s->precision, count, c1 - c0, count, dkm_tile_at(&strip, 0, c0)};
+}
+
+/* Columns [c0, c1) of the stored strips, whose objects are in the panel. */
+static dkm_local store_columns(dkm_strips *s, const dkm_prepared *X, dkm_panel *rows, dkm_idx c0,
+                               dkm_idx c1)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx m = X->X->mine.n;
+
+    dkm_blas_use_threads(X->ctx);
+    for (dkm_idx il = 0; il < m; il += s->rows) {
+        dkm_idx count = il + s->rows < m ? s->rows : m - il;
+        dkm_tile K = strips_place(s, il, count, c0, c1);
+        dkm_panel_view(rows, il, count);
+        DKM_STEP(strips_evaluate(s, rows, 0, &K));
+    }
+out:
+    return local;
+}
+
+static dkm_local open_stored(dkm_strips *s, const dkm_prepared *X, dkm_panel *rows)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_prepared_match(X, s->C));
+    DKM_STEP(dkm_alloc_at(s->C->ctx, __FILE__, __LINE__, X->X->mine.n * s->n,
+                          (size_t)strips_element_size(s->precision), &s->stored));
+    DKM_STEP(open_columns(s, s->group));
+    DKM_STEP(dkm_panel_open(rows, X, X->kernel->node, DKM_ROWS, s->precision, s->rows));
+out:
+    return local;
+}
+
+dkm_status dkm_strips_store(dkm_strips *s, const dkm_prepared *X)
+{
+    dkm_status status = DKM_OK;
+    dkm_panel rows = {0};
+
+    DKM_AGREE(s->C->ctx, open_stored(s, X, &rows));
+    for (dkm_idx c0 = 0; c0 < s->n; c0 += s->group) {
+        dkm_idx c1 = c0 + s->group < s->n ? c0 + s->group : s->n;
+        DKM_TRY(fill_columns(s, c0, c1 - c0));
+        DKM_AGREE(s->C->ctx, store_columns(s, X, &rows, c0, c1));
+    }
+out:
+    dkm_panel_close(&rows);
+    dkm_panel_close(&s->cols);
+    DKM_FREE(s->scratch);
+    return status;
+}
+
+static void show_stored(const dkm_strips *s, dkm_idx m, dkm_idx first, dkm_idx c0, dkm_idx c1,
+                        dkm_strip_visitor *visitor)
+{
+    for (dkm_idx il = 0; il < m; il += s->rows) {
+        dkm_tile K = strips_place(s, il, il + s->rows < m ? s->rows : m - il, c0, c1);
+        visitor->visit(visitor, first + il, &K);
+    }
 }
 
 dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dkm_idx c0,
@@ -108,23 +190,21 @@ dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dk
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx m = X->X->mine.n;
-    int known = s->cache && c1 <= s->cached_cols;
     dkm_panel rows = {0};
 
+    dkm_blas_use_threads(X->ctx);
+    if (s->stored) {
+        show_stored(s, m, first, c0, c1, visitor);
+        return local;
+    }
     DKM_STEP(dkm_prepared_match(X, s->C));
     DKM_STEP(dkm_panel_open(&rows, X, X->kernel->node, DKM_ROWS, s->precision, s->rows));
-    dkm_blas_use_threads(X->ctx);
     for (dkm_idx il = 0; il < m; il += s->rows) {
-        dkm_idx count = il + s->rows < m ? s->rows : m - il;
-        dkm_tile K = strips_place(s, il, count, c0, c1);
-        if (!known) {
-            dkm_panel_view(&rows, il, count);
-            DKM_STEP(strips_evaluate(s, &rows, c0, &K));
-        }
+        dkm_tile K = strips_place(s, il, il + s->rows < m ? s->rows : m - il, c0, c1);
+        dkm_panel_view(&rows, il, K.na);
+        DKM_STEP(strips_evaluate(s, &rows, c0, &K));
         visitor->visit(visitor, first + il, &K);
     }
-    if (s->cache && c0 <= s->cached_cols && c1 > s->cached_cols)
-        s->cached_cols = c1;
 out:
     dkm_panel_close(&rows);
     return local;

@@ -1,7 +1,8 @@
 /** @file strips.h  Rows of k(X, C) for the objects X that a rank has and all of a few objects C.
  *
- *  C is replicated on every rank, once; X stays where it is. Rows come in strips that are seen
- *  and dropped, or stored where memory allows. Nothing travels after opening.
+ *  X stays where it is. Rows come in strips that are seen and dropped, for which C is on every rank; or
+ *  all of them are stored where memory allows, and C passes by in groups, once. Nothing travels after
+ *  opening.
  */
 #ifndef DKMAP_KERNELS_GRAM_STRIPS_H
 #define DKMAP_KERNELS_GRAM_STRIPS_H
@@ -22,26 +23,29 @@ typedef struct dkm_strips {
     dkm_precision precision;
     dkm_idx n;          /**< columns */
     dkm_idx rows, wide; /**< of a strip, and columns evaluated at a time */
+    dkm_idx group; /**< columns whose objects are on a rank at a time while strips are stored */
     dkm_panel cols;
     void *strip, *scratch;
-    void *cache;         /**< all strips one after the other, or NULL */
-    dkm_idx cached_cols; /**< how many of their columns are known */
+    void *stored; /**< all strips one after the other, or NULL */
 } dkm_strips;
 
-/** Bring C to every rank. Collective; dkm_strips_close() frees, also after a failure. */
-DKM_NODISCARD dkm_status dkm_strips_open(dkm_strips *s, const dkm_prepared *C,
-                                         dkm_precision precision);
+/** Strips of k(X, C), to be opened or stored. Local. */
+dkm_strips dkm_strips_of(const dkm_prepared *C, dkm_precision precision);
 
-/** Bytes that keeping @p rows rows would take. Local. */
+/** Bytes of @p rows of its rows; of the objects of C on a rank while strips are computed, stored or not.
+ *  Local. */
 double dkm_strips_bytes(const dkm_strips *s, dkm_idx rows);
+double dkm_strips_column_bytes(const dkm_strips *s, int stored);
 
-/** Keep all strips of one slab of @p rows objects, from when they are first computed. Local. */
-DKM_NODISCARD dkm_local dkm_strips_cache(dkm_strips *s, dkm_idx rows);
+/** Bring C to every rank. Collective; dkm_strips_close() frees, also after a failure. */
+DKM_NODISCARD dkm_status dkm_strips_open(dkm_strips *s);
 
-/** Show columns [c0, c1) of k(X, C), strip by strip, for this rank's slab of X.
- *
- *  Local. Where strips are stored X must be the same each time, and columns are first asked for in
- *  order.
+/** Compute and store all strips of this rank's slab of X. Collective; dkm_strips_close() frees, also
+ *  after a failure. */
+DKM_NODISCARD dkm_status dkm_strips_store(dkm_strips *s, const dkm_prepared *X);
+
+/** Show columns [c0, c1) of k(X, C), strip by strip, for this rank's slab of X, which is the one of
+ *  dkm_strips_store() where they are stored. Local.
  *
  *  @param[in] X      objects prepared to be compared with C
  *  @param[in] first  the place that the first row of the slab has for the visitor

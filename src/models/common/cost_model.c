@@ -27,7 +27,8 @@
 #define SKETCH_ROWS  3.0          /* of the sketch of landmarks, for each of them */
 #define SKETCH_COLS  128.0        /* of a panel of it */
 #define SKETCH_HITS  4.0          /* rows of it that an input is added to */
-#define STRIP_ROWS   512.0        /* of kernel values of inputs and landmarks at a time */
+#define STRIP_COLS   512.0        /* landmarks on a rank at a time while kernel values are stored */
+#define STRIP_GROUP  (16.0 * MiB) /* bytes of them, at most */
 #define PCG_STEPS    20.0         /* where nothing is known */
 
 #define WIDE           2048.0       /* columns from which on rows come in windows */
@@ -271,8 +272,8 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
                p->mixed ? refine_comm(&g, k) : solve_comm(&g, k));
 }
 
-/* Inputs and landmarks: the landmarks are on every rank, their Gram matrix and what preconditions
- * are on the grid. Kernel values of all inputs are stored. */
+/* Inputs and landmarks: the landmarks pass by all ranks in groups, their Gram matrix and what
+ * preconditions are on the grid. Kernel values of all inputs are stored. */
 void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
@@ -286,15 +287,15 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_cost_terms small = *p;
     dkm_comm_grid g;
     dkm_comm comm;
-    double matrices, stored = 8.0 * slab(p) * n, strips = 8.0 * STRIP_ROWS * n,
-                     landmarks = n * p->work.x_bytes, panel;
+    double matrices, stored = 8.0 * slab(p) * n,
+                     landmarks = least(least(n, STRIP_COLS) * p->work.x_bytes, STRIP_GROUP), panel;
 
     small.work.m = p->landmarks;
     small.work.block = dkm_shape_block(p->work.P, p->work.Q, p->landmarks);
     g = grid_of(&small);
     matrices = 8.0 * elements(&small);
     panel = 8.0 * sketched * least(n, SKETCH_COLS);
-    note_array(out, "landmarks, n d numbers", landmarks);
+    note_array(out, "a group of landmarks on their way, 512 d numbers", landmarks);
     note_array(out, "a panel of the sketch, 3 n x 128", panel);
     note_array(out, "coefficients on their way, 2 n k", 16.0 * n * k);
 
@@ -304,36 +305,33 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_comm_add(&comm, 1.0, dkm_comm_small(100.0));
     comm.bytes += 8.0 * sketched * n *
                   ((1.0 - 1.0 / p->work.Q) / p->work.P + (1.0 - 1.0 / p->work.P) / p->work.Q);
-    dkm_cost_add_phase(out, "sketch", held + stored + strips + landmarks + panel + 8.0 * matrices,
+    dkm_cost_add_phase(out, "sketch", held + stored + most(landmarks, panel) + 8.0 * matrices,
                        2.0 * values * d + sketched * n * n,
                        c && d > 0 ? s * (values * (c->gram_column * d + c->gram_element) +
                                          c->double_cube * sketched * n * n)
                                   : NAN);
     note_phase(out,
-               held + stored + strips + landmarks + panel + (2.0 + SKETCH_ROWS) * matrices +
-                   2.0 * panel / ranks,
+               held + stored +
+                   most(landmarks, panel * (1.0 + 2.0 / ranks) + (1.0 + SKETCH_ROWS) * matrices) +
+                   matrices,
                comm);
 
     comm = dkm_comm_factor(&g, 8.0);
     dkm_comm_add(&comm, 1.0, dkm_comm_symmetrize(&g));
     dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
-    dkm_cost_add_phase(out, "factor", held + stored + strips + landmarks + 3.0 * matrices,
-                       n * n * n / 3.0,
+    dkm_cost_add_phase(out, "factor", held + stored + 3.0 * matrices, n * n * n / 3.0,
                        c ? s * (c->double_cube * n * n * n / 3.0 + c->double_square * n * n) : NAN);
-    note_phase(
-        out, held + stored + strips + landmarks + 2.0 * matrices + dkm_comm_factor_panels(&g, 8.0),
-        comm);
+    note_phase(out, held + stored + 2.0 * matrices + dkm_comm_factor_panels(&g, 8.0), comm);
 
     comm = dkm_comm_small(10.0);
     dkm_comm_add(&comm, 1.0, dkm_comm_product(&g, k));
     dkm_comm_add(&comm, 1.0, dkm_comm_solve(&g, k, 8.0));
     comm.bytes += 8.0 * n * k * (1.0 + 1.0 / ranks);
     comm.collectives += 8.0;
-    dkm_cost_add_phase(out, "iterate", held + stored + strips + landmarks + 2.0 * matrices,
-                       4.0 * values * k * (steps + 2.0),
-                       c ? s * (steps + 2.0) * values * (c->solve_column * k + c->solve_square)
-                         : NAN);
-    note_phase(out, held + stored + strips + landmarks + 2.0 * matrices,
+    dkm_cost_add_phase(
+        out, "iterate", held + stored + 2.0 * matrices, 4.0 * values * k * (steps + 2.0),
+        c ? s * (steps + 2.0) * values * (c->solve_column * k + c->solve_square) : NAN);
+    note_phase(out, held + stored + 2.0 * matrices,
                (dkm_comm){(steps + 2.0) * comm.bytes, (steps + 2.0) * comm.messages,
                           (steps + 2.0) * comm.collectives});
 }

@@ -98,7 +98,8 @@ dkm_status dkm_ridge_leverage_scores(dkm_grid *grid, const dkm_prepared *X, dkm_
 
     DKM_TRY(dkm_data_select(X->X, count, indices, &D));
     DKM_TRY(dkm_kernel_prepare_new(X, D, &S));
-    DKM_TRY(dkm_strips_open(&strips, S, DKM_F64));
+    strips = dkm_strips_of(S, DKM_F64);
+    DKM_TRY(dkm_strips_open(&strips));
     DKM_AGREE(X->ctx, leverage_open(X->ctx, &s, strips.rows));
     DKM_TRY(leverage_factor_pilot(grid, S, gamma, s.inverse));
     DKM_TRY(dkm_kernel_diagonal(X, weights));

@@ -123,7 +123,8 @@ static dkm_status rpchol_evaluate(pivots *s, dkm_idx count)
 
     DKM_TRY(dkm_data_select(s->X->X, count, s->candidates, &D));
     DKM_TRY(dkm_kernel_prepare_new(s->X, D, &prepared));
-    DKM_TRY(dkm_strips_open(&strips, prepared, DKM_F64));
+    strips = dkm_strips_of(prepared, DKM_F64);
+    DKM_TRY(dkm_strips_open(&strips));
     DKM_AGREE(s->ctx, dkm_strips_run(&strips, s->X, 0, 0, count, &s->visitor));
 out:
     dkm_strips_close(&strips);

@@ -11,9 +11,10 @@
  * a few iterations then predict about as well as many. Rounding sets a lower bound on g. K is
  * stored if it fits, only its lower triangle, or else computed anew in every iteration.
  *
- * Cost per iteration and rank: 2 m^2 p / ranks flops for K and 4 m n p / ranks for P; allgathers
- * and allreduces of m p and n p words. Held: m^2 / (2 ranks) numbers where K is stored, K_nn and
- * the factor; replicated: p columns of m numbers in a product, and the landmarks. */
+ * Cost per iteration on an R x C grid: 2 m^2 p / (R C) flops per rank for K, which sends 2 m p (1/R + 1/C)
+ * words (linalg/symm/symm_multivec.c), and 4 m n p / (R C) for P, with allreduces of n p words. Held: m^2 /
+ * (2 R C) numbers where K is stored, K_nn and the factor; replicated: n p numbers, and the
+ * landmarks where K_mn is not stored (kernels/gram/strips.h). */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -38,28 +38,43 @@ dkm_idx dkm_nystroem_count(const dkm_nystroem_settings *settings, dkm_idx m)
     return n < m ? n : m;
 }
 
+/* K_mn is stored where it takes little of what is free, so that other work is not put at risk. */
+static int nystroem_stores(const dkm_nystroem *s, dkm_storage keep)
+{
+    dkm_idx rows = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
+    double bytes = dkm_strips_bytes(&s->strips, rows);
+
+    if (!s->feed->X)
+        return 0;
+    if (keep != DKM_STORAGE_AUTO)
+        return keep == DKM_STORE;
+    return dkm_memory_fits(s->ctx, STORED_MEMORY_FRACTION * bytes);
+}
+
 /* Matrices of order n: K_nn, the preconditioner and three times that for the sketch. */
-static dkm_status nystroem_check_memory(const dkm_nystroem *s)
+static dkm_status nystroem_check_memory(const dkm_nystroem *s, int stored)
 {
     double n = (double)s->n, P = dkm_grid_rows(s->grid), Q = dkm_grid_cols(s->grid);
 
-    return dkm_memory_check(s->ctx, 5.0 * 8.0 * n * n / (P * Q) + n * s->C->bytes[DKM_COLS],
-                            "the landmarks");
+    return dkm_memory_check(
+        s->ctx, 5.0 * 8.0 * n * n / (P * Q) + dkm_strips_column_bytes(&s->strips, stored),
+        "the landmarks");
 }
 
-/* Keep K_mn where it takes little of what is free, so that other work is not put at risk. */
-static dkm_status nystroem_decide_storage(dkm_nystroem *s, dkm_storage keep)
+static dkm_status nystroem_open_strips(dkm_nystroem *s, int stored)
 {
     dkm_status status = DKM_OK;
-    dkm_idx rows = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
-    double bytes = dkm_strips_bytes(&s->strips, rows);
-    int takes = keep == DKM_STORE;
+    const dkm_prepared *X = NULL;
 
-    if (s->feed->X && keep == DKM_STORAGE_AUTO)
-        takes = dkm_memory_fits(s->ctx, STORED_MEMORY_FRACTION * bytes);
-    if (takes && s->feed->X)
-        DKM_AGREE(s->ctx, dkm_strips_cache(&s->strips, rows));
+    dkm_phase_begin(s->ctx, "strips");
+    if (!stored)
+        DKM_TRY(dkm_strips_open(&s->strips));
+    else {
+        DKM_TRY(dkm_input_stream_read_chunk(s->feed, 0, &X));
+        DKM_TRY(dkm_strips_store(&s->strips, X));
+    }
 out:
+    dkm_phase_end(s->ctx);
     return status;
 }
 
@@ -67,6 +82,7 @@ dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_problem *parts,
                              const dkm_nystroem_settings *settings)
 {
     dkm_status status = DKM_OK;
+    int stored;
 
     *s = (dkm_nystroem){.ctx = parts->feed->ctx,
                         .grid = parts->grid,
@@ -76,12 +92,13 @@ dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_problem *parts,
                         .n = dkm_prepared_rows(parts->C),
                         .nb = parts->nb,
                         .feed = parts->feed};
-    DKM_TRY(nystroem_check_memory(s));
-    DKM_TRY(dkm_strips_open(&s->strips, s->C, nystroem_precision_of(settings, s->m)));
+    s->strips = dkm_strips_of(s->C, nystroem_precision_of(settings, s->m));
+    stored = nystroem_stores(s, settings->keep);
+    DKM_TRY(nystroem_check_memory(s, stored));
     if (s->strips.precision == DKM_F32)
         dkm_prepared_warn(s->C, DKM_F32, fmax(settings->tolerance, SINGLE_ERROR));
     DKM_TRY(dkm_gram(s->grid, s->kernel, s->C, s->nb, DKM_F64, &s->K));
-    DKM_TRY(nystroem_decide_storage(s, settings->keep));
+    DKM_TRY(nystroem_open_strips(s, stored));
 out:
     return status;
 }

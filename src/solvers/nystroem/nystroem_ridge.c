@@ -9,7 +9,8 @@
  *
  * Cost per iteration and rank: 4 m n p / ranks flops, m n / ranks kernel values unless stored, an
  * allreduce of n p words, and a solve with the factor. Held: K_nn and the preconditioner, 2 n^2 /
- * ranks numbers; replicated: the landmarks and n p numbers. */
+ * ranks numbers; replicated: n p numbers, and the landmarks
+ * where K_mn is not stored (kernels/gram/strips.h). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,7 @@ dkm_nystroem_info dkm_nystroem_info_init(const dkm_nystroem *N,
     return (dkm_nystroem_info){.landmarks = N->n,
                                .choice = dkm_landmark_name(settings->choice),
                                .precision = N->strips.precision == DKM_F64 ? "double" : "mixed",
-                               .stored = N->strips.cache != NULL,
+                               .stored = N->strips.stored != NULL,
                                .streamed = N->feed->X == NULL,
                                .checked = NAN,
                                .distance = NAN};
