@@ -9,16 +9,19 @@
  * columns for its transpose. Meanwhile the ranks subtract the products of the last panels from the
  * trailing triangle (potrf_update.h).
  *
- * Broadcasts are chains that begin at the owner: each rank sends a block once, and the grid column
- * that factors the next block has it first, so that one hop per block is on the critical path (the
- * increasing ring of HPL). What the next block waits for within its grid column, the diagonal block
- * and the first block of the transpose, goes by binomial trees.
+ * Along grid rows a block goes by a binomial tree, whose first receiver is the grid column that
+ * factors the next block. A rank sends on what it has between two pieces of its updates, so that
+ * log2(Q) such delays, not Q, separate the first from the last rank; as the owners take turns, all
+ * ranks send alike. Within grid columns the owners of the transpose are always the same ranks where
+ * P = Q, so it goes by chains, in which each rank sends a block once; what the next block waits
+ * for, the diagonal block and the first block of the transpose, goes by trees. On many ranks the
+ * grid column that is next begins no piece of an update until it has what it needs.
  *
  * Cost per rank: n^3 / (3 P Q) flops; about n^2 / (2 P) + n^2 / (2 Q) words received and as many
  * sent; a message per block of columns and direction, where P divides Q or Q divides P, and up to
  * P / gcd(P, Q) in the second one elsewhere. Held beside A: two panels of 256 columns on fewer than
- * 16 ranks, three of 128 from there on, each (m_loc + n_loc) numbers a column, and 2 n_loc nb
- * numbers. Nothing of order n^2 is replicated. The order of the sums does not depend on timing. */
+ * 16 ranks or where they take at most half as much as A, three of 128 elsewhere, each
+ * (m_loc + n_loc) numbers a column, and 2 n_loc nb numbers. Nothing of order n^2 is replicated. The order of the sums does not depend on timing. */
 #include <string.h>
 
 #include "core/minmax.h"
@@ -56,6 +59,16 @@ static int potrf_next_tag(int *tag)
     return *tag;
 }
 
+/* Wait for what the next block of columns depends on. On many ranks without a piece of an update,
+ * whose time all of them would lose. */
+static void potrf_wait_critical(dkm_potrf_ws *e, const dkm_bcast *b)
+{
+    if (!e->prompt)
+        dkm_potrf_wait_arrived(e, b);
+    while (!dkm_bcast_arrived(b))
+        dkm_bcast_wait_some(&e->queue);
+}
+
 /* L(k, k) in the corner on all processes of the grid column that owns it; its info. */
 static int potrf_bcast_corner(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
 {
@@ -73,7 +86,7 @@ static int potrf_bcast_corner(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
     dkm_bcast_start(&e->queue, &e->corner_bcast, DKM_BCAST_TREE,
                     &(dkm_bcast_data){e->corner, w * w + 1, 1, w * w + 1, e->type}, owner,
                     potrf_next_tag(&e->col_tag), dkm_grid_col_comm(A->grid));
-    dkm_potrf_wait_arrived(e, &e->corner_bcast);
+    potrf_wait_critical(e, &e->corner_bcast);
     return potrf_get_info(e, info);
 }
 
@@ -109,9 +122,12 @@ static int potrf_bcast_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
 
     if (e->q == owner)
         potrf_factor_block(e, k, w, info);
-    dkm_bcast_start(&e->queue, b, DKM_BCAST_CHAIN, &rows, owner, potrf_next_tag(&e->row_tag),
+    dkm_bcast_start(&e->queue, b, DKM_BCAST_TREE, &rows, owner, potrf_next_tag(&e->row_tag),
                     dkm_grid_row_comm(e->A->grid));
-    dkm_potrf_wait_arrived(e, b);
+    if (e->q == (owner + 1) % e->Q)
+        potrf_wait_critical(e, b);
+    else
+        dkm_potrf_wait_arrived(e, b);
     return potrf_get_info(e, info);
 }
 
@@ -203,8 +219,12 @@ static void potrf_transpose_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
         potrf_bcast_part(e, slot, DKM_BCAST_TREE, r, from, from + urgent);
         potrf_bcast_part(e, slot, DKM_BCAST_CHAIN, r, from + urgent, to);
     }
-    for (int j = 0; j < slot->count; j++)
-        dkm_potrf_wait_arrived(e, &slot->bcasts[j]);
+    for (int j = 0; j < slot->count; j++) {
+        if (first == next)
+            potrf_wait_critical(e, &slot->bcasts[j]);
+        else
+            dkm_potrf_wait_arrived(e, &slot->bcasts[j]);
+    }
     potrf_unpack_transpose(e, k, w, first, slot->data);
 }
 

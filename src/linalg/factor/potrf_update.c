@@ -16,19 +16,34 @@
 #include "core/minmax.h"
 #include "linalg/backend/blas.h"
 
-/* Columns whose product is taken off at a time, and the pieces of the trailing triangle. */
+/* Columns whose product is taken off at a time, the pieces of the trailing triangle, and how it is
+ * scheduled. */
 typedef struct potrf_shape {
     dkm_idx panel_cols, piece_rows, piece_cols;
-    int depth;
+    int depth, prompt;
 } potrf_shape;
 
-/* On many ranks the time of a panel is that of its messages: narrower panels and more of them ahead
- * take less memory than two wide ones. */
-static potrf_shape potrf_shape_of(int ranks)
+/* Whether two panels of that many columns take at most half as much memory as a rank's part of A. */
+static int potrf_panels_fit(const dkm_dmat *A, double columns)
 {
-    potrf_shape few = {256, 2048, 1024, 1}, some = {256, 512, 512, 1}, many = {128, 512, 512, 2};
+    double rows = (double)A->m / dkm_grid_rows(A->grid),
+           cols = (double)A->n / dkm_grid_cols(A->grid);
 
-    return ranks <= 2 ? few : ranks < 16 ? some : many;
+    return 4.0 * columns * (rows + cols) <= rows * cols;
+}
+
+/* An update reads and writes the trailing triangle once per panel: a wide panel has it done less
+ * often. Where there is little to update on many ranks, the time of a panel is that of its messages:
+ * narrow panels and more of them ahead take less memory than two wide ones. */
+static potrf_shape potrf_shape_of(const dkm_dmat *A)
+{
+    int ranks = dkm_grid_rows(A->grid) * dkm_grid_cols(A->grid);
+    potrf_shape few = {256, 2048, 1024, 1, 0}, some = {256, 512, 512, 1, 0},
+                wide = {256, 512, 256, 1, 1}, narrow = {128, 512, 512, 2, 1};
+
+    if (ranks < 16)
+        return ranks <= 2 ? few : some;
+    return potrf_panels_fit(A, 256.0) ? wide : narrow;
 }
 
 static dkm_local potrf_panel_open(const dkm_potrf_ws *e, dkm_idx blocks, dkm_potrf_panel *s)
@@ -48,11 +63,12 @@ out:
 dkm_local dkm_potrf_ws_open(dkm_potrf_ws *e, dkm_dmat *A)
 {
     dkm_local local = DKM_LOCAL_OK;
-    potrf_shape shape = potrf_shape_of(dkm_grid_rows(A->grid) * dkm_grid_cols(A->grid));
+    potrf_shape shape = potrf_shape_of(A);
     dkm_idx nb = A->nb,
             blocks = dkm_idx_min((shape.panel_cols + nb - 1) / nb, (A->n + nb - 1) / nb);
 
-    *e = (dkm_potrf_ws){.A = A, .ctx = dkm_grid_ctx(A->grid), .depth = shape.depth};
+    *e = (dkm_potrf_ws){
+        .A = A, .ctx = dkm_grid_ctx(A->grid), .depth = shape.depth, .prompt = shape.prompt};
     e->p = dkm_grid_row(A->grid);
     e->q = dkm_grid_col(A->grid);
     e->P = dkm_grid_rows(A->grid);

@@ -50,6 +50,7 @@ typedef struct dkm_potrf_ws {
     dkm_idx panel_cols;             /**< columns of a panel, a multiple of the block */
     dkm_idx piece_rows, piece_cols; /**< of the trailing update between two looks at messages */
     int depth;                      /**< of look-ahead: panels whose updates may be deferred */
+    int prompt; /**< the grid column that is next waits, and does nothing else */
     dkm_potrf_panel panels[DKM_POTRF_DEPTH + 1];
     dkm_potrf_panel *panel; /**< the one that is being factored */
     dkm_potrf_deferred deferred[DKM_POTRF_DEPTH + 1];

@@ -63,19 +63,17 @@ dkm_comm dkm_comm_gram(const dkm_comm_grid *g, double bytes)
                       2.0 * fleast(ranks(g) - 1.0, g->P + g->Q), 14.0};
 }
 
-/* Below the diagonal each block of columns goes along grid rows once, its transpose along grid
- * columns, and diagonal blocks down a grid column by a tree. */
+/* Below the diagonal each block of columns goes along grid rows once by a tree, its transpose along
+ * grid columns by a chain, and diagonal blocks down a grid column by a tree. */
 dkm_comm dkm_comm_factor(const dkm_comm_grid *g, double width)
 {
     double below = 0.5 * g->m * (g->m - g->block), blocks = ceil(g->m / g->block);
-    double row = width * below / g->P / blocks, col = width * below / g->Q / blocks;
-    double row_segments = fmost(1.0, fleast(SEGMENTS, floor(row / SEGMENT_BYTES)));
+    double col = width * below / g->Q / blocks;
     double col_segments = fmost(1.0, fleast(SEGMENTS, floor(col / SEGMENT_BYTES)));
 
-    return (dkm_comm){
-        width * (below / g->P * passing(g->Q) + below / g->Q * passing(g->P) +
-                 g->m * g->block * passing(g->P) / g->Q),
-        blocks * (row_segments * passing(g->Q) + (col_segments + 2.0 / g->Q) * passing(g->P)), 2.0};
+    return (dkm_comm){width * (below / g->P * passing(g->Q) + below / g->Q * passing(g->P) +
+                               g->m * g->block * passing(g->P) / g->Q),
+                      blocks * (passing(g->Q) + (col_segments + 2.0 / g->Q) * passing(g->P)), 2.0};
 }
 
 /* Blocks (i, j) and (j, i) are on one rank where i = j modulo both sides of the grid. */
@@ -124,7 +122,9 @@ dkm_comm dkm_comm_small(double collectives)
 
 double dkm_comm_factor_panels(const dkm_comm_grid *g, double width)
 {
-    double panels = ranks(g) < 16 ? 2.0 : 3.0, wanted = ranks(g) < 16 ? 256.0 : 128.0;
+    double m_loc = g->m / g->P, n_loc = g->m / g->Q;
+    int wide = ranks(g) < 16 || 4.0 * 256.0 * (m_loc + n_loc) <= m_loc * n_loc;
+    double panels = wide ? 2.0 : 3.0, wanted = wide ? 256.0 : 128.0;
     double blocks = fleast(ceil(wanted / g->block), ceil(g->m / g->block));
     double rows = ceil(g->m / g->block / g->P) * g->block,
            cols = ceil(g->m / g->block / g->Q) * g->block, columns = panels * blocks * g->block;
