@@ -1,9 +1,10 @@
-/* Messages of shared blocks, simulated time at MPI calls, and counts per rank.
+/* Messages of shared blocks, simulated time at MPI calls, tests of requests, and counts per rank.
  *
  * Every counted call of MPI reads the clock first (cli/core/mpi_profiler.c): that is where the time of
  * computations passes. Buffers in shared blocks are replaced by one that SMPI knows to be the same
  * on all ranks, so that nothing is copied; derived datatypes, which SMPI would pack, by bytes. */
 #include <mpi.h>
+#include <simgrid/engine.h>
 #include <smpi/smpi.h>
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@
 static struct {
     dkm_comm_counts *counts;
     char *payload;
+    MPI_Request *markers; /* one per rank, of a message to itself */
 } ranks;
 
 int sim_rank(void)
@@ -28,6 +30,8 @@ void sim_open(int size)
 {
     if (!ranks.counts)
         ranks.counts = calloc((size_t)size, sizeof *ranks.counts);
+    if (!ranks.markers)
+        ranks.markers = calloc((size_t)size, sizeof *ranks.markers);
     if (!ranks.payload)
         ranks.payload = SMPI_SHARED_MALLOC(PAYLOAD);
 }
@@ -37,14 +41,14 @@ dkm_comm_counts *sim_counts(void)
     return &ranks.counts[sim_rank()];
 }
 
-double __real_PMPI_Wtime(void);
 double __wrap_PMPI_Wtime(void);
 double MPI_Wtime(void);
 
+/* SMPI's own reads the clock of the processor too, for computations that it would time itself. */
 double __wrap_PMPI_Wtime(void)
 {
     sim_flush();
-    return __real_PMPI_Wtime();
+    return simgrid_get_clock();
 }
 
 double MPI_Wtime(void)
@@ -110,4 +114,57 @@ int __wrap_PMPI_Alltoallv(const void *in, const int ni[], const int si[], MPI_Da
 {
     return __real_PMPI_Alltoallv(sim_is_shared(in) ? ranks.payload : in, ni, si, ti,
                                  sim_is_shared(out) ? ranks.payload : out, no, so, to, comm);
+}
+
+int __wrap_PMPI_Waitsome(int n, MPI_Request requests[], int *count, int which[],
+                         MPI_Status statuses[]);
+int __wrap_PMPI_Testsome(int n, MPI_Request requests[], int *count, int which[],
+                         MPI_Status statuses[]);
+
+/* SimGrid (3.32) forgets to take a message that a test found complete off the list of its rank: the
+ * list grows with all messages of a run and is searched for each of them, so that the time of a
+ * simulation is their square. Messages that were waited for are taken off. Hence some is one. */
+int __wrap_PMPI_Waitsome(int n, MPI_Request requests[], int *count, int which[],
+                         MPI_Status statuses[])
+{
+    int outcome = PMPI_Waitany(n, requests, which, MPI_STATUS_IGNORE);
+
+    (void)statuses; /* ignored in all of dkmap */
+    *count = which[0] == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
+    return outcome;
+}
+
+/* A wait that ends at once, as the last of the requests is a message of this rank to itself, sent at
+ * the test before. */
+static int wait_or_marker(int n, MPI_Request all[])
+{
+    int index = n;
+
+    if (all[n] == MPI_REQUEST_NULL) {
+        PMPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &all[n]);
+        PMPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF);
+    }
+    PMPI_Waitany(n + 1, all, &index, MPI_STATUS_IGNORE);
+    return index;
+}
+
+int __wrap_PMPI_Testsome(int n, MPI_Request requests[], int *count, int which[],
+                         MPI_Status statuses[])
+{
+    MPI_Request *all = malloc((size_t)(n + 1) * sizeof *all), *marker = &ranks.markers[sim_rank()];
+    int index;
+
+    (void)statuses;
+    *count = 0;
+    for (int k = 0; k < n; k++)
+        all[k] = requests[k];
+    all[n] = *marker ? *marker : MPI_REQUEST_NULL;
+    while ((index = wait_or_marker(n, all)) < n)
+        which[(*count)++] = index;
+    PMPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, marker);
+    PMPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF);
+    for (int k = 0; k < n; k++)
+        requests[k] = all[k];
+    free(all);
+    return MPI_SUCCESS;
 }
