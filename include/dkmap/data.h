@@ -108,6 +108,8 @@ void dkm_data_destroy(dkm_data **data);
 /** Open a file to be read in batches, so that memory does not grow with it. Collective. */
 DKM_NODISCARD dkm_status dkm_source_open(dkm_ctx *ctx, const char *where, dkm_role role,
                                          const char *type, dkm_source **source);
+/** Read NaN, empty cells and the like as NaN instead of refusing them. Local; the same on all ranks. */
+void dkm_source_accept_missing(dkm_source *source);
 dkm_type dkm_source_type(const dkm_source *source);
 dkm_idx dkm_source_rows(const dkm_source *source);
 dkm_idx dkm_source_cols(const dkm_source *source);

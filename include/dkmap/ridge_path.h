@@ -50,6 +50,7 @@ typedef struct dkm_path_settings {
         *roots;        /**< of this rank's examples the square roots of their weights, by which the
                               matrix (or rows of X) and the right-hand sides are scaled: errors are
                               then weighted means; NULL: none */
+    dkm_idx weighing;  /**< examples of weights above 0; of others no errors are counted */
     double total;      /**< sum of the weights, where there are such */
     dkm_storage keep;  /**< of the matrix beside its eigenvectors, for residuals */
     double work_bytes; /**< of buffers per rank, about */

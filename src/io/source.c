@@ -377,6 +377,11 @@ out:
     return status;
 }
 
+void dkm_source_accept_missing(dkm_source *source)
+{
+    source->file.missing_ok = 1;
+}
+
 dkm_type dkm_source_type(const dkm_source *source)
 {
     return source->file.type;

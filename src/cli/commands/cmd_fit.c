@@ -42,6 +42,7 @@ static dkm_status cmd_fit_learn(run *r, dkm_settings *settings, holdout *held,
         DKM_TRY(method_read_examples(r, &X, &Y));
         DKM_TRY(holdout_read(r, held));
         DKM_TRY(method_read_weights(r, dkm_data_rows(X), &weights));
+        DKM_TRY(method_fill_outputs(r, X, &Y, &weights));
         DKM_TRY(method_drop_missing(r, (dkm_data * *[]){&X, &Y, &weights, NULL}));
         DKM_TRY(holdout_split(r, held, &X, &Y, &weights));
         if (weights)

@@ -245,6 +245,7 @@ dkm_status validation_open(validation *v)
     DKM_TRY(method_read_weights(v->r, dkm_data_rows(v->X), &v->weights));
     DKM_TRY(method_drop_missing(
         v->r, (dkm_data * *[]){&v->X, &v->Y, &v->fold, &v->group, &v->weights, NULL}));
+    DKM_TRY(method_fill_outputs(v->r, v->X, &v->Y, &v->weights));
     DKM_TRY(name_classes(v));
     DKM_TRY(dkm_cv_search_problem(v->search, v->X, v->Y, &v->problem));
     DKM_TRY(read_loss(v));

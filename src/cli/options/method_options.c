@@ -150,6 +150,27 @@ out:
     return status;
 }
 
+dkm_status method_fill_outputs(run *r, const dkm_data *X, dkm_data **Y, dkm_data **weights)
+{
+    const char *name = dkm_method_name(r->args->command->method);
+    dkm_status status = DKM_OK;
+    dkm_idx missing = 0;
+
+    if (!*Y || dkm_data_type(X) != DKM_GRAPH)
+        return DKM_OK;
+    DKM_TRY(run_error_context(r, args_text(r->args, "y"),
+                              dkm_table_fill_outputs(Y, weights, &missing)));
+    DKM_REQUIRE(r->ctx, missing == 0 || (strcmp(name, "krr") == 0 && !r->args->command->sweeps),
+                DKM_ERR_UNSUPPORTED,
+                "%s: %lld vertices have no output, which fit krr alone takes%s",
+                args_text(r->args, "y"), (long long)missing,
+                r->args->command->sweeps ? ": its --gamma LIST compares leave-one-out errors" : "");
+    if (missing > 0)
+        report_int(r, "labelled", dkm_data_rows(*Y) - missing);
+out:
+    return status;
+}
+
 dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y)
 {
     *X = NULL;

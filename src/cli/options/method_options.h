@@ -29,6 +29,13 @@ DKM_NODISCARD dkm_status method_drop_missing(run *r, dkm_data **const *data);
  *  @param[out] weights  new, owned by the caller; NULL where none are given */
 DKM_NODISCARD dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights);
 
+/** Outputs of vertices of a graph that are not known: any output and the weight 0, where the method
+ *  takes weights. Collective.
+ *  @param[in,out] weights  of the examples; may point to NULL
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other methods and commands */
+DKM_NODISCARD dkm_status method_fill_outputs(run *r, const dkm_data *X, dkm_data **Y,
+                                             dkm_data **weights);
+
 /** Open the inputs and read the outputs. Collective.
  *  @param[out] Y  NULL as well for methods without outputs */
 DKM_NODISCARD dkm_status method_open_examples(run *r, dkm_source **X, dkm_data **Y);

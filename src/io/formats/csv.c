@@ -82,6 +82,17 @@ out:
     return local;
 }
 
+/* Whether a cell is text: one that stands for a missing value is not. */
+static int has_text(const char *line, dkm_idx columns, dkm_separator separator)
+{
+    const char *at = line;
+
+    for (dkm_idx c = 0; at && c < columns; c++)
+        if (kind_of(dkm_cell_take(&at, separator)) == TEXT)
+            return 1;
+    return 0;
+}
+
 /* What the first line that counts says. */
 static void note_front(const dkm_file *file, const dkm_text *text, dkm_idx front[FRONT_COUNT])
 {
@@ -91,7 +102,7 @@ static void note_front(const dkm_file *file, const dkm_text *text, dkm_idx front
     dkm_fields_inspect(text->line, separator, &numbers, &words);
     front[COLUMNS] = dkm_fields_count(text->line, separator);
     front[SEPARATOR] = separator;
-    front[NAMES] = words > 0;
+    front[NAMES] = words > 0 && has_text(text->line, front[COLUMNS], separator);
     front[OFFSET] = text->offset;
     front[NUMBER] = text->number;
 }

@@ -8,6 +8,9 @@
  * Each rank applies them to the unit vectors of its own vertices, a block at a time: only sparse
  * products are needed.
  *
+ * The vertices of the graph are all objects there are: as new objects they are known when the whole
+ * graph is given again, and have the rows of K that they had.
+ *
  * Cost per rank: (9 sqrt(tau) + 20) 2 nnz m / ranks flops. The graph is replicated, which is little
  * compared with a rank's m^2 / ranks numbers of K; it is all that is sent. */
 #include <math.h>
@@ -194,13 +197,47 @@ out:
     return local;
 }
 
-static dkm_local check_graph(const dkm_prepared *P)
+/* Whether this rank's vertices have the same edges. */
+static int same_edges(const dkm_objs *a, const dkm_objs *b)
 {
-    if (P->training)
-        return dkm_fail(P->ctx, DKM_ERR_UNSUPPORTED,
-                        "diffusion knows the vertices of its graph alone: new ones have no kernel "
-                        "values (dkmap extend finds some)");
-    return dkm_precomputed_check_square(P);
+    size_t edges;
+
+    if (a->n != b->n || a->d != b->d ||
+        (a->n > 0 && memcmp(a->start, b->start, (size_t)(a->n + 1) * sizeof *a->start) != 0))
+        return 0;
+    edges = a->n > 0 ? (size_t)a->start[a->n] : 0;
+    return edges == 0 || (memcmp(a->col, b->col, edges * sizeof *a->col) == 0 &&
+                          memcmp(a->val, b->val, edges * sizeof *a->val) == 0);
+}
+
+static dkm_local copy_rows(const dkm_objs *from, dkm_objs *to)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_objs_init(to, from->ctx, DKM_GRAM, from->n, from->d, 0));
+    DKM_STEP(dkm_objs_add_extra(to, from->extras));
+    memcpy(to->values, from->values, (size_t)(from->n * from->d) * sizeof *to->values);
+    memcpy(to->extra, from->extra, (size_t)(from->n * from->extras) * sizeof *to->extra);
+out:
+    return local;
+}
+
+/* The training graph once more: its vertices as they were. */
+static dkm_status take_known(const dkm_node *node, dkm_prepared *P)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs rows = {0};
+    int same = P->X->m == P->training->X->m && same_edges(&P->X->mine, &P->training->X->mine);
+
+    MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(P->ctx));
+    DKM_REQUIRE(P->ctx, same, DKM_ERR_UNSUPPORTED,
+                "diffusion knows the vertices of its graph alone: new ones have no kernel values "
+                "(dkmap extend finds some); give the whole graph for its own vertices");
+    DKM_AGREE(P->ctx, copy_rows(&P->training->slot[node->slot].full->mine, &rows));
+    DKM_TRY(dkm_feature_cache_fill(P, node->slot, &rows));
+out:
+    dkm_objs_clear(&rows);
+    return status;
 }
 
 /* Bring all of the graph to every rank. */
@@ -237,7 +274,9 @@ static dkm_status diffusion_train(const dkm_node *node, dkm_prepared *P)
     heat h = {.ctx = P->ctx, .m = P->X->m};
     dkm_objs rows = {0};
 
-    DKM_AGREE(P->ctx, check_graph(P));
+    if (P->training)
+        return take_known(node, P);
+    DKM_AGREE(P->ctx, dkm_precomputed_check_square(P));
     DKM_TRY(fetch_graph(&h, P->X));
     DKM_AGREE(P->ctx, diffusion_make_matrix(&h, dkm_node_param(node, 0), P, &rows));
     tell_isolated(&h);

@@ -12,12 +12,12 @@
 #include "kernels/evaluation/kernel_impl.h"
 #include "matrix/dmat_impl.h"
 
-static dkm_local check_numbers(dkm_ctx *ctx, const char *file, const dkm_data *W)
+static dkm_local check_numbers(dkm_ctx *ctx, const char *file, int zeros, const dkm_data *W)
 {
     const dkm_objs *w = &W->mine;
 
     for (dkm_idx i = 0; i < w->n; i++)
-        if (!(w->values[i] > 0) || isinf(w->values[i]))
+        if (!(w->values[i] > 0 || (zeros && w->values[i] == 0)) || isinf(w->values[i]))
             return dkm_fail(ctx, DKM_ERR_ARG,
                             "%s: row %lld has the weight %g: weights are finite numbers above 0; "
                             "leave rows out that do not count",
@@ -26,7 +26,8 @@ static dkm_local check_numbers(dkm_ctx *ctx, const char *file, const dkm_data *W
 }
 
 /* Numbers of the setting "weights", a copy. */
-static dkm_status read_column(dkm_ctx *ctx, const dkm_settings *s, dkm_idx m, dkm_data **weights)
+static dkm_status read_column(dkm_ctx *ctx, const dkm_settings *s, dkm_idx m, int zeros,
+                              dkm_data **weights)
 {
     const char *file = dkm_settings_text(s, "weights");
     const dkm_data *given = NULL;
@@ -44,7 +45,7 @@ static dkm_status read_column(dkm_ctx *ctx, const dkm_settings *s, dkm_idx m, dk
                 (dkm_data_type(given) == DKM_DENSE || dkm_data_type(given) == DKM_LABELS) &&
                     (dkm_data_type(given) == DKM_LABELS || dkm_data_cols(given) == 1),
                 DKM_ERR_ARG, "%s: weights are one column of numbers", file);
-    DKM_AGREE(ctx, check_numbers(ctx, file, given));
+    DKM_AGREE(ctx, check_numbers(ctx, file, zeros, given));
     DKM_TRY(dkm_data_create_dense(ctx, m, 1, &W));
     for (dkm_idx i = 0; i < W->mine.n; i++)
         W->mine.values[i] = given->mine.values[i];
@@ -95,14 +96,17 @@ static dkm_status weigh_classes(dkm_ctx *ctx, const dkm_data *Y, dkm_data *W)
 
     DKM_AGREE(ctx, dkm_calloc(ctx, m, &sorted));
     for (dkm_idx i = 0; i < Y->mine.n; i++)
-        sorted[Y->first + i] = Y->mine.values[i];
+        sorted[Y->first + i] = W->mine.values[i] > 0 ? Y->mine.values[i] : INFINITY;
     dkm_mpi_allreduce(sorted, m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
     qsort(sorted, (size_t)m, sizeof *sorted, ascending);
+    while (m > 0 && isinf(sorted[m - 1])) /* those that do not count */
+        m--;
     for (dkm_idx i = 0; i < m; i++)
         classes += i == 0 || sorted[i] != sorted[i - 1];
     for (dkm_idx i = 0; i < Y->mine.n; i++)
-        W->mine.values[i] *=
-            (double)m / ((double)classes * (double)count_of(sorted, m, Y->mine.values[i]));
+        if (W->mine.values[i] > 0)
+            W->mine.values[i] *=
+                (double)m / ((double)classes * (double)count_of(sorted, m, Y->mine.values[i]));
 out:
     DKM_FREE(sorted);
     return status;
@@ -127,14 +131,14 @@ static int all_one(const dkm_data *W)
     return one;
 }
 
-dkm_status dkm_read_weights(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *Y, dkm_idx m,
-                            dkm_data **weights)
+static dkm_status read_all(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *Y, dkm_idx m,
+                           int zeros, dkm_data **weights)
 {
     dkm_status status = DKM_OK;
     dkm_data *W = NULL;
 
     *weights = NULL;
-    DKM_TRY(read_column(ctx, s, m, &W));
+    DKM_TRY(read_column(ctx, s, m, zeros, &W));
     if (balances(s)) {
         DKM_REQUIRE(ctx, Y && dkm_data_type(Y) == DKM_LABELS, DKM_ERR_UNSUPPORTED,
                     "%sclass-weights is for outputs that are classes, and these are %s", s->prefix,
@@ -152,6 +156,18 @@ dkm_status dkm_read_weights(dkm_ctx *ctx, const dkm_settings *s, const dkm_data 
 out:
     dkm_data_destroy(&W);
     return status;
+}
+
+dkm_status dkm_read_weights(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *Y, dkm_idx m,
+                            dkm_data **weights)
+{
+    return read_all(ctx, s, Y, m, 0, weights);
+}
+
+dkm_status dkm_read_vertex_weights(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *Y,
+                                   dkm_idx m, dkm_data **weights)
+{
+    return read_all(ctx, s, Y, m, 1, weights);
 }
 
 dkm_status dkm_example_weights_gather(const dkm_data *weights, double **all)
@@ -179,6 +195,7 @@ dkm_status dkm_example_weights_open(dkm_example_weights *w, dkm_ctx *ctx, const 
     DKM_TRY(dkm_example_weights_gather(weights, &w->root));
     for (dkm_idx i = 0; i < w->m; i++) {
         w->total += w->root[i];
+        w->count += w->root[i] > 0;
         w->root[i] = sqrt(w->root[i]);
     }
 out:

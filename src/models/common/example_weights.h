@@ -14,6 +14,7 @@ typedef struct dkm_example_weights {
     dkm_ctx *ctx;
     dkm_idx m, first; /**< examples, and the first of this rank */
     double total;     /**< sum of the weights */
+    dkm_idx count;    /**< examples that weigh anything */
     double *root;     /**< of each example, the square root of its weight; NULL: all weigh 1 */
 } dkm_example_weights;
 
@@ -43,6 +44,9 @@ typedef struct dkm_example_weights {
  *          where outputs are no labels */
 DKM_NODISCARD dkm_status dkm_read_weights(dkm_ctx *ctx, const dkm_settings *settings,
                                           const dkm_data *Y, dkm_idx m, dkm_data **weights);
+/** The same for vertices of a graph, where 0 stands for an output that is not known. */
+DKM_NODISCARD dkm_status dkm_read_vertex_weights(dkm_ctx *ctx, const dkm_settings *settings,
+                                                 const dkm_data *Y, dkm_idx m, dkm_data **weights);
 
 /** Weights of all examples on every rank. Collective.
  *  @param[out] all  new array; DKM_FREE() frees it; NULL on failure */

@@ -153,6 +153,8 @@ dkm_idx dkm_batch_rows(dkm_idx width, double bytes, int ranks)
 
 dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs)
 {
+    if (dkm_data_type(fitted->X) == DKM_GRAPH) /* no part of a graph stands for itself */
+        return dkm_data_rows(fitted->X);
     return dkm_batch_rows(dkm_data_rows(fitted->X) + outputs, BATCH_BYTES,
                           dkm_grid_rows(fitted->grid) * dkm_grid_cols(fitted->grid));
 }

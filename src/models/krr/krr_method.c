@@ -223,7 +223,9 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
                 "streamed inputs need %skx and %sgamma: they are chosen from inputs in "
                 "memory",
                 s->prefix, s->prefix);
-    DKM_TRY(dkm_read_weights(ctx, s, Y, dkm_data_rows(Y), &weights));
+    DKM_TRY(X && dkm_data_type(X) == DKM_GRAPH
+                ? dkm_read_vertex_weights(ctx, s, Y, dkm_data_rows(Y), &weights)
+                : dkm_read_weights(ctx, s, Y, dkm_data_rows(Y), &weights));
     settings.weights = weights;
     DKM_TRY(krr_kernel(ctx, s, X ? dkm_data_type(X) : DKM_DENSE, X, &kx));
     if (X && report)

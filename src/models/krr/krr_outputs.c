@@ -94,6 +94,7 @@ dkm_path_settings dkm_krr_outputs_path(const dkm_krr_outputs *head,
     s.means = settings->center ? head->b : NULL;
     s.roots = dkm_example_roots(&head->weights);
     s.total = head->weights.total;
+    s.weighing = head->weights.count;
     s.keep = settings->ridge.keep;
     return s;
 }

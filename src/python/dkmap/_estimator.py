@@ -204,7 +204,9 @@ class Estimator(BaseEstimator):
         if len(weights) != rows:
             raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
         if (weights == 0).any():
-            if self._type_of_X() in ("gram", "distance", "graph"):
+            if self._type_of_X() == "graph":  # vertices whose output is not known
+                return X, y, weights.reshape(-1, 1)
+            if self._type_of_X() in ("gram", "distance"):
                 raise ValueError("sample_weight has zeros: leave these rows and columns of the matrix out")
             kept = np.flatnonzero(weights)
             weights = weights[kept]

@@ -164,6 +164,8 @@ void dkm_loo_add(dkm_loo *loo, const dkm_loo_piece *piece)
     const dkm_loo_part *part = &piece->part[0];
 
     for (dkm_idx i = 0; i < piece->rows; i++) {
+        if (root_of(loo, piece->row + i) == 0)
+            continue;
         loo_add_row(loo, piece, i, sums);
         if (piece->col > 0)
             continue;
@@ -187,7 +189,8 @@ static void loo_choose_level(const dkm_loo *loo, const double *sums, dkm_path_po
 
 void dkm_loo_finish(dkm_loo *loo, dkm_idx first, dkm_idx count, dkm_path_point *points)
 {
-    double m = (double)loo->m, total = total_weight(loo), numbers = total * (double)loo->T->cols;
+    double m = (double)(loo->settings->roots ? loo->settings->weighing : loo->m),
+           total = total_weight(loo), numbers = total * (double)loo->T->cols;
 
     MPI_Allreduce(MPI_IN_PLACE, loo->sums + first * SUMS, (int)(count * SUMS), MPI_DOUBLE, MPI_SUM,
                   dkm_ctx_comm(loo->T->ctx));
