@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${DKMAP_BUILD:-$root/build}
 packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
 libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
-libjansson-dev libparasail-dev libyaml-dev gnuplot-nox"
+libjansson-dev libparasail-dev libyaml-dev gnuplot-nox libnlopt-dev"
 python_packages="python3-numpy python3-scipy python3-mpi4py python3-sklearn python3-pandas
 python3-h5py"
 

@@ -11,8 +11,9 @@
  * arguments; a tile of scratch. Local. */
 #include <math.h>
 
+#include "core/alloc.h"
 #include "kernels/evaluation/derivatives.h"
-#include "kernels/evaluation/panel.h"
+#include "kernels/evaluation/param_derivatives.h"
 
 /* Combine the tiles of all inner kernels; those after the first are evaluated beside C. */
 static dkm_local combine_combine(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C,
@@ -215,20 +216,158 @@ static double exp_inverse(const dkm_node *node, double k)
     return k > 0 ? log(k) : NAN;
 }
 
+/* Derivatives by a parameter: of a sum those of the kernel that has it. */
+static dkm_local sum_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                const dkm_param_place *by, const dkm_tile *D)
+{
+    return dkm_node_param_tile(dkm_param_inner(node, by), task, by, D);
+}
+
+static dkm_local sum_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                                dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    return dkm_node_param_diag(dkm_param_inner(node, by), panel, first, n, by, diag);
+}
+
+/* Of a product, times the values of the others. */
+static dkm_local product_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                    const dkm_param_place *by, const dkm_tile *D)
+{
+    const dkm_node *at = dkm_param_inner(node, by);
+    dkm_local local = dkm_node_param_tile(at, task, by, D);
+    dkm_tile V = {0};
+
+    for (dkm_idx k = 0; local.code == DKM_OK && k < node->inner_count; k++) {
+        if (node->inner[k] == at)
+            continue;
+        local = dkm_param_values(node->inner[k], task, D, &V);
+        if (local.code == DKM_OK)
+            dkm_map_multiply(D, &V);
+        DKM_FREE(V.c);
+    }
+    return local;
+}
+
+static dkm_local product_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                                    dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    const dkm_node *at = dkm_param_inner(node, by);
+    dkm_local local = dkm_node_param_diag(at, panel, first, n, by, diag);
+
+    for (dkm_idx k = 0; k < node->inner_count; k++)
+        for (dkm_idx i = 0; node->inner[k] != at && i < n; i++)
+            diag[i] *= dkm_panel_diag(panel, node->inner[k])[first + i];
+    return local;
+}
+
+static dkm_local scale_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                  const dkm_param_place *by, const dkm_tile *D)
+{
+    dkm_local local;
+
+    if (dkm_param_is_own(node, by))
+        return dkm_node_tile(node->inner[0], task, D);
+    local = dkm_node_param_tile(node->inner[0], task, by, D);
+    dkm_map_scale(D, dkm_node_param(node, 0));
+    return local;
+}
+
+static dkm_local scale_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                                  dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    const double *inside = dkm_panel_diag(panel, node->inner[0]) + first;
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (!dkm_param_is_own(node, by))
+        local = dkm_node_param_diag(node->inner[0], panel, first, n, by, diag);
+    for (dkm_idx i = 0; i < n; i++)
+        diag[i] = dkm_param_is_own(node, by) ? inside[i] : dkm_node_param(node, 0) * diag[i];
+    return local;
+}
+
+/* The derivative of the outer function at the value inside. */
+typedef double (*outer_slope)(const dkm_node *node, double value);
+
+static double power_slope(const dkm_node *node, double value)
+{
+    double degree = dkm_node_param(node, 0);
+
+    return degree * pow(value, degree - 1);
+}
+
+static double exp_slope(const dkm_node *node, double value)
+{
+    (void)node;
+    return exp(value);
+}
+
+static dkm_local chain_tile(outer_slope slope, const dkm_node *node, const dkm_tile_task *task,
+                            const dkm_param_place *by, const dkm_tile *D)
+{
+    dkm_local local = dkm_node_param_tile(node->inner[0], task, by, D);
+    dkm_tile V = {0};
+
+    if (local.code == DKM_OK)
+        local = dkm_param_values(node->inner[0], task, D, &V);
+    for (dkm_idx j = 0; local.code == DKM_OK && j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++)
+            dkm_tile_put(D, i, j, dkm_tile_get(D, i, j) * slope(node, dkm_tile_get(&V, i, j)));
+    DKM_FREE(V.c);
+    return local;
+}
+
+static dkm_local chain_diag(outer_slope slope, const dkm_node *node, const dkm_panel *panel,
+                            dkm_idx first, dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    dkm_local local = dkm_node_param_diag(node->inner[0], panel, first, n, by, diag);
+
+    for (dkm_idx i = 0; i < n; i++)
+        diag[i] *= slope(node, dkm_panel_diag(panel, node->inner[0])[first + i]);
+    return local;
+}
+
+static dkm_local power_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                  const dkm_param_place *by, const dkm_tile *D)
+{
+    return chain_tile(power_slope, node, task, by, D);
+}
+
+static dkm_local power_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                                  dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    return chain_diag(power_slope, node, panel, first, n, by, diag);
+}
+
+static dkm_local exp_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                const dkm_param_place *by, const dkm_tile *D)
+{
+    return chain_tile(exp_slope, node, task, by, D);
+}
+
+static dkm_local exp_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                                dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    return chain_diag(exp_slope, node, panel, first, n, by, diag);
+}
+
 const dkm_kernel_class dkm_kernel_class_sum = {.name = "sum",
                                                .origin = DKM_ORIGIN_AS_OUTSIDE,
                                                .min_inner = 1,
                                                .max_inner = -1,
                                                .diag = sum_diag,
                                                .tile = sum_tile,
-                                               .derivatives = sum_derivatives};
+                                               .derivatives = sum_derivatives,
+                                               .param_tile = sum_param_tile,
+                                               .param_diag = sum_param_diag};
 
 const dkm_kernel_class dkm_kernel_class_product = {.name = "product",
                                                    .min_inner = 1,
                                                    .max_inner = -1,
                                                    .diag = product_diag,
                                                    .tile = product_tile,
-                                                   .derivatives = product_derivatives};
+                                                   .derivatives = product_derivatives,
+                                                   .param_tile = product_param_tile,
+                                                   .param_diag = product_param_diag};
 
 const dkm_kernel_class dkm_kernel_class_scale = {
     .name = "scale",
@@ -239,7 +378,9 @@ const dkm_kernel_class dkm_kernel_class_scale = {
     .diag = scale_diag,
     .tile = scale_tile,
     .derivatives = scale_derivatives,
-    .inverse = scale_inverse};
+    .inverse = scale_inverse,
+    .param_tile = scale_param_tile,
+    .param_diag = scale_param_diag};
 
 const dkm_kernel_class dkm_kernel_class_power = {
     .name = "power",
@@ -249,7 +390,9 @@ const dkm_kernel_class dkm_kernel_class_power = {
     .diag = power_diag,
     .tile = power_tile,
     .derivatives = power_derivatives,
-    .inverse = power_inverse};
+    .inverse = power_inverse,
+    .param_tile = power_param_tile,
+    .param_diag = power_param_diag};
 
 const dkm_kernel_class dkm_kernel_class_exp = {.name = "exp",
                                                .min_inner = 1,
@@ -258,4 +401,6 @@ const dkm_kernel_class dkm_kernel_class_exp = {.name = "exp",
                                                .tile = exp_tile,
                                                .normalized_tile = exp_normalized_tile,
                                                .derivatives = exp_derivatives,
-                                               .inverse = exp_inverse};
+                                               .inverse = exp_inverse,
+                                               .param_tile = exp_param_tile,
+                                               .param_diag = exp_param_diag};

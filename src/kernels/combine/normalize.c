@@ -5,9 +5,10 @@
  * each rank for its own objects. */
 #include <math.h>
 
+#include "core/alloc.h"
 #include "kernels/evaluation/derivatives.h"
 #include "kernels/evaluation/object_hash.h"
-#include "kernels/evaluation/panel.h"
+#include "kernels/evaluation/param_derivatives.h"
 
 static dkm_local normalize_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)
 {
@@ -64,6 +65,34 @@ static void normalize_derivatives(const dkm_node *node, const dkm_dots *pairs,
     }
 }
 
+/* With A for the kernel inside and n = sqrt(A(x, x) A(x', x')): dk = dA / n - k (dA(x, x) / A(x, x) +
+ * dA(x', x') / A(x', x')) / 2. */
+static dkm_local normalize_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                      const dkm_param_place *by, const dkm_tile *D)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_node *inner = node->inner[0];
+    const double *a = dkm_panel_diag(task->A, inner) + task->a;
+    const double *b = dkm_panel_diag(task->B, inner) + task->b;
+    dkm_param_sides sides = {0};
+    dkm_tile V = {0};
+    double *d = D->c;
+
+    DKM_STEP(dkm_param_values(inner, task, D, &V));
+    DKM_STEP(dkm_param_sides_open(inner, task, by, D, &sides));
+    DKM_STEP(dkm_node_param_tile(inner, task, by, D));
+    for (dkm_idx j = 0; j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++) {
+            double *at = &d[i + j * D->ld], norm = sqrt(a[i]) * sqrt(b[j]);
+            double k = dkm_tile_get(&V, i, j) / norm;
+            *at = norm > 0 ? *at / norm - 0.5 * k * (sides.a[i] / a[i] + sides.b[j] / b[j]) : 0.0;
+        }
+out:
+    dkm_param_sides_close(&sides);
+    DKM_FREE(V.c);
+    return local;
+}
+
 const dkm_kernel_class dkm_kernel_class_normalize = {.name = "normalize",
                                                      .min_inner = 1,
                                                      .max_inner = 1,
@@ -71,4 +100,5 @@ const dkm_kernel_class dkm_kernel_class_normalize = {.name = "normalize",
                                                      .precompute = normalize_precompute,
                                                      .diag = normalize_diag,
                                                      .tile = normalize_tile,
-                                                     .derivatives = normalize_derivatives};
+                                                     .derivatives = normalize_derivatives,
+                                                     .param_tile = normalize_param_tile};

@@ -2,7 +2,7 @@
  * (row_transform.h). */
 #include <string.h>
 
-#include "kernels/evaluation/panel.h"
+#include "kernels/evaluation/param_derivatives.h"
 #include "kernels/vector/vectors.h"
 
 static dkm_local on_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
@@ -16,6 +16,18 @@ static void on_diag(const dkm_node *node, dkm_panel *panel)
            (size_t)panel->n * sizeof(double));
 }
 
+static dkm_local on_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                               const dkm_param_place *by, const dkm_tile *D)
+{
+    return dkm_node_param_tile(node->inner[0], task, by, D);
+}
+
+static dkm_local on_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                               dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    return dkm_node_param_diag(node->inner[0], panel, first, n, by, diag);
+}
+
 const dkm_kernel_class dkm_kernel_class_on = {.name = "on",
                                               .argument = DKM_ARGUMENT_COLUMNS,
                                               .origin = DKM_ORIGIN_AS_OUTSIDE,
@@ -23,4 +35,6 @@ const dkm_kernel_class dkm_kernel_class_on = {.name = "on",
                                               .min_inner = 1,
                                               .max_inner = 1,
                                               .diag = on_diag,
-                                              .tile = on_tile};
+                                              .tile = on_tile,
+                                              .param_tile = on_param_tile,
+                                              .param_diag = on_param_diag};

@@ -38,6 +38,7 @@ typedef struct dkm_param {
     int is_list;              /**< takes any number of numbers, separated by ';' */
     int is_shape;             /**< takes a shape, 28x28; its numbers are the sides */
     const char *const *words; /**< words that it takes instead of numbers, ended by NULL; or NULL */
+    int is_choice;            /**< one of a few numbers: there is no derivative by it */
 } dkm_param;
 
 /** The parameters of a class: `.params = DKM_PARAMS({.name = "sigma", ...}, ...)`. */
@@ -49,6 +50,13 @@ typedef struct dkm_param_value {
     double *numbers;
     const char *word; /**< one of the parameter's words; NULL for numbers */
 } dkm_param_value;
+
+/** One number of a parameter of a node of a kernel. */
+typedef struct dkm_param_place {
+    dkm_idx node; /**< its index in the kernel */
+    int param;
+    dkm_idx number;
+} dkm_param_place;
 
 /** What a kernel takes before the kernels inside it, as in `extend(q.h5)`. */
 typedef enum dkm_kernel_argument {
@@ -206,6 +214,15 @@ struct dkm_kernel_class {
     /** The s, or value of the kernel inside, that gives @p k; NaN where there is none or, for k =
      *  1, where there may be several. For functions of s alone. Local. */
     double (*inverse)(const dkm_node *node, double k);
+
+    /** D(i, j) = derivative of k(a_i, b_j) by a number of a parameter of this node, or of one inside
+     *  it (param_derivatives.h). Local; double precision. */
+    dkm_local (*param_tile)(const dkm_node *node, const dkm_tile_task *task,
+                            const dkm_param_place *by, const dkm_tile *D);
+
+    /** The same of k(x, x), of @p n objects of a panel from @p first on; NULL: all are 0. Local. */
+    dkm_local (*param_diag)(const dkm_node *node, const dkm_panel *panel, dkm_idx first, dkm_idx n,
+                            const dkm_param_place *by, double *diag);
 };
 
 /** Every kind of kernel, ended by NULL. */
@@ -233,6 +250,10 @@ int dkm_kernel_has_better_distances(const dkm_kernel *kernel);
 /** Let @p kernel be used for distances between images alone: its values may then be those of rows
  *  with another origin. Local; nothing is prepared for it yet, or any more. */
 void dkm_kernel_use_distances(dkm_kernel *kernel);
+
+/** Take note that numbers of parameters were changed: slots and text are made anew. Local; nothing is
+ *  prepared for the kernel yet, or any more. */
+DKM_NODISCARD dkm_local dkm_kernel_update(dkm_kernel *kernel);
 
 /** A copy of the part of a kernel whose root is @p root, as a kernel of its own. Logically
  *  collective on @p ctx. @param[out] copy  new, owned by the caller; NULL on failure */

@@ -326,6 +326,12 @@ void dkm_kernel_use_distances(dkm_kernel *kernel)
     assign_slots(kernel);
 }
 
+dkm_local dkm_kernel_update(dkm_kernel *kernel)
+{
+    assign_slots(kernel);
+    return print_kernel(kernel);
+}
+
 const char *dkm_kernel_text(const dkm_kernel *kernel)
 {
     return kernel->text;

@@ -13,6 +13,11 @@ struct dkm_visitor {
      *  @p shape; what it has above the diagonal is zero. It may be overwritten. Local. */
     void (*visit)(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
                   const dkm_tile *C);
+
+    /** The same before the tile is computed, and in place of that: @p task says of which objects it
+     *  would be, C is space for it. NULL: tiles are computed and visited. Local. */
+    dkm_local (*look)(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, dkm_idx jl,
+                      const dkm_tile_task *task, const dkm_tile *C);
 };
 
 /** Whether objects were prepared for @p kernel. Local. */

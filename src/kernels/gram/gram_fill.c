@@ -119,6 +119,8 @@ static dkm_local do_tile(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dk
             return local;
         task.dots = &sums;
     }
+    if (s->visitor && s->visitor->look)
+        return s->visitor->look(s->visitor, s->K, il, s->c0 + b, &task, &C);
     DKM_STEP(dkm_node_tile_parallel(s->A->kernel->node, &task, &C));
     if (s->lower)
         finish_tile(s, &C, il, s->c0 + b, b);

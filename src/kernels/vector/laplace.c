@@ -73,6 +73,32 @@ static dkm_local laplace_tile(const dkm_node *node, const dkm_tile_task *task, c
     return local;
 }
 
+/* k = exp(-l), l = ||x - x'||_1 / sigma: dk / d sigma = k l / sigma; of one width among several
+ * k |y_k - y'_k| / sigma_k, where y are the rows divided by their widths. */
+static dkm_local laplace_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                    const dkm_param_place *by, const dkm_tile *D)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double sigma = node->param[0].numbers[by->number], rate = laplace_rate(node), *d = D->c;
+    const double *x = NULL, *y = NULL;
+    dkm_idx x_step = 0, y_step = 0;
+    int widths = dkm_node_widths(node) != NULL;
+
+    if (widths) {
+        DKM_STEP(dkm_vectors_column(node, task, task->A, task->a, by->number, &x, &x_step));
+        DKM_STEP(dkm_vectors_column(node, task, task->B, task->b, by->number, &y, &y_step));
+    }
+    DKM_STEP(dkm_panel_objs(task->A, node)->type == DKM_DENSE ? dense_distances(node, task, D)
+                                                              : sparse_distances(node, task, D));
+    for (dkm_idx j = 0; j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++) {
+            double *at = &d[i + j * D->ld], l = rate * *at;
+            *at = exp(-l) / sigma * (widths ? fabs(x[i * x_step] - y[j * y_step]) : l);
+        }
+out:
+    return local;
+}
+
 static double laplace_loss(const dkm_node *node, const dkm_panel *panel)
 {
     double most = 0;
@@ -92,4 +118,5 @@ const dkm_kernel_class dkm_kernel_class_laplace = {
     .precompute = laplace_precompute,
     .diag = dkm_diag_one,
     .loss = laplace_loss,
-    .tile = laplace_tile};
+    .tile = laplace_tile,
+    .param_tile = laplace_param_tile};

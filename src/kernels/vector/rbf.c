@@ -7,8 +7,10 @@
  * and na nb exponentials in one vectorized pass (evaluation/tile_maps.h). Local. */
 #include <math.h>
 
+#include "core/alloc.h"
 #include "kernels/evaluation/derivatives.h"
 #include "kernels/evaluation/median_distance.h"
+#include "kernels/evaluation/param_derivatives.h"
 #include "kernels/evaluation/row_transform.h"
 #include "kernels/vector/vectors.h"
 
@@ -87,6 +89,51 @@ static void rbf_of_derivatives(const dkm_node *node, const dkm_dots *pairs,
     }
 }
 
+/* f(q) = exp(-q / 2). */
+static double rbf_slope(const dkm_node *node, double q)
+{
+    (void)node;
+    return -0.5 * exp(-0.5 * q);
+}
+
+static dkm_local rbf_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                const dkm_param_place *by, const dkm_tile *D)
+{
+    return dkm_vectors_width_tile(node, task, by->number, rbf_slope, D);
+}
+
+/* With A for the kernel inside, D = A(x, x) + A(x', x') - 2 A(x, x') and k = exp(-r D):
+ * dk / d sigma = k D / sigma^3, and -r k dD for what is inside. */
+static dkm_local rbf_of_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                   const dkm_param_place *by, const dkm_tile *D)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_node *inner = node->inner[0];
+    const double *a = dkm_panel_diag(task->A, inner) + task->a;
+    const double *b = dkm_panel_diag(task->B, inner) + task->b;
+    double sigma = dkm_node_param(node, 0), r = rbf_rate(node), *d = D->c;
+    int own = dkm_param_is_own(node, by);
+    dkm_param_sides sides = {0};
+    dkm_tile V = {0};
+
+    DKM_STEP(dkm_param_values(inner, task, D, &V));
+    DKM_STEP(dkm_param_sides_open(inner, task, own ? NULL : by, D, &sides));
+    if (!own)
+        DKM_STEP(dkm_node_param_tile(inner, task, by, D));
+    for (dkm_idx j = 0; j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++) {
+            double *at = &d[i + j * D->ld];
+            double gap = fmax(0.0, a[i] + b[j] - 2.0 * dkm_tile_get(&V, i, j));
+            double k = exp(-r * gap);
+            *at = own ? k * gap / (sigma * sigma * sigma)
+                      : -r * k * (sides.a[i] + sides.b[j] - 2.0 * *at);
+        }
+out:
+    dkm_param_sides_close(&sides);
+    DKM_FREE(V.c);
+    return local;
+}
+
 static const char *const words[] = {"median", NULL};
 
 static dkm_status rbf_resolve(const dkm_kernel *kernel, const dkm_node *node, int k,
@@ -108,7 +155,8 @@ const dkm_kernel_class dkm_kernel_class_rbf = {
     .diag = dkm_diag_one,
     .loss = rbf_loss,
     .tile = rbf_tile,
-    .derivatives = rbf_derivatives};
+    .derivatives = rbf_derivatives,
+    .param_tile = rbf_param_tile};
 
 const dkm_kernel_class dkm_kernel_class_rbf_of = {
     .name = "rbf",
@@ -122,4 +170,5 @@ const dkm_kernel_class dkm_kernel_class_rbf_of = {
     .diag = dkm_diag_one,
     .loss = rbf_of_loss,
     .tile = rbf_of_tile,
-    .derivatives = rbf_of_derivatives};
+    .derivatives = rbf_of_derivatives,
+    .param_tile = rbf_of_param_tile};

@@ -90,6 +90,52 @@ static void rq_derivatives(const dkm_node *node, const dkm_dots *pairs, const dk
     }
 }
 
+/* f'(q) with t = sqrt(2 nu q); of nu = 1/2 it grows without bound at q = 0, where it is multiplied
+ * by 0. */
+static double matern_slope(const dkm_node *node, double q)
+{
+    double nu = dkm_node_param(node, SHAPE), t = sqrt(2.0 * nu * q);
+
+    if (nu == 0.5)
+        return -0.5 * exp(-t) / fmax(t, 1e-150);
+    return nu == 1.5 ? -1.5 * exp(-t) : -5.0 / 6.0 * (1.0 + t) * exp(-t);
+}
+
+static dkm_local matern_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                                   const dkm_param_place *by, const dkm_tile *D)
+{
+    return dkm_vectors_width_tile(node, task, by->number, matern_slope, D);
+}
+
+static double rq_slope(const dkm_node *node, double q)
+{
+    double alpha = dkm_node_param(node, SHAPE);
+
+    return -0.5 * pow(1.0 + 0.5 * q / alpha, -alpha - 1.0);
+}
+
+/* dk / d alpha = k (z / (1 + z) - log(1 + z)), z = q / (2 alpha). */
+static dkm_local rq_param_tile(const dkm_node *node, const dkm_tile_task *task,
+                               const dkm_param_place *by, const dkm_tile *D)
+{
+    const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
+    const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
+    double alpha = dkm_node_param(node, SHAPE), r = rate(node), *d = D->c;
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (by->param == SIGMA)
+        return dkm_vectors_width_tile(node, task, by->number, rq_slope, D);
+    DKM_STEP(dkm_vectors_dot(node, task, D));
+    for (dkm_idx j = 0; j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++) {
+            double *at = &d[i + j * D->ld], q = r * fmax(0.0, a[i] + b[j] - 2.0 * *at);
+            double z = 0.5 * q / alpha;
+            *at = rational_quadratic(node, q) * (z / (1.0 + z) - log1p(z));
+        }
+out:
+    return local;
+}
+
 static const char *matern_refuse(const dkm_node *node)
 {
     double nu = dkm_node_param(node, SHAPE);
@@ -117,14 +163,16 @@ const dkm_kernel_class dkm_kernel_class_matern = {
     .name = "matern",
     .origin = DKM_ORIGIN_FREE,
     .types = DKM_VECTOR_TYPES,
-    .params = DKM_PARAMS(WIDTH, {.name = "nu", .range = DKM_POSITIVE, .default_value = 1.5}),
+    .params = DKM_PARAMS(
+        WIDTH, {.name = "nu", .range = DKM_POSITIVE, .default_value = 1.5, .is_choice = 1}),
     .divides_columns = 1,
     .refuse = matern_refuse,
     .resolve = stationary_resolve,
     .precompute = dkm_vectors_precompute,
     .diag = dkm_diag_one,
     .loss = stationary_loss,
-    .tile = matern_tile};
+    .tile = matern_tile,
+    .param_tile = matern_param_tile};
 
 const dkm_kernel_class dkm_kernel_class_rq = {
     .name = "rq",
@@ -137,4 +185,5 @@ const dkm_kernel_class dkm_kernel_class_rq = {
     .diag = dkm_diag_one,
     .loss = stationary_loss,
     .tile = rq_tile,
-    .derivatives = rq_derivatives};
+    .derivatives = rq_derivatives,
+    .param_tile = rq_param_tile};

@@ -1,7 +1,9 @@
 #include "kernels/vector/vectors.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "kernels/evaluation/row_transform.h"
 #include "kernels/evaluation/sparse_dot.h"
 #include "linalg/backend/blas.h"
 #include "linalg/kernels/gemm_i16.h"
@@ -82,6 +84,49 @@ dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *task, const
                       C->c, C->ld);
     dkm_phase_flops(task->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
     return DKM_LOCAL_OK;
+}
+
+dkm_local dkm_vectors_column(const dkm_node *node, const dkm_tile_task *task,
+                             const dkm_panel *panel, dkm_idx first, dkm_idx number,
+                             const double **column, dkm_idx *step)
+{
+    if (task->dots || dkm_panel_objs(panel, node)->type != DKM_DENSE)
+        return dkm_fail(panel->of->ctx, DKM_ERR_UNSUPPORTED,
+                        "derivatives by a width per column are for dense rows of moderate width: "
+                        "give %s one width",
+                        node->kind->name);
+    *column = (const double *)dkm_panel_values(panel, node, first) + number;
+    *step = dkm_panel_step(panel, node);
+    return DKM_LOCAL_OK;
+}
+
+/* dk / d sigma = f'(q) dq / d sigma, with dq / d sigma = -2 q / sigma; of one width among several
+ * -2 (y_k - y'_k)^2 / sigma_k, where y are the rows divided by their widths. */
+dkm_local dkm_vectors_width_tile(const dkm_node *node, const dkm_tile_task *task, dkm_idx number,
+                                 double (*slope)(const dkm_node *node, double q), const dkm_tile *D)
+{
+    const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
+    const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
+    double sigma = node->param[0].numbers[number], *d = D->c;
+    const double *x = NULL, *y = NULL;
+    dkm_idx x_step = 0, y_step = 0;
+    dkm_local local = DKM_LOCAL_OK;
+    int widths = dkm_node_widths(node) != NULL;
+
+    if (widths) {
+        DKM_STEP(dkm_vectors_column(node, task, task->A, task->a, number, &x, &x_step));
+        DKM_STEP(dkm_vectors_column(node, task, task->B, task->b, number, &y, &y_step));
+    }
+    DKM_STEP(dkm_vectors_dot(node, task, D));
+    for (dkm_idx j = 0; j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++) {
+            double *at = &d[i + j * D->ld], square = fmax(0.0, a[i] + b[j] - 2.0 * *at);
+            double q = widths ? square : square / (sigma * sigma);
+            double gap = widths ? x[i * x_step] - y[j * y_step] : 0.0;
+            *at = -2.0 / sigma * slope(node, q) * (widths ? gap * gap : q);
+        }
+out:
+    return local;
 }
 
 void dkm_diag_one(const dkm_node *node, dkm_panel *panel)

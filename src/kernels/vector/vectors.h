@@ -17,6 +17,24 @@ dkm_local dkm_vectors_precompute(const dkm_node *node, const dkm_objs *X, dkm_ob
 DKM_NODISCARD dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *task,
                                         const dkm_tile *C);
 
+/** D(i, j) = derivative by a width of k(a_i, b_j) = f(q), where q is the squared distance in units
+ *  of the width, or the sum over columns of that in units of the width of each. Local.
+ *  @param[in] number  of the width: that of a column where there are several
+ *  @param[in] slope   f'(q), finite
+ *  @return ok; DKM_ERR_UNSUPPORTED for a width per column of sparse rows, or of rows too wide to be
+ *          held together */
+DKM_NODISCARD dkm_local dkm_vectors_width_tile(const dkm_node *node, const dkm_tile_task *task,
+                                               dkm_idx number,
+                                               double (*slope)(const dkm_node *node, double q),
+                                               const dkm_tile *D);
+
+/** Column @p number of the rows of a panel from row @p first on, where each column has a width; the
+ *  next row's comes @p step numbers later. Local.
+ *  @return ok; DKM_ERR_UNSUPPORTED as above */
+DKM_NODISCARD dkm_local dkm_vectors_column(const dkm_node *node, const dkm_tile_task *task,
+                                           const dkm_panel *panel, dkm_idx first, dkm_idx number,
+                                           const double **column, dkm_idx *step);
+
 /** k(x, x) = 1. Local. */
 void dkm_diag_one(const dkm_node *node, dkm_panel *panel);
 

@@ -41,6 +41,39 @@
         .choices = "auto|double|mixed|single|", .default_text = "auto", .only_with = with,         \
         .help = "of the factor: mixed refines a single one to double accuracy, which is faster"    \
     }
+#define DKM_ROWS_TUNE                                                                              \
+    {.name = "tune",                                                                               \
+     .kind = DKM_SETTING_FLAG,                                                                     \
+     .aliases = "autotune|", /* Open MPI's mpirun looks for a --tune of its own here too */        \
+     .not_in_cv = "is for fit: cv tries the values it is given",                                   \
+     .help = "begin at the numbers given, and follow the gradient of the leave-one-out error by "  \
+             "all numbers > 0 of the kernel and the ridge; needs NLopt"},                          \
+        {.name = "tune-fits",                                                                      \
+         .kind = DKM_SETTING_INT,                                                                  \
+         .min = 2,                                                                                 \
+         .max = 100000,                                                                            \
+         .metavar = "N",                                                                           \
+         .default_text = "100",                                                                    \
+         .only_with = "tune|",                                                                     \
+         .not_in_cv = "is for fit --tune",                                                         \
+         .help = "look at the error so many times at most, all starts together"},                  \
+        {.name = "tune-starts",                                                                    \
+         .kind = DKM_SETTING_INT,                                                                  \
+         .min = 1,                                                                                 \
+         .max = 9,                                                                                 \
+         .metavar = "N",                                                                           \
+         .default_text = "3",                                                                      \
+         .only_with = "tune|",                                                                     \
+         .not_in_cv = "is for fit --tune",                                                         \
+         .help = "searches: from the numbers given, and from 1/3, 3, 1/9, ... times those of the " \
+                 "kernel with a hundredth of the ridge"},                                          \
+    {                                                                                              \
+        .name = "tune-widths", .kind = DKM_SETTING_CHOICE, .metavar = "WORD",                      \
+        .choices = "given|columns|", .default_text = "given", .only_with = "tune|",                \
+        .not_in_cv = "is for fit --tune",                                                          \
+        .help = "columns: after a third of the looks, give every column of dense inputs a width "  \
+                "of its own"                                                                       \
+    }
 #define DKM_ROW_COMPONENTS                                                                         \
     {                                                                                              \
         .name = "components", .kind = DKM_SETTING_TEXT,                                            \

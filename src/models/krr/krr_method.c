@@ -5,9 +5,12 @@
 
 #include <dkmap/krr.h>
 
+#include "core/alloc.h"
 #include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
+#include "models/common/tune.h"
+#include "models/krr/krr_outputs.h"
 #include "solvers/nystroem/nystroem_impl.h"
 
 /* One column of the table of gammas, for the record. */
@@ -206,6 +209,55 @@ out:
     return status;
 }
 
+static dkm_local krr_check_tune(dkm_ctx *ctx, const dkm_data *X, const dkm_krr_settings *krr)
+{
+    if (!X || krr->solver == DKM_PATH_PCG || krr->reduce > 0 ||
+        krr->penalty == DKM_PENALTY_COEFFICIENTS || krr->weights)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "tuning follows the leave-one-out error of the exact fit, with inputs in "
+                        "memory and the penalty on the norm of f: leave out landmarks, --solver "
+                        "pcg, --nystroem, --regularizer l2-coef and weights of examples");
+    return DKM_LOCAL_OK;
+}
+
+/* Follow the gradient from the gamma given, or from the one with the least error of several. The
+ * kernel becomes the tuned one, and the settings are for a fit with that and with its gamma. */
+static dkm_status krr_tune(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
+                           const dkm_data *Y, double gammas[DKM_PATH_MOST], dkm_krr_settings *krr,
+                           dkm_kernel *kx, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    const dkm_tune_settings tune = dkm_tune_read(s);
+    dkm_krr_outputs outputs = {0};
+    dkm_loo_targets targets = {.center = krr->center};
+    dkm_tune_info tuned;
+    dkm_krr_info info = {0};
+    dkm_model *model = NULL;
+    char *text = NULL;
+    double *rows = NULL, start;
+
+    DKM_AGREE(ctx, krr_check_tune(ctx, X, krr));
+    DKM_AGREE(ctx, dkm_strdup(ctx, dkm_kernel_text(kx), &text));
+    if (krr->count != 1) {
+        DKM_TRY(krr_fit_any(ctx, X, Y, kx, gammas, krr, &model, &info));
+        gammas[0] = info.gamma;
+    }
+    start = gammas[0];
+    DKM_TRY(dkm_krr_outputs_rows(&outputs, Y, krr->center, NULL, &rows));
+    targets.T = dkm_multivec_view(ctx, dkm_data_rows(Y), outputs.encoder.cols, rows);
+    DKM_TRY(dkm_kernel_tune(X, &targets, &tune, kx, &gammas[0], &tuned));
+    krr->count = 1;
+    krr->loo = 1;
+    dkm_tune_report(report, text, start, 1.0, &tuned);
+out:
+    DKM_FREE(rows);
+    DKM_FREE(text);
+    dkm_krr_outputs_clear(&outputs);
+    dkm_krr_info_free(&info);
+    dkm_model_destroy(&model);
+    return status;
+}
+
 /* Inputs are in memory, or read anew for every pass. */
 static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
                              dkm_source *source, const dkm_data *Y, dkm_model **model,
@@ -230,6 +282,8 @@ static dkm_status fit_inputs(dkm_ctx *ctx, const dkm_settings *s, const dkm_data
     DKM_TRY(krr_kernel(ctx, s, X ? dkm_data_type(X) : DKM_DENSE, X, &kx));
     if (X && report)
         DKM_TRY(dkm_kernel_check_spread(kx, X, report));
+    if (dkm_settings_flag(s, "tune"))
+        DKM_TRY(krr_tune(ctx, s, X, Y, gammas, &settings, kx, report));
     DKM_TRY(X ? krr_fit_any(ctx, X, Y, kx, gammas, &settings, model, &info)
               : dkm_krr_fit_stream(ctx, source, Y, kx, &settings, model, &info));
     krr_report(report, kx, &settings, &info);
@@ -337,6 +391,7 @@ static const dkm_setting settings[] = {
      .help = "solve in double precision and keep the factor and the outputs in the model, m^2 / 2 "
              "numbers: for predict --std and --coverage without computing it anew, and for append "
              "and forget"},
+    DKM_ROWS_TUNE,
     {.name = "nystroem",
      .kind = DKM_SETTING_INT,
      .min = 1,

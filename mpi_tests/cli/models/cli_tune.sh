@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# fit krr and kde --tune: what a grid of 200 points finds, the same on several ranks; classes; what cannot be tuned.
+# Several ranks are given --autotune, the same option: Open MPI's mpirun would look for a file after --tune.
+# shellcheck source=mpi_tests/cli/common.sh
+. "${BASH_SOURCE%/*}/../common.sh"
+
+good 1 gen regression --n 80 --dim 5 --seed 1 --out-dir f
+on 1 fit krr --x f/x.npy --y f/y.npy --kx 'rbf(sigma=median)' --tune -o m.h5
+grep -q 'built without it' err && { echo "no NLopt"; exit 77; }
+expect 0 "tune"
+tuned=$(value loo)
+below "$tuned" "$(value start_loo)" "the tuned error"
+below "$(value tune_fits)" 101 "looks at the error"
+[ "$(value tuned_parameters)" = 2 ] || fail "width and ridge are two numbers: $(cat out)"
+
+# 10 widths x 20 ridges
+best=1e9
+gammas=$(awk 'BEGIN { for (k = 0; k < 20; k++) printf "%s%.3g", k ? "," : "", 10 ^ (-7 + 0.5 * k) }')
+for sigma in 0.2 0.35 0.5 0.7 1 1.4 2 3 5 9; do
+    good 1 fit krr --x f/x.npy --y f/y.npy --kx "rbf(sigma=$sigma)" --gamma "$gammas" -o g.h5
+    best=$(awk -v a="$best" -v b="$(value loo)" 'BEGIN { print b + 0 < a + 0 ? b : a }')
+done
+below "$tuned" "$(awk -v b="$best" 'BEGIN { print 1.001 * b }')" "the error of the best of 200 points"
+
+# Three ranks and other blocks find the same; a width per column finds that some do not matter.
+few=(--kx 'rbf(sigma=1)' --gamma 0.1 --autotune --tune-starts 1)
+good 1 fit krr --x f/x.npy --y f/y.npy "${few[@]}" --tune-fits 12 -o m1.h5
+one=$(value loo)
+good 3 fit krr --x f/x.npy --y f/y.npy "${few[@]}" --tune-fits 12 --block 16 -o m3.h5
+awk -v a="$one" -v b="$(value loo)" 'BEGIN { exit !(a / b > 0.9999 && a / b < 1.0001) }' ||
+    fail "3 ranks end at $(value loo), not $one"
+good 1 fit krr --x f/x.npy --y f/y.npy "${few[@]}" --center --tune-widths columns --tune-fits 60 -o c.h5
+[ "$(value tuned_parameters)" = 6 ] || fail "five widths and the ridge: $(cat out)"
+below "$(value loo)" "$tuned" "the error with a width per column"
+good 2 predict c.h5 --x f/x.npy -o p.npy
+good 1 score --truth f/y.npy --pred p.npy --loss r2
+awk -v r="$(value r2)" 'BEGIN { exit !(r > 0.9) }' || fail "the tuned model predicts: $(cat out)"
+
+# kde: coordinates of strings, of which vowels depend on the input
+awk 'BEGIN { srand(2); for (i = 0; i < 40; i++) { x = rand(); print x "," rand() >"kx.csv"; print (x < 0.3 ? "aaba" : x < 0.6 ? "oobo" : "eebe") >"ky.txt" } }'
+for ranks in 1 3; do
+    good "$ranks" fit kde --x kx.csv --y ky.txt --kx 'rbf(sigma=3)' --ky 'normalize(spectrum(p=2))' --components all --gamma 1 --autotune \
+        --tune-starts 1 --tune-fits 15 -o "kde$ranks.h5"
+    below "$(value loo)" "$(value start_loo)" "the tuned error of kde"
+    [ "$(value tune_fits)" -le 15 ] || fail "$(value tune_fits) looks, 15 were allowed"
+done
+good 1 predict kde3.h5 --x kx.csv -o ky.out.txt
+[ "$(paste -d' ' ky.txt ky.out.txt | awk '$1 == $2' | wc -l)" -gt 32 ] || fail "the tuned kde predicts: $(paste ky.txt ky.out.txt | head -5)"
+
+# Classes, as the square error of one column each; a list of ridges is where to begin.
+awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) { x = rand(); y = rand(); print x "," y >"x.csv"; print (x > y) + (x + y > 1) >"y.csv" } }'
+good 3 fit krr --x x.csv --y y.csv --y-type labels --kx 'sum(rbf(sigma=5), scale(linear, by=1))' --gamma 1e-3,1e-1 --autotune \
+    --tune-starts 1 --tune-fits 12 -o k.h5
+below "$(value loo)" "$(value start_loo)" "the tuned error of classes"
+[ "$(value tuned_parameters)" = 3 ] || fail "two numbers of the kernel and the ridge: $(cat out)"
+[ "$(value tune_fits)" -le 12 ] || fail "$(value tune_fits) looks, 12 were allowed"
+
+# refused TEXT ARGUMENTS...: one line, no result and no file.
+refused() {
+    on 3 fit krr --x x.csv --y y.csv --y-type labels "${@:2}" -o none.h5
+    [ "$status" = 0 ] && fail "${*:2} was taken"
+    says err "$1" "${*:2}"
+    [ "$(grep -c '^dkmap: ' err)" = 1 ] || fail "${*:2}: $(cat err)"
+    [ -e none.h5 ] && fail "${*:2} left a file"
+    [ -s out ] && fail "${*:2}: results all the same"
+}
+refused "no numbers" --kx linear --gamma 1 --autotune
+refused "no numbers" --kx 'poly(degree=2, c=0)' --gamma 1 --autotune
+refused "exact fit" --kx 'rbf(sigma=1)' --gamma 1 --autotune --solver pcg --landmarks 5
+on 1 fit kde --x kx.csv --y ky.txt --kx 'rbf(sigma=3)' --ky class --components 2 --regressor svr --C 1 --autotune -o none.h5
+[ "$status" = 0 ] && fail "kde by svr was tuned"
+on 1 cv krr --x x.csv --y y.csv --kx 'rbf(sigma=1)' --gamma 1 --autotune
+[ "$status" = 0 ] && fail "cv took --tune"
+finish

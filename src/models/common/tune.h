@@ -1,0 +1,50 @@
+/** @file tune.h  Parameters of a kernel and the ridge that have the least leave-one-out error.
+ *
+ *  Follows the analytic gradient by L-BFGS (NLopt), in the logarithms of the parameters and of the
+ *  ridge. Rank 0 chooses where to look next, all ranks compute.
+ */
+#ifndef DKMAP_MODELS_COMMON_TUNE_H
+#define DKMAP_MODELS_COMMON_TUNE_H
+
+#include <dkmap/kernel.h>
+#include <dkmap/model.h>
+
+#include "models/registry/report_impl.h"
+#include "models/registry/settings_impl.h"
+#include "solvers/tune/loo_gradient.h"
+
+typedef struct dkm_tune_settings {
+    dkm_idx fits;   /**< at most so many evaluations of the error and its gradient */
+    dkm_idx starts; /**< searches: from the parameters given, and from 1/3, 3, 1/9, ... times those
+                         with a hundredth of the ridge */
+    int columns;    /**< widths become one per column, after a search with one for all */
+    dkm_layout layout;
+} dkm_tune_settings;
+
+typedef struct dkm_tune_info {
+    double before, after; /**< leave-one-out errors */
+    dkm_idx fits, params; /**< evaluations; numbers that were tuned, the ridge among them */
+} dkm_tune_info;
+
+/** The settings of DKM_ROWS_TUNE (method_parts.h). Local. */
+dkm_tune_settings dkm_tune_read(const dkm_settings *s);
+
+/** Report where a search began and what it took. Local.
+ *  @param[in] kernel, gamma  of the start
+ *  @param[in] scale          of the errors */
+void dkm_tune_report(dkm_report *report, const char *kernel, double gamma, double scale,
+                     const dkm_tune_info *tuned);
+
+/** Tune. Collective.
+ *
+ *  @param[in]     X        training inputs
+ *  @param[in]     targets  as many rows
+ *  @param[in,out] kernel   resolved; nothing is prepared for it
+ *  @param[in,out] gamma    the ridge
+ *  @return DKM_OK; DKM_ERR_ARG for a kernel without numbers to tune; DKM_ERR_UNSUPPORTED without
+ *          NLopt; DKM_ERR_NUMERIC where the start has no error; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_kernel_tune(const dkm_data *X, const dkm_loo_targets *targets,
+                                         const dkm_tune_settings *settings, dkm_kernel *kernel,
+                                         double *gamma, dkm_tune_info *info);
+
+#endif
