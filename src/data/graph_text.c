@@ -12,7 +12,7 @@ static int is_bar(const dkm_word *word)
     return word->length == 1 && word->at[0] == '|';
 }
 
-/* A whole number below @p limit at the front of a word, which is shortened by it; -1: there is
+/* An integer below @p limit at the front of a word, which is shortened by it; -1: there is
  * none. */
 static dkm_idx take_number(dkm_word *word, dkm_idx limit)
 {
@@ -59,19 +59,19 @@ static int by_ends(const void *a, const void *b)
 /* Edges in order, each once; the two directions of an edge are one. */
 static void sort_edges(dkm_graph *g)
 {
-    dkm_idx kept = 0;
+    dkm_idx distinct = 0;
 
     if (g->edges > 1)
         qsort(g->edge, (size_t)g->edges, sizeof *g->edge, by_ends);
     for (dkm_idx k = 0; k < g->edges; k++) {
         const dkm_graph_edge *e = &g->edge[k];
-        if (kept == 0 || by_ends(&g->edge[kept - 1], e) != 0)
-            g->edge[kept++] = *e;
-        else if (dkm_word_order(&g->edge[kept - 1].label, &e->label) != 0)
+        if (distinct == 0 || by_ends(&g->edge[distinct - 1], e) != 0)
+            g->edge[distinct++] = *e;
+        else if (dkm_word_order(&g->edge[distinct - 1].label, &e->label) != 0)
             snprintf(g->wrong, sizeof g->wrong, "the edge %lld-%lld has two labels",
                      (long long)e->from, (long long)e->to);
     }
-    g->edges = kept;
+    g->edges = distinct;
 }
 
 dkm_local dkm_graph_parse(dkm_ctx *ctx, const char *text, dkm_idx length, dkm_graph *g)

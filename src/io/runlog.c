@@ -175,10 +175,10 @@ void dkm_runlog_note(dkm_runlog *record, const char *name, const char *text)
 
 void dkm_runlog_note_real(dkm_runlog *record, const char *name, double value)
 {
-    int whole = value == floor(value) && fabs(value) < 1e15;
+    int integer = value == floor(value) && fabs(value) < 1e15;
 
     if (record->root)
-        runlog_note(record, name, whole ? json_integer((json_int_t)value) : real_value(value));
+        runlog_note(record, name, integer ? json_integer((json_int_t)value) : real_value(value));
 }
 
 static int count_nodes(dkm_ctx *ctx)

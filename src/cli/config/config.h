@@ -1,6 +1,6 @@
 /** @file config.h  Options from a file: names of options and their values, as YAML or TOML.
  *
- *  A file is one flat table. A value is a scalar or a list of scalars; whatever it is, it is kept as
+ *  A file is one flat table. A value is a scalar or a list of scalars; whatever it is, it is stored as
  *  the text that would stand on the command line. What the names mean is not known here.
  */
 #ifndef DKMAP_CLI_CONFIG_CONFIG_H

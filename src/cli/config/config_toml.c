@@ -121,13 +121,13 @@ static int read_string(toml_reader *r)
 /* Whether the text is a number; underscores between its digits are dropped. */
 static int is_number(toml_reader *r)
 {
-    size_t kept = 0;
+    size_t used = 0;
     char *end;
 
     for (size_t k = 0; k < r->used; k++)
         if (r->text[k] != '_')
-            r->text[kept++] = r->text[k];
-    r->used = kept;
+            r->text[used++] = r->text[k];
+    r->used = used;
     if (r->used == TEXT || r->used == 0)
         return 0;
     r->text[r->used] = '\0';

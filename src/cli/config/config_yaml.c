@@ -84,9 +84,16 @@ static int read_mapping(yaml_reader *r)
     }
 }
 
+static int skip_events(yaml_reader *r, int count)
+{
+    while (count > 0 && next_event(r))
+        count--;
+    return count == 0;
+}
+
 static int read_document(yaml_reader *r)
 {
-    if (!next_event(r) || !next_event(r)) /* of the stream, of the document */
+    if (!skip_events(r, 2)) /* the starts of the stream and of the document */
         return 0;
     if (r->event.type == YAML_STREAM_END_EVENT)
         return 1;
@@ -96,7 +103,7 @@ static int read_document(yaml_reader *r)
         return 1;
     if (r->event.type != YAML_MAPPING_START_EVENT)
         return config_wrong(r->c, event_line(r), "write lines of `name: value`");
-    if (!read_mapping(r) || !next_event(r) || !next_event(r))
+    if (!read_mapping(r) || !skip_events(r, 2))
         return 0;
     return r->event.type == YAML_STREAM_END_EVENT
                ? 1

@@ -56,14 +56,14 @@ static args_outcome add_value(args *a, const option *o, const char *label, const
 /* The values of a range, of an option that is a list of numbers. */
 static args_outcome add_range(args *a, const option *o, const char *label, const range *given)
 {
-    int whole = o->kind != OPT_REAL, count;
+    int integers = o->kind != OPT_REAL, count;
     args_outcome outcome = ARGS_RUN;
     char **grown = realloc(a->range_texts, ((size_t)a->ranges + 1) * sizeof *grown);
 
     if (!grown)
         return wrong(a, "no memory for the command line");
     a->range_texts = grown;
-    count = range_expand(given, whole, &grown[a->ranges]);
+    count = range_expand(given, integers, &grown[a->ranges]);
     if (count == 0)
         return wrong(a, "no memory for the command line");
     a->ranges++;

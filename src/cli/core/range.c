@@ -26,23 +26,23 @@ int range_parse(const char *text, range *out)
            out->first != out->last;
 }
 
-void range_at(const range *r, double place, int whole, char *text)
+void range_at(const range *r, double place, int integers, char *text)
 {
     double v = place <= 0   ? r->first
                : place >= 1 ? r->last
                             : r->first * exp(place * log(r->last / r->first));
 
-    snprintf(text, RANGE_TEXT, "%.6g", whole ? rint(v) : v);
+    snprintf(text, RANGE_TEXT, "%.6g", integers ? rint(v) : v);
 }
 
-int range_expand(const range *r, int whole, char **texts)
+int range_expand(const range *r, int integers, char **texts)
 {
     int used = 0;
 
     *texts = calloc((size_t)r->count, RANGE_TEXT);
     for (int k = 0; *texts && k < r->count; k++) {
         char *text = *texts + (size_t)used * RANGE_TEXT;
-        range_at(r, (double)k / (r->count - 1), whole, text);
+        range_at(r, (double)k / (r->count - 1), integers, text);
         used += used == 0 || strcmp(text, text - RANGE_TEXT) != 0;
     }
     return used;

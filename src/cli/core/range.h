@@ -21,13 +21,13 @@ typedef struct range {
 int range_parse(const char *text, range *out);
 
 /** The value at @p place, from 0 for the first to 1 for the last. Local.
- *  @param[in]  whole  round it to a whole number
+ *  @param[in]  integers  round it to an integer
  *  @param[out] text   RANGE_TEXT bytes */
-void range_at(const range *r, double place, int whole, char *text);
+void range_at(const range *r, double place, int integers, char *text);
 
-/** All values in order, each once; whole numbers may be fewer than the count. Local.
+/** All values in order, each once; integers may be fewer than the count. Local.
  *  @param[out] texts  new, for free(): RANGE_TEXT bytes each
  *  @return how many; 0 when there is no memory */
-int range_expand(const range *r, int whole, char **texts);
+int range_expand(const range *r, int integers, char **texts);
 
 #endif

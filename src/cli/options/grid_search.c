@@ -50,7 +50,7 @@ static dkm_local read_axes(grid_search *s)
         s->settings *= count > 1 ? count : 1;
         if (count < 2)
             continue;
-        axis->whole = args_value(a, axis->name, 0)->option->kind != OPT_REAL;
+        axis->integers = args_value(a, axis->name, 0)->option->kind != OPT_REAL;
         axis->value = calloc((size_t)count, sizeof *axis->value);
         if (!axis->value)
             return dkm_fail(s->r->ctx, DKM_ERR_MEMORY, "no memory for the values of --%s",

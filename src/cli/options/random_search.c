@@ -3,7 +3,7 @@
  *
  * The numbers behind draw t are dkm_random_uniform(seed, STREAM, t, axis), the same on any number of
  * ranks. Kernels and settings that were drawn are listed once each; which of them go together is
- * kept in a table of kernels x settings, replicated. */
+ * stored in a table of kernels x settings, replicated. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,6 +23,6 @@ const char *search_axis_draw(const search_axis *axis, double u, char *made)
         last++;
     ends = (range){strtod(axis->value[first].text, NULL), strtod(axis->value[last].text, NULL),
                    last - first + 1};
-    range_at(&ends, (u * axis->count - first) / ends.count, axis->whole, made);
+    range_at(&ends, (u * axis->count - first) / ends.count, axis->integers, made);
     return made;
 }

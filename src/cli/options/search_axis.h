@@ -11,7 +11,7 @@ typedef struct axis_value {
 
 typedef struct search_axis {
     const char *name;
-    int whole; /**< values between those of a range are whole numbers */
+    int integers; /**< values between those of a range are integers */
     int count;
     axis_value *value;
 } search_axis;

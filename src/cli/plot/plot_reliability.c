@@ -11,7 +11,7 @@ static void add_up(const dkm_data *data, reliability *out)
 
     MPI_Allreduce(MPI_IN_PLACE, out->count, RELIABILITY_LEVELS, MPI_DOUBLE, MPI_SUM, comm);
     MPI_Allreduce(MPI_IN_PLACE, out->promise, RELIABILITY_LEVELS, MPI_DOUBLE, MPI_SUM, comm);
-    MPI_Allreduce(MPI_IN_PLACE, out->kept, RELIABILITY_LEVELS, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, out->true_count, RELIABILITY_LEVELS, MPI_DOUBLE, MPI_SUM, comm);
     out->rows = (double)dkm_data_rows(data);
 }
 
@@ -51,17 +51,17 @@ static void add_row(reliability *out, const double *p, dkm_idx d, dkm_idx truth)
 {
     dkm_idx likeliest = 0;
     double promise;
-    int bin, kept;
+    int bin, true_count;
 
     for (dkm_idx j = 1; j < d; j++)
         likeliest = p[j] > p[likeliest] ? j : likeliest;
     promise = d == 1 ? p[0] : d == 2 ? p[1] : p[likeliest];
-    kept = truth == (d <= 2 ? 1 : likeliest);
+    true_count = truth == (d <= 2 ? 1 : likeliest);
     bin = (int)(promise * RELIABILITY_BINS);
     bin = bin < RELIABILITY_BINS ? bin : RELIABILITY_BINS - 1;
     out->count[bin]++;
     out->promise[bin] += promise;
-    out->kept[bin] += kept;
+    out->true_count[bin] += true_count;
 }
 
 static dkm_local add_rows(run *r, const dkm_data *truth, const dkm_data *pred, dkm_idx count,
@@ -122,7 +122,7 @@ void reliability_of_normals(const dkm_data *truth, const dkm_data *pred, reliabi
     add_up(truth, out);
     for (int b = 0; b < RELIABILITY_LEVELS; b++) {
         out->promise[b] = (b + 0.5) / RELIABILITY_LEVELS;
-        out->kept[b] = out->count[b] / (out->rows * (double)d);
+        out->true_count[b] = out->count[b] / (out->rows * (double)d);
     }
 }
 
@@ -130,7 +130,7 @@ void reliability_draw_intervals(FILE *script, const reliability *curve)
 {
     fputs("$inside << EOD\n0 0\n", script);
     for (int b = 0; b < RELIABILITY_LEVELS; b++)
-        fprintf(script, "%.6g %.6g\n", curve->promise[b], curve->kept[b]);
+        fprintf(script, "%.6g %.6g\n", curve->promise[b], curve->true_count[b]);
     fprintf(script,
             "1 1\nEOD\nset xlabel 'probability of the interval'\nset ylabel 'share of the truth "
             "inside'\nset title 'Intervals'\nset xrange [0:1]\nset yrange [0:1]\n"
@@ -146,11 +146,11 @@ static double put_bins(FILE *script, const reliability *curve)
 
     fputs("$bins << EOD\n", script);
     for (int b = 0; b < RELIABILITY_BINS; b++) {
-        double n = curve->count[b], p = (curve->kept[b] + 2) / (n + 4);
+        double n = curve->count[b], p = (curve->true_count[b] + 2) / (n + 4);
         if (n > 0)
-            fprintf(script, "%.6g %.6g %.6g\n", curve->promise[b] / n, curve->kept[b] / n,
+            fprintf(script, "%.6g %.6g %.6g\n", curve->promise[b] / n, curve->true_count[b] / n,
                     sqrt(p * (1 - p) / (n + 4)));
-        error += fabs(curve->promise[b] - curve->kept[b]) / curve->rows;
+        error += fabs(curve->promise[b] - curve->true_count[b]) / curve->rows;
     }
     fputs("EOD\n$counts << EOD\n", script);
     for (int b = 0; b < RELIABILITY_BINS; b++)

@@ -12,7 +12,7 @@ enum { RELIABILITY_BINS = 10, RELIABILITY_LEVELS = 20 };
 typedef struct reliability {
     double count[RELIABILITY_LEVELS];   /**< rows of each bin, or truths inside each interval */
     double promise[RELIABILITY_LEVELS]; /**< sum of their probabilities, or that of the interval */
-    double kept[RELIABILITY_LEVELS];    /**< how many came true */
+    double true_count[RELIABILITY_LEVELS]; /**< how many came true */
     double rows;
     int two_classes; /**< probabilities are those of the greater one; else of the likeliest class */
 } reliability;

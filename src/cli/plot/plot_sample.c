@@ -24,7 +24,7 @@ void sample_close(sample *s)
     s->values = NULL;
 }
 
-/* The row of stretch k. */
+/* The row of range k. */
 static dkm_idx chosen_row(const sample *s, dkm_idx k)
 {
     dkm_idx from = k * s->m / s->count, to = (k + 1) * s->m / s->count;

@@ -1,6 +1,6 @@
 /** @file plot_sample.h  Some rows of distributed data, on rank 0, for a picture of points.
  *
- *  Of m rows at most SAMPLE_ROWS are drawn: one at random from each of as many stretches of equal
+ *  Of m rows at most SAMPLE_ROWS are drawn: one at random from each of as many ranges of equal
  *  length. Which ones depends on m alone, not on the ranks. Every rank holds the sample.
  */
 #ifndef DKMAP_CLI_PLOT_PLOT_SAMPLE_H

@@ -11,7 +11,7 @@
 /* The latest records of a file. */
 typedef struct records {
     int count;
-    long long all; /* lines that are records, also those no longer kept */
+    long long all; /* lines that are records, also those no longer listed */
     json_t *record[RUNS_LISTED];
 } records;
 

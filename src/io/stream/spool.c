@@ -154,16 +154,16 @@ static dkm_local pump(spooler *s)
 
 static dkm_local keep_copy(spooler *s)
 {
-    struct spool *kept = &spools[spool_count];
+    struct spool *entry = &spools[spool_count];
     dkm_local local = DKM_LOCAL_OK;
 
     if (s->total == 0)
         return dkm_fail(s->ctx, DKM_ERR_FORMAT, "%s is empty: nothing came through %s", s->path,
                         dkm_path_is_standard(s->path) ? "standard input" : "the pipe");
-    kept->path = strdup(key_of(s->path));
-    if (!kept->path)
+    entry->path = strdup(key_of(s->path));
+    if (!entry->path)
         return dkm_fail(s->ctx, DKM_ERR_MEMORY, "no memory for a name");
-    snprintf(kept->real, sizeof kept->real, "/proc/self/fd/%d", s->to);
+    snprintf(entry->real, sizeof entry->real, "/proc/self/fd/%d", s->to);
     s->to = -1;
     spool_count++;
     return local;

@@ -1,4 +1,4 @@
-/** @file stdout_file.h  A file that goes to standard output once it is whole.
+/** @file stdout_file.h  A file that goes to standard output once it is complete.
  *
  *  Ranks write at offsets, as to any file, each to a temporary file of its own; at the end rank 0
  *  prints the parts in order of their offsets and receives those of others in pieces of a MiB. So

@@ -91,7 +91,7 @@ static void warn(const double counts[3], const dkm_kernel *kernel, dkm_report *r
     if (counts[2] > 0 && counts[0] >= SHARE * counts[2])
         dkm_report_warn(report,
                         "the kernel matrix is nearly the identity: %s sees no two inputs as alike, "
-                        "and nothing is learnt about new ones. Give a greater width, such as "
+                        "and nothing is learned about new ones. Give a greater width, such as "
                         "sigma=median, or --standardize",
                         dkm_kernel_text(kernel));
     else if (counts[2] > 0 && counts[1] >= SHARE * counts[2])

@@ -103,7 +103,7 @@ out:
     return local;
 }
 
-/* Weights scale the kernel matrix, which pcg with landmarks does not form, and a factor that is kept
+/* Weights scale the kernel matrix, which pcg with landmarks does not form, and a factor that is retained
  * would not fit outputs of other weights. */
 static dkm_local krr_check_weights(dkm_ctx *ctx, dkm_idx m, const dkm_krr_settings *s)
 {

@@ -31,12 +31,12 @@ static int edit_distance(const char *a, size_t n, const char *b, size_t m)
     return d[n][m];
 }
 
-static int is_part(const char *part, size_t n, const char *whole, size_t m)
+static int is_part(const char *part, size_t n, const char *text, size_t m)
 {
     if (n < LEAST_PART)
         return 0;
     for (size_t at = 0; at + n <= m; at++)
-        if (memcmp(part, whole + at, n) == 0)
+        if (memcmp(part, text + at, n) == 0)
             return 1;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Groups of examples dealt to folds whole. The largest group first, each to the fold where the
+/* Groups of examples dealt to folds, none divided. The largest group first, each to the fold where the
  * shares of the classes stay most even: least sum over classes of ((n + g)^2 - n^2) / N^2. Without
  * classes that is the fold with the fewest examples. The rule is that of scikit-learn's GroupKFold,
  * and in spirit of its StratifiedGroupKFold; ties between groups are broken by random numbers.

@@ -1,5 +1,5 @@
 #include "cli/commands/commands.h"
-#include "cli/commands/completion_eval.h"
+#include "cli/commands/extend/completion_eval.h"
 #include "cli/core/run.h"
 #include "cli/options/common_options.h"
 #include "cli/options/gram_file.h"

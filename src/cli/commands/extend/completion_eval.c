@@ -1,4 +1,4 @@
-#include "cli/commands/completion_eval.h"
+#include "cli/commands/extend/completion_eval.h"
 
 #include <math.h>
 #include <stdio.h>

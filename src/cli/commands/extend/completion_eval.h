@@ -1,7 +1,7 @@
 /** @file completion_eval.h  What completing a kernel matrix is worth, over draws of what is
  *  missing and weights of the kernels: `extend complete` with labels. */
-#ifndef DKMAP_CLI_COMMANDS_COMPLETION_EVAL_H
-#define DKMAP_CLI_COMMANDS_COMPLETION_EVAL_H
+#ifndef DKMAP_CLI_COMMANDS_EXTEND_COMPLETION_EVAL_H
+#define DKMAP_CLI_COMMANDS_EXTEND_COMPLETION_EVAL_H
 
 #include <dkmap/complete.h>
 
