@@ -53,6 +53,10 @@ int dkm_model_svm_base(const dkm_model *model);
 DKM_NODISCARD dkm_status dkm_model_configure(dkm_model *model,
                                              const dkm_preimage_settings *settings);
 
+/** Whether a model chooses among candidates, of which settings of pre-images can ask for scores.
+ *  Local. */
+int dkm_model_has_candidates(const dkm_model *model);
+
 /** What dkm_model_predict() gives. */
 typedef enum dkm_prediction {
     DKM_PREDICT_OUTPUTS,

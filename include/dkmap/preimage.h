@@ -28,6 +28,9 @@ DKM_API_BEGIN
 typedef enum dkm_preimage_method { DKM_PREIMAGE_LIST(DKM_PREIMAGE_ENUM) } dkm_preimage_method;
 #undef DKM_PREIMAGE_ENUM
 
+/** A `top` that lists all candidates. */
+#define DKM_PREIMAGE_TOP_ALL INT64_MAX
+
 typedef struct dkm_preimage_settings {
     dkm_preimage_method method;
     dkm_data *candidates; /**< NULL takes the training objects */
@@ -42,6 +45,8 @@ typedef struct dkm_preimage_settings {
                        DKM_PREIMAGE_STRINGS: on coordinates and windows, of a ridge classifier of
                        letters; NULL lets the nearest letters vote */
     double gamma_z; /**< its ridge > 0 */
+    int scores;     /**< predict a number per candidate instead, in their order, the best the
+                       greatest: minus its squared distance, or of jkm its score */
 } dkm_preimage_settings;
 
 /** Destroy what the settings hold, for a caller to whom it belongs. Local. */

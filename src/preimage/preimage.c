@@ -182,6 +182,8 @@ dkm_status dkm_preimage_open(dkm_preimage *pre, dkm_embedding *e, dkm_preimage_s
     if (pre->settings.method == DKM_PREIMAGE_AUTO)
         pre->settings.method = preimage_own_choose(pre, make);
     pre->kind = preimage_find_kind(pre->settings.method);
+    if (pre->settings.top == DKM_PREIMAGE_TOP_ALL)
+        pre->settings.top = find_given(pre).rows;
     DKM_AGREE(e->fitted.ctx, preimage_check_method(pre));
     DKM_AGREE(e->fitted.ctx, preimage_check_candidates(pre));
     DKM_AGREE(e->fitted.ctx, check_learned(pre));

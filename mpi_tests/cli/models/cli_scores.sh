@@ -48,6 +48,23 @@ for ranks in 2 3; do
 done
 good 3 predict v.h5 --x new.csv --scores -o s.npy
 
+# A score per class or candidate, in their order: the lists of --top in another form.
+awk '{ print ($1 == "high" ? 9 : ($1 == "low" ? 3 : 5)) }' y_x.txt >odd.csv
+printf 'high\nlow\nmiddle\n' >names.txt
+for ranks in 1 3; do
+    good "$ranks" fit jkm --x x.csv --y odd.csv --y-type labels --kx 'rbf(sigma=1)' --C 10 -o j.h5
+    good "$ranks" predict j.h5 --x new.csv --scores -o "j$ranks.csv"
+    good "$ranks" predict j.h5 --x new.csv --top 3 -o top.csv
+    awk -F, '{ v[$1] = $2; v[$3] = $4; v[$5] = $6; print v[3] "," v[5] "," v[9] }' top.csv |
+        cmp -s - "j$ranks.csv" || fail "scores of classes by jkm on $ranks ranks: $(head -2 "j$ranks.csv")"
+    good "$ranks" fit kde --x x.csv --y y_x.txt --kx 'rbf(sigma=1)' --ky 'spectrum(p=1)' --components all --gamma 0.1 -o k.h5
+    good "$ranks" predict k.h5 --x new.csv --candidates names.txt --scores -o "k$ranks.csv"
+    good "$ranks" predict k.h5 --x new.csv --candidates names.txt -o k.txt
+    awk -F, '{ print ($1 >= $2 && $1 >= $3 ? "high" : ($2 >= $3 ? "low" : "middle")) }' "k$ranks.csv" |
+        cmp -s - k.txt || fail "scores of candidates by kde on $ranks ranks"
+done
+wrong 'without a list of the best' predict k.h5 --x new.csv --scores --top 2 -o made/s.csv
+
 # Label sets: the share of the greatest score with the best leave-one-out F1.
 for ranks in 1 3; do
     good "$ranks" fit krr --x x.csv --y sets_x.csv --y-type label-sets --kx 'rbf(sigma=1)' --gamma 0.1 --loo -o t.h5
@@ -72,7 +89,7 @@ wrong 'a number or auto' predict t.h5 --x new.csv --threshold high -o made/p.csv
 wrong 'give one of' predict t.h5 --x new.csv --threshold 1 --scores -o made/p.csv
 wrong 'probabilities are of classes' predict t.h5 --x new.csv --proba -o made/p.csv
 good 1 fit knn --x x.csv --y y_x.txt --kx linear --k 3 -o k.h5
-wrong 'of models of krr and svm, not of knn' predict k.h5 --x new.csv --scores -o made/p.csv
+wrong 'where its outputs have a kernel' predict k.h5 --x new.csv --scores -o made/p.csv
 
 # cv refits the best setting; the model is that of fit.
 for ranks in 1 3; do

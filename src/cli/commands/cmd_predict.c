@@ -30,8 +30,8 @@ static dkm_status choose_prediction(run *r, dkm_model *model)
     double threshold = 0.5;
     char *end = NULL;
 
-    if (!scores && !probabilities && !text)
-        return DKM_OK;
+    if (!(scores && !dkm_model_has_candidates(model)) && !probabilities && !text)
+        return DKM_OK; /* preimage_choose() asks for scores of candidates */
     DKM_REQUIRE(r->ctx, scores + probabilities + (text != NULL) == 1, DKM_ERR_ARG,
                 "give one of --scores, --proba and --threshold");
     if (text && strcmp(text, "auto") != 0)
@@ -170,8 +170,9 @@ static const option options[] = {
     ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
     {.name = "scores",
      .kind = OPT_FLAG,
-     .help = "write decision values instead, of models of krr and svm: one column per class or "
-             "label, ascending"},
+     .help = "write decision values instead: of models of krr and svm one column per class or "
+             "label, ascending; of jkm, kde and knn with --ky one per class or candidate, in their "
+             "order, the greater the better: the score of jkm, else minus the squared distance"},
     {.name = "proba",
      .kind = OPT_FLAG,
      .help = "write probabilities of classes instead, of models of krr that were fitted with --loo "

@@ -108,7 +108,9 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     settings.neighbors = preimage_options_given(r, "neighbors");
     settings.window = preimage_options_given(r, "window");
     settings.gamma_z = args_text(r->args, "gamma-z") ? args_real(r->args, "gamma-z") : 1e-3;
-    if (!preimage_asked(r))
+    settings.scores = args_accepts(r->args, "scores") && args_flag(r->args, "scores") &&
+                      dkm_model_has_candidates(model);
+    if (!preimage_asked(r) && !settings.scores)
         return DKM_OK;
     DKM_AGREE(r->ctx, check_ridge(r));
     if (kz)

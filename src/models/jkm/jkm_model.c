@@ -93,6 +93,8 @@ static dkm_status jkm_model_configure(void *state, dkm_preimage_settings *settin
                                 &settings->candidates));
     if (settings->candidates)
         DKM_TRY(dkm_output_space_set_candidates(&s->space, &settings->candidates));
+    if (settings->top == DKM_PREIMAGE_TOP_ALL && s->space.count > 0)
+        settings->top = s->space.count;
     DKM_AGREE(s->ctx, check_top(s, settings));
     s->top = settings->top;
     dkm_jkm_describe(s, type, cols);
@@ -200,6 +202,7 @@ const dkm_model_class dkm_class_jkm = {.name = "jkm",
                                        .predict = dkm_jkm_predict,
                                        .batch_rows = jkm_model_batch_rows,
                                        .configure = jkm_model_configure,
+                                       .lists_scores = 1,
                                        .residuals = dkm_jkm_residuals,
                                        .open_sets = dkm_jkm_open_sets,
                                        .prediction_sets = dkm_jkm_prediction_sets,

@@ -114,6 +114,8 @@ static dkm_status knn_configure(void *state, dkm_preimage_settings *settings, dk
     dkm_knn *s = state;
     dkm_status status = DKM_OK;
 
+    if (settings->top == DKM_PREIMAGE_TOP_ALL)
+        settings->top = dkm_data_rows(dkm_knn_outputs(s));
     DKM_AGREE(s->in.fitted.ctx, check_preimage(s, settings));
     s->top = settings->top;
     *type = s->top > 0 ? DKM_DENSE : dkm_data_type(dkm_knn_outputs(s));

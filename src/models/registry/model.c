@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -134,6 +135,42 @@ out:
     return status;
 }
 
+/* A candidate and its score or distance, as lists have them. */
+typedef struct listed {
+    double index, value;
+} listed;
+
+static int by_index(const void *a, const void *b)
+{
+    const listed *u = a, *v = b;
+
+    return (u->index > v->index) - (u->index < v->index);
+}
+
+/* From lists of all candidates, the best first, to a score per candidate, in their order. */
+static dkm_status order_scores(const dkm_model *model, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx count = model->output_cols;
+    dkm_data *scores = NULL;
+
+    DKM_REQUIRE(model->ctx, dkm_data_cols(*Y) == 2 * count, DKM_ERR_INTERNAL,
+                "lists of %lld columns for %lld candidates", (long long)dkm_data_cols(*Y),
+                (long long)count);
+    DKM_TRY(dkm_data_create_dense(model->ctx, dkm_data_rows(*Y), count, &scores));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(*Y); i++) {
+        listed *list = (listed *)(void *)(dkm_data_values(*Y) + 2 * i * count);
+        qsort(list, (size_t)count, sizeof *list, by_index);
+        for (dkm_idx k = 0; k < count; k++)
+            dkm_data_values(scores)[i * count + k] =
+                model->class->lists_scores ? list[k].value : 0.0 - list[k].value;
+    }
+    dkm_data_destroy(Y);
+    *Y = scores;
+out:
+    return status;
+}
+
 dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
@@ -141,6 +178,8 @@ dkm_status dkm_model_predict(dkm_model *model, const dkm_data *X, dkm_data **Y)
     *Y = NULL;
     DKM_AGREE(model->ctx, check_configured(model));
     DKM_TRY(model->class->predict(model->state, X, Y));
+    if (model->scores)
+        DKM_TRY(order_scores(model, Y));
     DKM_AGREE(model->ctx, model_check_outputs(model, *Y));
     if (has_names(model))
         DKM_TRY(name_labels(model, Y));
@@ -150,12 +189,17 @@ out:
     return status;
 }
 
+int dkm_model_has_candidates(const dkm_model *model)
+{
+    return model->class->configure && !model->class->predicts_coordinates;
+}
+
 static dkm_local choose(dkm_model *model, dkm_prediction prediction, double threshold)
 {
     if (!model->class->choose)
         return dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
-                        "scores, probabilities and thresholds are of models of krr and svm, not of "
-                        "%s",
+                        "scores, probabilities and thresholds are of models of krr and svm, and "
+                        "scores of candidates of kde, jkm and knn with --ky: not of %s",
                         model->class->name);
     return model->class->choose(model->state, prediction, threshold, &model->output_type,
                                 &model->output_cols);
@@ -208,10 +252,19 @@ dkm_status dkm_model_configure(dkm_model *model, const dkm_preimage_settings *se
     if (settings->kz)
         DKM_TRY(dkm_kernel_clone(model->ctx, settings->kz, &own.kz));
     DKM_AGREE(model->ctx, check_able(model, model->class->configure != NULL));
+    DKM_REQUIRE(model->ctx, !own.scores || (own.top == 0 && !model->class->predicts_coordinates),
+                DKM_ERR_ARG,
+                "scores of all candidates are predicted by kde, knn and jkm, and "
+                "without a list of the best");
+    if (own.scores)
+        own.top = DKM_PREIMAGE_TOP_ALL;
     model->unconfigured = 1;
     DKM_TRY(
         model->class->configure(model->state, &own, &model->decoded_type, &model->decoded_cols));
     model->unconfigured = 0;
+    model->scores = settings->scores;
+    if (settings->scores)
+        model->decoded_cols /= 2;
     if (!model->class->predicts_coordinates) {
         model->output_type = model->decoded_type;
         model->output_cols = model->decoded_cols;

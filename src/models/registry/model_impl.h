@@ -45,6 +45,8 @@ typedef struct dkm_model_class {
     dkm_status (*decode)(void *state, const dkm_data *Z, dkm_data **Y);
     /** What the model is configured with to do so; NULL for methods without coordinates. Local. */
     const struct dkm_preimage *(*preimage)(const void *state);
+    int lists_scores;         /**< lists of candidates have scores, the best with the greatest; else
+                           squared distances */
     int predicts_coordinates; /**< predict gives coordinates, and decode the objects; else predict
                                    decodes by itself */
     /** Name every part of the model. Collective. */
@@ -63,6 +65,7 @@ struct dkm_model {
     dkm_idx output_cols;
     dkm_type decoded_type;
     dkm_idx decoded_cols;
+    int scores;          /**< a number per candidate is predicted, made from lists of all of them */
     int unconfigured;    /**< after dkm_model_configure() failed: nothing can be predicted */
     dkm_data *residuals; /**< of examples that were held out, for prediction sets; or NULL */
     double *radius;      /**< of prediction sets, once calibrated */

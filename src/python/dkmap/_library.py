@@ -55,7 +55,8 @@ class Layout(ct.Structure):
 
 class PreimageSettings(ct.Structure):
     _fields_ = [("method", ct.c_int), ("candidates", pointer), ("stream", pointer), ("top", idx),
-                ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double)]
+                ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double),
+                ("scores", ct.c_int)]
 
 
 class StdInfo(ct.Structure):
