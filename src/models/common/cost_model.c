@@ -20,6 +20,7 @@
 #define ROUND        (16.0 * MiB) /* of rows on their way to another layout, there and back */
 #define BASE_UNKNOWN (80.0 * MiB) /* of a rank before it has done anything */
 #define BUFFERS      (8.0 * MiB)  /* of messages */
+#define MODEL_BUFFER (1.0 * MiB)  /* in which rank 0 lays a model file out */
 #define NARROW       16.0         /* columns of a block of the eigensolver */
 #define COLD         1.15         /* a run of its own beside turns of a calibration */
 #define WIDTH        512.0        /* objects that meet a slab of rows at a time */
@@ -438,6 +439,7 @@ void dkm_cost_sum_up(dkm_cost *out, const dkm_cost_terms *p)
         out->network += network;
         out->seconds += f->seconds;
     }
+    out->allocated = most(out->allocated, MODEL_BUFFER + dkm_cost_data(p));
 }
 
 double dkm_cost_data(const dkm_cost_terms *p)
