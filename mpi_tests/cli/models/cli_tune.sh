@@ -58,7 +58,7 @@ below "$(value loo)" "$(value start_loo)" "the tuned error of classes"
 # refused TEXT ARGUMENTS...: one line, no result and no file.
 refused() {
     on 3 fit krr --x x.csv --y y.csv --y-type labels "${@:2}" -o none.h5
-    [ "$status" = 0 ] && fail "${*:2} was taken"
+    expect 2 "${*:2}"
     says err "$1" "${*:2}"
     [ "$(grep -c '^dkmap: ' err)" = 1 ] || fail "${*:2}: $(cat err)"
     [ -e none.h5 ] && fail "${*:2} left a file"

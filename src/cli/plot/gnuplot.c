@@ -140,7 +140,7 @@ static dkm_local explain(run *r, int error, FILE *complaints)
     if (error > 0)
         return dkm_fail(r->ctx, DKM_ERR_IO, "cannot start gnuplot: %s", strerror(error));
     last_line(complaints, line, sizeof line);
-    return dkm_fail(r->ctx, DKM_ERR_UNSUPPORTED, "gnuplot failed: %s", line);
+    return dkm_fail(r->ctx, DKM_ERR_IO, "gnuplot failed: %s", line);
 }
 
 /* The picture is what gnuplot leaves in @p p. */

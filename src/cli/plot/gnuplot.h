@@ -26,7 +26,7 @@ typedef struct drawing {
 
 /** Check, before anything is computed, that --plot can be drawn: the ending of its name, that it
  *  can be written, that gnuplot is there. Collective; without --plot nothing is done.
- *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO; DKM_ERR_UNSUPPORTED */
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_IO, also where gnuplot is missing */
 DKM_NODISCARD dkm_status gnuplot_check(run *r);
 
 /** Check that gnuplot can draw SVG. Collective. */

@@ -7,7 +7,7 @@
 #include "cli/report/page.h"
 
 /** Settings, results, path, trials, phases and memory of a record. Local, for rank 0.
- *  @return ok; DKM_ERR_MEMORY; what gnuplot fails of */
+ *  @return ok; DKM_ERR_MEMORY; DKM_ERR_IO where gnuplot fails */
 DKM_NODISCARD dkm_local page_run(page *p, json_t *record, int number);
 
 #endif
