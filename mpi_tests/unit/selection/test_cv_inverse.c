@@ -72,7 +72,7 @@ static void faint_predictions_equal_refits(dkm_ctx *ctx)
     cv_sample_close(&s);
 }
 
-/* A ridge too small for an inverse to be trusted: factors are taken, and a ladder of jitter. */
+/* A ridge too small for an inverse to be trusted: factors are taken, and jitter is added. */
 static void a_tiny_ridge_does_without_the_inverse(dkm_ctx *ctx)
 {
     static const double tiny[CV_GAMMAS] = {1e-14, 0.5};

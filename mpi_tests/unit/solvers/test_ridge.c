@@ -143,10 +143,10 @@ static int warnings;
 static void count_warning(void *user, dkm_level level, const char *text)
 {
     (void)user;
-    warnings += level == DKM_WARN && strstr(text, "ladder") != NULL;
+    warnings += level == DKM_WARN && strstr(text, "to its diagonal, attempt") != NULL;
 }
 
-static void every_rung_of_the_ladder_is_told(dkm_ctx *ctx)
+static void every_attempt_with_jitter_is_reported(dkm_ctx *ctx)
 {
     dkm_grid *grid = NULL;
     dkm_dmat *K = NULL, *Y = NULL, *B = NULL;
@@ -237,7 +237,7 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(solutions_match_elimination_on_every_grid),
     CASE(ill_conditioned_matrices_are_solved_to_rounding),
-    CASE(every_rung_of_the_ladder_is_told),
+    CASE(every_attempt_with_jitter_is_reported),
     CASE(hopeless_matrices_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };
