@@ -75,9 +75,11 @@ typedef struct dkm_jkm_settings {
     dkm_jkm_slacks slacks;
     dkm_jkm_rescale rescale;
     const dkm_data *candidates; /**< NULL, or outputs to tell the right one from */
-    const dkm_data *lists; /**< NULL, or for each example the candidates that count, as label sets
+    const dkm_data *lists;   /**< NULL, or for each example the candidates that count, as label sets
                               of their rows */
-    dkm_jkm_oracle oracle; /**< used where `find` is set; dense outputs under a linear kernel */
+    const dkm_data *weights; /**< NULL, or of the examples a column of numbers > 0, borrowed: slacks
+                                  cost C w_i. With a C, and slacks of their own */
+    dkm_jkm_oracle oracle;   /**< used where `find` is set; dense outputs under a linear kernel */
     dkm_layout layout;
 } dkm_jkm_settings;
 

@@ -52,6 +52,16 @@ ridge="krr --kx rbf(sigma=2) --gamma 0.1"
     twice "a squared hinge" 1e-5 labels "predict --scores" svm --kx 'rbf(sigma=2)' --C 2 --tolerance 1e-9 --hinge squared \
         --solver decomposition
 
+    # The objective of joint kernel maps is that of copies.
+    maps="jkm --kx rbf(sigma=2) --C 1 --tolerance 1e-6"
+    good 0 fit $maps --x twice_x.csv --y twice_labels.csv --y-type labels -o copies.h5
+    copies=$(value primal)
+    for ranks in 0 3; do
+        good $ranks fit $maps --x x.csv --y labels.csv --y-type labels --weights w.csv -o m.h5
+        awk -v a="$(value primal)" -v b="$copies" 'BEGIN { exit !(b > 0 && (a - b)^2 < (1e-5 * b)^2) }' ||
+            fail "joint kernel maps on $ranks ranks: $(value primal), and of copies $copies"
+    done
+
     # Balanced classes are weights m / (classes x members).
     ones=$(awk '{ s += $1 } END { print s }' labels.csv)
     awk -v n="$ones" '{ print $1 ? 60 / (2 * n) : 60 / (2 * (60 - n)) }' labels.csv >balance.csv
@@ -106,6 +116,7 @@ ridge="krr --kx rbf(sigma=2) --gamma 0.1"
     wrong "not for --solver pcg" fit $ridge --x x.csv --y y.csv --weights w.csv --solver pcg -o made.h5
     wrong "not for --keep-factor" fit $ridge --x x.csv --y y.csv --weights w.csv --keep-factor -o made.h5
     wrong "class-weights is for outputs that are classes" fit $ridge --x x.csv --y y.csv --class-weights balanced -o made.h5
+    wrong "1-slack" fit $maps --formulation 1-slack --x x.csv --y labels.csv --y-type labels --weights w.csv -o made.h5
     wrong "LIBSVM takes no weights" fit svm --kx linear --C 1 --x x.csv --y labels.csv --y-type labels --weights w.csv --solver libsvm -o made.h5
     wrong "r2 is not a mean over rows" score --truth y.csv --pred pred.csv --loss r2 --weights w.csv
     on 0 predict m.h5 --x new.csv --std -o std.csv

@@ -62,6 +62,7 @@ static const trial trials[] = {
     {"jkm", "epsilon-start", "0.8", "epsilon=0.2|"},
     {"jkm", "C", "0.1", ""},
     {"jkm", "threshold", "yes", ""},
+    {"jkm", "weights", NULL, ""},
     {"jkm", "candidates", NULL, "output-domain=candidates|"},
     {"jkm", "candidate-type", "labels", ""},
     {"jkm", "tolerance", "0.3", ""},

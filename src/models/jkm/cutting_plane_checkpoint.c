@@ -11,9 +11,13 @@ static void checkpoint_key(const dkm_cutting_plane *l, char stage[DKM_STAGE_LENG
 {
     snprintf(stage, DKM_STAGE_LENGTH,
              "rounds m=%lld r=%lld epsilon=%.17g C=%.17g slacks=%s threshold=%d "
-             "Phi=%016llx",
+             "weights=%016llx Phi=%016llx",
              (long long)l->map->m, (long long)l->map->r, l->settings->epsilon, l->settings->C,
-             l->constraints->ops->name, l->settings->threshold, (unsigned long long)l->fingerprint);
+             l->constraints->ops->name, l->settings->threshold,
+             (unsigned long long)(l->settings->weights
+                                      ? dkm_checkpointer_fingerprint(l->settings->weights, "")
+                                      : 0),
+             (unsigned long long)l->fingerprint);
 }
 
 /* The state of the loop beside its working set. Returns how many fields there are. */

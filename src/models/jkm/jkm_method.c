@@ -4,6 +4,7 @@
 
 #include <dkmap/jkm.h>
 
+#include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
@@ -73,7 +74,7 @@ static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_jkm_info info = {0};
     dkm_kernel *kx = NULL, *ky = NULL;
     dkm_joint *joint = NULL;
-    dkm_data *candidates = NULL, *lists = NULL; /* read from files */
+    dkm_data *candidates = NULL, *lists = NULL, *weights = NULL; /* read from files */
 
     jkm_read(s, &settings);
     DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
@@ -81,9 +82,12 @@ static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     DKM_TRY(dkm_settings_joint(ctx, s, "joint", &joint));
     DKM_TRY(dkm_settings_data(ctx, s, "candidates", type, &settings.candidates, &candidates));
     DKM_TRY(dkm_settings_data(ctx, s, "candidate-lists", "label-sets", &settings.lists, &lists));
+    DKM_TRY(dkm_read_weights(ctx, s, Y, dkm_data_rows(X), &weights));
+    settings.weights = weights;
     DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, ky, joint, &settings, model, &info));
     jkm_report(report, s, kx, &info);
 out:
+    dkm_data_destroy(&weights);
     dkm_data_destroy(&lists);
     dkm_data_destroy(&candidates);
     dkm_joint_destroy(&joint);
@@ -189,6 +193,8 @@ static const dkm_setting settings[] = {
      .old_names = "lists|",
      .not_in_cv = "is for fit: it has a line per example, and cv deals those to folds",
      .help = "for each example the candidates that count, as label sets of their numbers"},
+    DKM_ROW_WEIGHTS,
+    DKM_ROW_CLASS_WEIGHTS,
     {.name = "candidate-type",
      .kind = DKM_SETTING_TEXT,
      .flags = DKM_SETTING_HIDDEN,

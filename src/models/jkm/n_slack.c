@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "models/common/example_weights.h"
 
 #define DISTRIBUTE 8000 /* constraints whose Gram matrix one rank has: 512 MB */
 #define TURNS      200  /* in which a threshold is looked for, at most */
@@ -80,6 +81,12 @@ static void find_shortage(const dkm_n_slack *s, dkm_idx i, const double *G, doub
     h[1] = isinf(o->violation[i]) ? -INFINITY : margin + other + t;
 }
 
+/* What the slack of a side of an own example costs, beside C. */
+static double price_of(const dkm_n_slack *s, dkm_idx side)
+{
+    return s->price ? s->price[s->sides * s->base.oracle->first + side] : 1.0;
+}
+
 static void n_slack_measure(dkm_constraint_set *set, const double *G, dkm_violations *found)
 {
     dkm_n_slack *s = (dkm_n_slack *)set;
@@ -91,7 +98,7 @@ static void n_slack_measure(dkm_constraint_set *set, const double *G, dkm_violat
             double h = s->shortage[side], slack = s->slack[side];
             if (set->oracle->user.find) /* which may miss what the constraints so far require */
                 h = fmax(h, slack);
-            dkm_twosum_add(&found->slack, fmax(0.0, h));
+            dkm_twosum_add(&found->slack, price_of(s, side) * fmax(0.0, h));
             found->beyond = fmax(found->beyond, h - (set->settings->C > 0 ? slack : 0));
             found->most = fmax(found->most, h);
         }
@@ -198,6 +205,7 @@ static void n_slack_clear(dkm_constraint_set *set)
     DKM_FREE(s->place);
     DKM_FREE(s->mine);
     DKM_FREE(s->V);
+    DKM_FREE(s->price);
     DKM_FREE(s->slack);
     DKM_FREE(s->shortage);
     dkm_qp_distributed_clear(&s->spread);
@@ -214,6 +222,25 @@ static const dkm_constraint_ops n_slack = {.name = "each",
                                            .save = dkm_n_slack_save,
                                            .load = dkm_n_slack_load,
                                            .clear = n_slack_clear};
+
+/* Prices of slacks from the weights of the examples. */
+static dkm_status find_prices(dkm_n_slack *s, const dkm_data *weights)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    double *all = NULL;
+
+    if (!weights)
+        return DKM_OK;
+    DKM_TRY(dkm_example_weights_gather(weights, &all));
+    DKM_AGREE(ctx, dkm_alloc(ctx, s->sides * dkm_data_rows(weights), &s->price));
+    for (dkm_idx k = 0; k < s->sides * dkm_data_rows(weights); k++)
+        s->price[k] = all[k / s->sides];
+    s->base.qp.share = s->price;
+out:
+    DKM_FREE(all);
+    return status;
+}
 
 dkm_status dkm_n_slack_create(dkm_joint_map *map, const dkm_separation_oracle *oracle,
                               const dkm_jkm_settings *settings, dkm_constraint_set **set)
@@ -232,6 +259,7 @@ dkm_status dkm_n_slack_create(dkm_joint_map *map, const dkm_separation_oracle *o
     *set = &s->base;
     DKM_AGREE(ctx, dkm_alloc(ctx, s->sides * oracle->n, &s->slack));
     DKM_AGREE(ctx, dkm_alloc(ctx, s->sides * oracle->n, &s->shortage));
+    DKM_TRY(find_prices(s, settings->weights));
 out:
     if (!*set)
         DKM_FREE(s);

@@ -27,6 +27,7 @@ typedef struct dkm_n_slack {
     dkm_idx limit;  /**< constraints whose Gram matrix rank 0 has, at most */
     dkm_qp_distributed spread;
     double weight; /**< of s s' in the Gram matrix, see n_slack.c */
+    double *price; /**< of all examples x sides, what their slack costs beside C; NULL: 1 */
     double *slack; /**< own examples x sides: what the constraints so far require */
     double
         *shortage; /**< own examples x sides: by how much the oracle's constraints are violated */

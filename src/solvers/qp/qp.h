@@ -35,6 +35,8 @@ typedef struct dkm_qp {
     double *b;                     /**< n */
     double *a;                     /**< n, >= 0 */
     dkm_idx *group;                /**< n */
+    const double *share; /**< of each group: its budget is that share of C; NULL: all of it.
+                              Borrowed */
     /* of the active set of dkm_qp_active_set(), stored between calls */
     dkm_idx active;          /**< how many a_c are free to move */
     dkm_idx *member;         /**< which, in the order of the factor */

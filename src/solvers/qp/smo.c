@@ -1,5 +1,5 @@
 /* Sequential minimal optimization on a product of simplices: maximize b'a - 1/2 a'G a subject to
- * a >= 0 and sum of a over a group <= C.
+ * a >= 0 and sum of a over a group <= C, or C w_g where groups have weights.
  *
  * Platt 1998, MSR-TR-98-14, with the maximal violating pair of Keerthi, Shevade, Bhattacharyya and
  * Murthy 2001, Neural Comput. 13(3):637-649, doi:10.1162/089976601300014493, within each group: the
@@ -29,6 +29,11 @@ typedef struct solver {
 
 static const dkm_idx SLACK_VAR = -1; /* what is not spent */
 
+static double budget_of(const solver *v, dkm_idx g)
+{
+    return v->qp->share ? v->budget * v->qp->share[g] : v->budget;
+}
+
 static dkm_local smo_open(solver *v)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -43,7 +48,7 @@ static dkm_local smo_open(solver *v)
     DKM_STEP(dkm_alloc(qp->ctx, v->groups, &v->unspent));
     for (dkm_idx g = 0; g < v->groups; g++) {
         v->first[g] = -1;
-        v->unspent[g] = v->budget;
+        v->unspent[g] = budget_of(v, g);
     }
     for (dkm_idx c = qp->n - 1; c >= 0; c--) {
         v->next[c] = v->first[qp->group[c]];
@@ -68,11 +73,11 @@ static void smo_clip_to_budget(solver *v)
     dkm_qp *qp = v->qp;
 
     for (dkm_idx g = 0; g < v->groups; g++) {
-        double spent = v->budget - v->unspent[g];
-        if (spent <= v->budget)
+        double budget = budget_of(v, g), spent = budget - v->unspent[g];
+        if (spent <= budget)
             continue;
         for (dkm_idx c = v->first[g]; c >= 0; c = v->next[c])
-            qp->a[c] *= v->budget / spent;
+            qp->a[c] *= budget / spent;
         v->unspent[g] = 0;
     }
 }
