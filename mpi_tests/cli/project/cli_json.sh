@@ -48,6 +48,11 @@ for ranks in 0 3; do
     good "$ranks" gram --x x.csv --kx linear -o g.npy --json
     has settings kx = linear
 done
+printf 'a\nb\na\n' >true.txt
+printf 'a\na\na\n' >pred.txt
+good 0 score --truth true.txt --pred pred.txt --loss accuracy --confusion --json
+has confusion 1 class = b
+has confusion 1 predicted 0 = 1.0
 good 0 info m.h5 --json
 has contents kernel = "rbf(sigma=1)"
 has contents gamma = 0.001

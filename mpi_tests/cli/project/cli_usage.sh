@@ -55,6 +55,7 @@ wrong "a command comes first" --x a
 wrong "unknown option --gama: did you mean --gamma?" fit krr --x a --gama 1
 wrong "unknown option --gama: did you mean --gamma?" fit krr --x a --gama=1
 wrong "unknown option -gamma: did you mean --gamma?" fit krr -gamma 1
+wrong "unknown option --out: did you mean --output?" fit krr --out m.h5
 wrong "did you mean --truth" score --turth a
 wrong "unknown option --n_components: did you mean --components" fit kpca --n_components 3
 wrong "unknown option --sample-weight; see" fit krr --sample-weight 3

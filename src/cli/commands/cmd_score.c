@@ -279,6 +279,23 @@ out:
     return status;
 }
 
+/* The same for programs: a list of the true classes, each with its name and those counts. */
+static void record_confusion(run *r, const dkm_confusion *c, const dkm_categories *names,
+                             double *row)
+{
+    char name[48], field[64];
+
+    for (dkm_idx i = 0; r->record && i < c->classes; i++) {
+        confusion_name(c, names, i, name, sizeof name);
+        snprintf(field, sizeof field, "confusion.%lld.class", (long long)i);
+        dkm_runlog_text(r->record, field, name);
+        for (dkm_idx j = 0; j < c->classes; j++)
+            row[j] = (double)c->count[i * c->classes + j];
+        snprintf(field, sizeof field, "confusion.%lld.predicted", (long long)i);
+        dkm_runlog_reals(r->record, field, c->classes, row);
+    }
+}
+
 /* A line per true class: its name, then how often each class was predicted. */
 static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data *pred,
                                    const dkm_categories *names)
@@ -286,13 +303,17 @@ static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data
     dkm_status status = DKM_OK;
     dkm_confusion c = {0};
     char *line = NULL, name[48];
+    double *row = NULL;
     size_t size;
 
     DKM_TRY(dkm_score_confusion(truth, pred, &c));
     size = (size_t)(c.classes + 1) * sizeof name;
     line = malloc(size);
-    DKM_AGREE(r->ctx, line ? DKM_LOCAL_OK
-                           : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for a confusion matrix"));
+    row = malloc((size_t)(c.classes + 1) * sizeof *row);
+    DKM_AGREE(r->ctx, line && row
+                          ? DKM_LOCAL_OK
+                          : dkm_fail(r->ctx, DKM_ERR_MEMORY, "no memory for a confusion matrix"));
+    record_confusion(r, &c, names, row);
     for (dkm_idx i = -1; i < c.classes; i++) {
         size_t used;
         if (i < 0)
@@ -310,6 +331,7 @@ static dkm_status report_confusion(run *r, const dkm_data *truth, const dkm_data
         run_show(r, "confusion", line);
     }
 out:
+    free(row);
     free(line);
     dkm_confusion_free(&c);
     return status;

@@ -6,7 +6,7 @@
 
 #include <dkmap/settings.h>
 
-enum { LONGEST = 40, LEAST_PART = 4 };
+enum { LONGEST = 40, LEAST_PART = 4, LEAST_BEGINNING = 3 };
 
 static int edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -41,9 +41,16 @@ static int is_part(const char *part, size_t n, const char *text, size_t m)
     return 0;
 }
 
+/* A name that is cut short may be shorter than other parts. */
+static int is_beginning(const char *part, size_t n, const char *whole, size_t m)
+{
+    return n >= LEAST_BEGINNING && n < m && memcmp(part, whole, n) == 0;
+}
+
 static int is_near(const char *a, size_t n, const char *b, size_t m, int distance)
 {
-    return 3 * distance <= (int)(n > m ? n : m) || is_part(a, n, b, m) || is_part(b, m, a, n);
+    return 3 * distance <= (int)(n > m ? n : m) || is_part(a, n, b, m) || is_part(b, m, a, n) ||
+           is_beginning(a, n, b, m);
 }
 
 int dkm_nearest_name(const char *name, size_t length, int count, const char *const *names)
