@@ -201,6 +201,22 @@ def test_models_are_exported():
         shutil.rmtree(folder)
 
 
+def test_tuning_lowers_the_leave_one_out_error():
+    X, y = regression(m=40)
+    own = mine(len(X))
+    model = KernelRidge(kernel="rbf(sigma=5)", alpha=0.1, tune=True, tune_fits=20, tune_starts=1, comm=comm)
+    try:
+        report = model.fit(X[own], y[own]).report_
+    except dkmap.Error as error:
+        assert "built without" in str(error)
+        return
+    sigma = float(report["kernel"].split("sigma=")[1].rstrip(")"))
+    G = np.linalg.inv(rbf(X, X, sigma) + model.alpha_ * np.eye(len(X)))
+    loo = np.mean((G @ y / np.diag(G)) ** 2)
+    close(report["loo"] / loo, 1, 1e-6)
+    assert loo < 0.9 * report["start_loo"] and report["tune_fits"] <= 20
+
+
 def test_pickled_models_predict_the_same():
     X, y = regression()
     model = ridge(replicated=True).fit(X, y)

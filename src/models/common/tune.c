@@ -249,10 +249,10 @@ static dkm_status tune_round(tuner *t, dkm_idx starts, dkm_idx fits, double *gam
             follow(t);
         DKM_TRY(t->status);
     }
+    DKM_AGREE(t->ctx, place_numbers(t, t->best));
     DKM_REQUIRE(t->ctx, isfinite(t->least), DKM_ERR_NUMERIC,
                 "no leave-one-out error near %s with a ridge of %g: begin elsewhere",
                 dkm_kernel_text(t->kernel), *gamma);
-    DKM_AGREE(t->ctx, place_numbers(t, t->best));
     *gamma = exp(t->best[t->count]);
 out:
     DKM_FREE(given);
