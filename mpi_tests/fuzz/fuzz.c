@@ -11,7 +11,7 @@
 
 #include "core/alloc.h"
 
-#define FILES 16
+#define FILES 24
 
 enum { PATH_ROOM = 256 };
 

@@ -44,6 +44,10 @@ static dkm_local check_table(const dkm_export_plan *plan)
 {
     const dkm_table *table = plan->table;
 
+    if (table && table->count != plan->d)
+        return dkm_fail(plan->ctx, DKM_ERR_FORMAT,
+                        "damaged model file: a table of %lld columns, and inputs of %lld",
+                        (long long)table->count, (long long)plan->d);
     for (dkm_idx j = 0; table && j < table->count; j++)
         if (table->column[j].categories)
             return dkm_fail(plan->ctx, DKM_ERR_UNSUPPORTED,
@@ -114,6 +118,17 @@ static void plan_outputs(dkm_export_plan *plan, const dkm_model *model)
     plan->centers_rows = !dkm_parts_reals(plan->parts, "center", &count);
     for (dkm_idx i = 0; i < m; i++)
         plan->grand += plan->means[i] / (double)m;
+}
+
+/* Labels that are to be written as names must have one. */
+static dkm_local check_names(const dkm_export_plan *plan, dkm_idx count, const double *labels)
+{
+    for (dkm_idx k = 0; plan->names && k < count; k++)
+        if (!(labels[k] >= 0) || labels[k] >= (double)dkm_categories_count(plan->names))
+            return dkm_fail(plan->ctx, DKM_ERR_FORMAT,
+                            "damaged model file: a class %g, and there are %lld names", labels[k],
+                            (long long)dkm_categories_count(plan->names));
+    return DKM_LOCAL_OK;
 }
 
 /* Norms as topk compares them: less the least, and zero where rounding alone is left. */
@@ -265,6 +280,7 @@ static dkm_local check_method(dkm_ctx *ctx, const dkm_model *model)
 dkm_status dkm_export_plan_open(dkm_export_plan *plan, dkm_model *model, dkm_export_format format)
 {
     dkm_status status = DKM_OK;
+    const dkm_data *objects;
 
     *plan = (dkm_export_plan){
         .ctx = model->ctx, .method = dkm_model_method(model), .table = dkm_model_table(model)};
@@ -272,7 +288,13 @@ dkm_status dkm_export_plan_open(dkm_export_plan *plan, dkm_model *model, dkm_exp
     DKM_TRY(dkm_parts_create(model, &plan->parts));
     DKM_TRY(plan_inputs(plan));
     plan_outputs(plan, model);
+    if (plan->classes)
+        DKM_AGREE(plan->ctx, check_names(plan, plan->outputs, plan->classes));
     DKM_TRY(plan_decoder(plan, model, format));
+    objects = plan->decoder.objects;
+    if (objects && dkm_data_type(objects) == DKM_LABELS)
+        DKM_AGREE(plan->ctx,
+                  check_names(plan, dkm_data_local_rows(objects), dkm_data_values_const(objects)));
 out:
     return status;
 }

@@ -50,6 +50,12 @@ good 1 predict n.h5 --x "all.csv$rest" --coverage 0.9 -o n.txt
 good 1 score --truth "names.txt$rest" --pred n.txt --loss coverage
 below 0.84 "$(value coverage)" "coverage of names"
 
+# Of kde sets are of numbers of candidates, also where classes have names.
+good 1 fit kde --x 'all.csv[0:100]' --y 'names.txt[0:100]' --kx 'rbf(sigma=1.5)' --ky class --components 2 --gamma 0.1 --holdout 0.5 -o o.h5
+good 3 predict o.h5 --x "all.csv$rest" --coverage 0.9 -o o.csv
+grep -qE '^[0-9]+( [0-9]+)*$' o.csv || fail "numbers of candidates: $(head -2 o.csv)"
+grep -q '[a-z]' o.csv && fail "names of candidates: $(head -2 o.csv)"
+
 # Candidates inside the ball: kde, and knn with a kernel.
 good 1 fit kde "${x[@]}" --y 'strings.txt[0:300]' --kx 'rbf(sigma=1.5)' --ky 'spectrum(p=2)' --components all --gamma 0.1 -o d.h5
 good 1 fit knn "${x[@]}" --y 'strings.txt[0:300]' --kx 'rbf(sigma=1.5)' --ky 'spectrum(p=2)' --k 9 -o e.h5
@@ -74,6 +80,21 @@ done
 cmp -s j1.csv j3.csv || fail "sets of jkm on 1 and 3 ranks"
 good 1 score --truth "labels.csv$rest" --y-type labels --pred j1.csv --loss coverage
 below 0.70 "$(value coverage)" "coverage of jkm"
+
+# Classes far apart take no more memory than others; below 0 they are no label sets.
+awk '{ print $1 == 5 ? 900000000 : $1 }' labels.csv >far.csv
+awk '{ print $1 == 5 ? -1 : $1 }' labels.csv >minus.csv
+for method in 'krr --gamma 0.1' 'knn --k 15' 'jkm --C 1 --epsilon 0.1'; do
+    # shellcheck disable=SC2086
+    good 1 fit $method --x 'all.csv[0:60]' --y 'far.csv[0:60]' --y-type labels --kx 'rbf(sigma=1.5)' --holdout 0.5 -o far.h5
+    good 3 predict far.h5 --x "all.csv$rest" --coverage 0.6 -o far_sets.csv
+    says far_sets.csv 900000000 "classes far apart, $method"
+    # shellcheck disable=SC2086
+    good 1 fit $method --x 'all.csv[0:60]' --y 'minus.csv[0:60]' --y-type labels --kx 'rbf(sigma=1.5)' --holdout 0.5 -o minus.h5
+    on 3 predict minus.h5 --x "all.csv$rest" --coverage 0.6 -o made.csv
+    expect 1 "a class -1, $method"
+    says err 'a class -1' "a class -1, $method"
+done
 
 # Too few examples: everything; none, and wrong values: one line.
 good 1 predict m.h5 --x "all.csv$rest" --calibration-x 'all.csv[300:305]' --calibration-y 'y.csv[300:305]' --coverage 0.9 -o w.csv

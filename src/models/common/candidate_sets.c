@@ -8,7 +8,7 @@
 
 #include "data/builder.h"
 
-static dkm_local candidate_sets_build(dkm_ctx *ctx, dkm_idx n, dkm_idx count,
+static dkm_local candidate_sets_build(dkm_ctx *ctx, dkm_idx n, dkm_idx count, const double *labels,
                                       const double *distance, double radius, dkm_objs *objs)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -18,7 +18,7 @@ static dkm_local candidate_sets_build(dkm_ctx *ctx, dkm_idx n, dkm_idx count,
     for (dkm_idx i = 0; i < n; i++) {
         for (dkm_idx c = 0; c < count; c++)
             if (distance[i * count + c] <= radius)
-                DKM_STEP(dkm_builder_entry(&g, c, 1.0));
+                DKM_STEP(dkm_builder_entry(&g, labels ? (dkm_idx)labels[c] : c, 1.0));
         dkm_builder_next(&g);
     }
     DKM_STEP(dkm_builder_end(&g));
@@ -26,19 +26,29 @@ out:
     return local;
 }
 
-dkm_status dkm_candidate_sets(dkm_ctx *ctx, dkm_idx m, dkm_idx count, const double *distance,
-                              double radius, dkm_data **S)
+dkm_status dkm_candidate_sets(dkm_ctx *ctx, dkm_idx m, dkm_idx count, const double *labels,
+                              const double *distance, double radius, dkm_data **S)
 {
     dkm_status status = DKM_OK;
     dkm_idx n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
     dkm_objs objs = {0};
 
     *S = NULL;
-    DKM_AGREE(ctx, candidate_sets_build(ctx, n, count, distance, radius, &objs));
+    DKM_AGREE(ctx, candidate_sets_build(ctx, n, count, labels, distance, radius, &objs));
     DKM_TRY(dkm_data_wrap(ctx, m, &objs, S));
 out:
     dkm_objs_clear(&objs);
     return status;
+}
+
+dkm_local dkm_class_sets_check(dkm_ctx *ctx, dkm_idx count, const double *classes)
+{
+    if (count > 0 && classes[0] < 0)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "sets of classes are of numbers from 0, and there is a class %g: number "
+                        "the classes from 0, or name them",
+                        classes[0]);
+    return DKM_LOCAL_OK;
 }
 
 double dkm_class_distance(const double *f, dkm_idx cols, const double *classes, double c)

@@ -8,10 +8,17 @@
  *
  *  @param[in]  m         objects of all ranks
  *  @param[in]  count     candidates
+ *  @param[in]  labels    what candidates are called, ascending; NULL for their numbers
  *  @param[in]  distance  of this rank's objects x count
  *  @param[out] S         new, owned by the caller */
 DKM_NODISCARD dkm_status dkm_candidate_sets(dkm_ctx *ctx, dkm_idx m, dkm_idx count,
-                                            const double *distance, double radius, dkm_data **S);
+                                            const double *labels, const double *distance,
+                                            double radius, dkm_data **S);
+
+/** Whether classes can be members of label sets, which are whole numbers from 0. Local.
+ *  @param[in] classes  ascending
+ *  @return ok; DKM_ERR_UNSUPPORTED */
+DKM_NODISCARD dkm_local dkm_class_sets_check(dkm_ctx *ctx, dkm_idx count, const double *classes);
 
 /** Numbers of f with an interval about each. Collective. */
 DKM_NODISCARD dkm_status dkm_intervals(const dkm_data *F, const double *radius, dkm_data **S);

@@ -272,6 +272,18 @@ out:
     return local;
 }
 
+/* Classes are labels as readers take them, whole and at most 2^53, in ascending order. */
+static dkm_local check_classes(dkm_ctx *ctx, dkm_idx count, const double *classes)
+{
+    for (dkm_idx j = 0; j < count; j++)
+        if (!(fabs(classes[j]) <= 9007199254740992.0) || classes[j] != floor(classes[j]) ||
+            (j > 0 && classes[j] <= classes[j - 1]))
+            return dkm_fail(ctx, DKM_ERR_FORMAT,
+                            "class %lld is %g: classes are whole numbers in ascending order",
+                            (long long)j, classes[j]);
+    return DKM_LOCAL_OK;
+}
+
 dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder, const dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -292,6 +304,7 @@ dkm_local dkm_target_encoder_from_archive(dkm_target_encoder *encoder, const dkm
         count != encoder->cols)
         DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT, "targets that are %s, of %lld classes",
                           type, (long long)count));
+    DKM_STEP(check_classes(archive->ctx, count, classes));
     DKM_STEP(dkm_alloc(archive->ctx, count, &encoder->classes));
     memcpy(encoder->classes, classes, (size_t)count * sizeof *classes);
     if (encoder->type == DKM_LABEL_SETS)

@@ -1,11 +1,15 @@
 /* Residuals and prediction sets of joint kernel maps that choose among classes or candidates: the
  * margin max_c F(x, c) - F(x, y) of the joint score; see dkmap/conformal.h. Calibration outputs are
  * labels: classes, or numbers of candidates. Costs what a list of all candidates costs. */
-#include <math.h>
-
 #include "core/alloc.h"
 #include "models/common/candidate_sets.h"
 #include "models/jkm/jkm_impl.h"
+
+/* Numbers of the classes, ascending; NULL where the model chooses among candidates. */
+static const double *jkm_classes(const dkm_jkm *s)
+{
+    return s->space.classes.classes;
+}
 
 static dkm_local jkm_check_sets(const dkm_jkm *s, const dkm_data *Y)
 {
@@ -17,7 +21,8 @@ static dkm_local jkm_check_sets(const dkm_jkm *s, const dkm_data *Y)
                         "calibration outputs of jkm are labels, classes or numbers of candidates; "
                         "these are %s",
                         dkm_type_name(dkm_data_type(Y)));
-    return DKM_LOCAL_OK;
+    return jkm_classes(s) ? dkm_class_sets_check(s->ctx, s->space.count, jkm_classes(s))
+                          : DKM_LOCAL_OK;
 }
 
 /* All candidates with their scores, best first. */
@@ -81,11 +86,22 @@ dkm_status dkm_jkm_open_sets(void *state, dkm_type *type, dkm_idx *cols)
     return dkm_agree(((dkm_jkm *)state)->ctx, jkm_check_sets(state, NULL));
 }
 
-/* Numbers of classes may be larger than how many there are. */
-static dkm_idx jkm_largest(const dkm_jkm *s)
+/* The place of a class or candidate among all: numbers of classes may be far apart. */
+static dkm_idx jkm_place(const dkm_jkm *s, double label)
 {
-    return s->space.classes.classes ? (dkm_idx)s->space.classes.classes[s->space.count - 1] + 1
-                                    : s->space.count;
+    const double *classes = jkm_classes(s);
+    dkm_idx low = 0, high = s->space.count;
+
+    if (!classes)
+        return (dkm_idx)label;
+    while (high - low > 1) {
+        dkm_idx middle = low + (high - low) / 2;
+        if (classes[middle] <= label)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 dkm_status dkm_jkm_prediction_sets(void *state, const dkm_data *X, const double *radius,
@@ -93,23 +109,21 @@ dkm_status dkm_jkm_prediction_sets(void *state, const dkm_data *X, const double 
 {
     dkm_jkm *s = state;
     dkm_status status = DKM_OK;
-    dkm_idx count = s->space.count, n = dkm_data_local_rows(X), wide = jkm_largest(s);
+    dkm_idx count = s->space.count, n = dkm_data_local_rows(X);
     dkm_data *lists = NULL;
     double *margins = NULL;
 
     *S = NULL;
     DKM_AGREE(s->ctx, jkm_check_sets(s, NULL));
     DKM_TRY(jkm_list_all(s, X, &lists));
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * wide, &margins));
-    for (dkm_idx k = 0; k < n * wide; k++)
-        margins[k] = NAN; /* of no class */
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * count, &margins));
     for (dkm_idx k = 0; k < n * count; k++) {
         const double *list = dkm_data_values_const(lists) + k / count * 2 * count;
-        margins[k / count * wide + (dkm_idx)list[2 * (k % count)]] =
+        margins[k / count * count + jkm_place(s, list[2 * (k % count)])] =
             list[1] - list[2 * (k % count) + 1];
     }
-    DKM_TRY(
-        dkm_candidate_sets(s->ctx, dkm_data_rows(X), wide, margins, radius[0] * (1.0 + 1e-12), S));
+    DKM_TRY(dkm_candidate_sets(s->ctx, dkm_data_rows(X), count, jkm_classes(s), margins,
+                               radius[0] * (1.0 + 1e-12), S));
 out:
     DKM_FREE(margins);
     dkm_data_destroy(&lists);

@@ -134,7 +134,7 @@ dkm_status dkm_kde_prediction_sets(dkm_kde *s, const dkm_data *X, const double *
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X) * s->sets.count, &distance));
     DKM_TRY(kde_sets_distances(s, Z, distance));
     /* the same numbers by another way round otherwise */
-    DKM_TRY(dkm_candidate_sets(ctx, dkm_data_rows(X), s->sets.count, distance,
+    DKM_TRY(dkm_candidate_sets(ctx, dkm_data_rows(X), s->sets.count, NULL, distance,
                                radius[0] * (1.0 + 1e-12) + 1e-12, S));
 out:
     DKM_FREE(distance);

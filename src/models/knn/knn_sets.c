@@ -138,12 +138,21 @@ out:
 
 dkm_status dkm_knn_open_sets(void *state, dkm_type *type, dkm_idx *cols)
 {
-    const dkm_knn *s = state;
+    dkm_knn *s = state;
+    dkm_status status = DKM_OK;
     int numbers = s->Y && !knn_has_classes(s);
 
     *type = numbers ? DKM_DENSE : DKM_LABEL_SETS;
     *cols = numbers ? 2 * dkm_data_cols(s->Y) : 0;
-    return dkm_agree(s->in.fitted.ctx, knn_check_calibration(s, NULL));
+    DKM_AGREE(s->in.fitted.ctx, knn_check_calibration(s, NULL));
+    if (knn_has_classes(s)) {
+        if (!s->votes.classes)
+            DKM_TRY(dkm_target_encoder_learn(&s->votes, s->Y));
+        DKM_AGREE(s->in.fitted.ctx,
+                  dkm_class_sets_check(s->in.fitted.ctx, s->votes.cols, s->votes.classes));
+    }
+out:
+    return status;
 }
 
 static dkm_status knn_balls(dkm_knn *s, const dkm_data *X, double radius, dkm_data **S)
@@ -155,7 +164,7 @@ static dkm_status knn_balls(dkm_knn *s, const dkm_data *X, double radius, dkm_da
     DKM_TRY(knn_means(s, X, &nearest, &rows, &square));
     for (dkm_idx k = 0; k < n * m; k++)
         rows[k] = s->out.diag[k % m] - 2.0 * rows[k] + square[k / m];
-    DKM_TRY(dkm_candidate_sets(s->in.fitted.ctx, dkm_data_rows(X), m, rows,
+    DKM_TRY(dkm_candidate_sets(s->in.fitted.ctx, dkm_data_rows(X), m, NULL, rows,
                                radius * (1.0 + 1e-12) + 1e-12, S));
 out:
     DKM_FREE(square);

@@ -36,10 +36,6 @@ static dkm_local sets_check(const dkm_krr_dual *s, const dkm_data *Y)
                         "prediction sets of krr are of numbers and classes, not of %s: kde has "
                         "them, with candidates",
                         dkm_type_name(type));
-    if (type == DKM_LABELS && s->outputs.encoder.cols > 0 && s->outputs.encoder.classes[0] < 0)
-        return dkm_fail(s->fitted.ctx, DKM_ERR_UNSUPPORTED,
-                        "sets of classes are of numbers from 0, and there is a class %g",
-                        s->outputs.encoder.classes[0]);
     if (Y && (dkm_data_type(Y) != type ||
               (type == DKM_DENSE && dkm_data_cols(Y) != s->outputs.encoder.cols)))
         return dkm_fail(s->fitted.ctx, DKM_ERR_ARG,
@@ -48,7 +44,9 @@ static dkm_local sets_check(const dkm_krr_dual *s, const dkm_data *Y)
                         dkm_type_name(type),
                         (long long)(type == DKM_DENSE ? s->outputs.encoder.cols : 1),
                         dkm_type_name(dkm_data_type(Y)), (long long)dkm_data_cols(Y));
-    return DKM_LOCAL_OK;
+    return type == DKM_LABELS ? dkm_class_sets_check(s->fitted.ctx, s->outputs.encoder.cols,
+                                                     s->outputs.encoder.classes)
+                              : DKM_LOCAL_OK;
 }
 
 dkm_status dkm_krr_residuals(dkm_krr_dual *s, const dkm_data *X, const dkm_data *Y, dkm_data **R)

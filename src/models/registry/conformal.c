@@ -152,6 +152,25 @@ out:
     return status;
 }
 
+/* Residuals may come from a file: a column per output, or one, and numbers. */
+static dkm_local conformal_check_residuals(const dkm_model *model)
+{
+    const dkm_data *R = model->residuals;
+    dkm_idx d = model->set_type == DKM_DENSE ? model->set_cols / 2 : 1;
+
+    if (dkm_data_type(R) != DKM_DENSE || dkm_data_cols(R) != d)
+        return dkm_fail(model->ctx, DKM_ERR_FORMAT,
+                        "damaged model file: held out residuals of %lld columns, where there "
+                        "must be %lld",
+                        (long long)dkm_data_cols(R), (long long)d);
+    for (dkm_idx k = 0; k < dkm_data_local_rows(R) * d; k++)
+        if (!isfinite(dkm_data_values_const(R)[k]))
+            return dkm_fail(
+                model->ctx, DKM_ERR_FORMAT, "damaged model file: held out residual %lld is %g",
+                (long long)(dkm_data_local_first(R) + k / d), dkm_data_values_const(R)[k]);
+    return DKM_LOCAL_OK;
+}
+
 dkm_status dkm_model_calibrate(dkm_model *model, double coverage, dkm_conformal_info *info)
 {
     dkm_status status = DKM_OK;
@@ -162,14 +181,15 @@ dkm_status dkm_model_calibrate(dkm_model *model, double coverage, dkm_conformal_
     DKM_AGREE(ctx, conformal_check(model));
     DKM_REQUIRE(ctx, coverage > 0 && coverage < 1, DKM_ERR_ARG,
                 "a coverage of %g: it must be above 0 and below 1", coverage);
+    DKM_TRY(model->class->open_sets(model->state, &model->set_type, &model->set_cols));
     DKM_REQUIRE(ctx, model->residuals != NULL, DKM_ERR_ARG,
                 "prediction sets need examples that the model was not fitted to: give "
                 "--calibration-x and --calibration-y, or fit with --holdout");
+    DKM_AGREE(ctx, conformal_check_residuals(model));
     d = dkm_data_cols(model->residuals);
     DKM_FREE(model->radius);
     DKM_AGREE(ctx, dkm_calloc(ctx, d, &model->radius));
     DKM_TRY(conformal_quantiles(model->residuals, coverage, model->radius));
-    DKM_TRY(model->class->open_sets(model->state, &model->set_type, &model->set_cols));
     for (dkm_idx j = 0; j < d; j++)
         sum += model->radius[j] / (double)d;
     if (isinf(sum))
@@ -184,10 +204,11 @@ out:
     return status;
 }
 
-/* Whether sets of classes are to be sets of their names. */
+/* Whether sets are of classes that have names; those of kde are of numbers of candidates. */
 static int conformal_has_names(const dkm_model *model)
 {
-    return model->class_names && model->set_type == DKM_LABEL_SETS;
+    return model->class_names && model->set_type == DKM_LABEL_SETS &&
+           model->class != &dkm_class_kde;
 }
 
 dkm_type dkm_model_set_type(const dkm_model *model)
@@ -206,7 +227,13 @@ static dkm_local conformal_name(const dkm_model *model, const dkm_data *S, dkm_o
     DKM_STEP(dkm_builder_begin(&g, objs, model->ctx, DKM_SETS, sets->n, 0));
     for (dkm_idx i = 0; i < sets->n; i++) {
         for (dkm_idx k = sets->start[i]; k < sets->start[i + 1]; k++) {
-            const char *name = dkm_categories_name(model->class_names, sets->col[k], &length);
+            const char *name;
+            if (sets->col[k] < 0 || sets->col[k] >= dkm_categories_count(model->class_names))
+                DKM_STEP(dkm_fail(model->ctx, DKM_ERR_FORMAT,
+                                  "damaged model file: a class %lld, and there are %lld names",
+                                  (long long)sets->col[k],
+                                  (long long)dkm_categories_count(model->class_names)));
+            name = dkm_categories_name(model->class_names, sets->col[k], &length);
             if (memchr(name, ' ', (size_t)length))
                 DKM_STEP(dkm_fail(model->ctx, DKM_ERR_UNSUPPORTED,
                                   "the class '%.*s' has a blank in its name, and sets are words "
