@@ -35,6 +35,8 @@ typedef struct dkm_svm_dual_settings {
     double tolerance;      /**< > 0: violation of the optimality conditions that may be left */
     dkm_svm_solver solver; /**< DKM_SVM_AUTO by default */
     dkm_idx working_set;   /**< variables of the decomposition's subproblems, 2 or more; 0: 512 */
+    dkm_idx max_steps;     /**< pairs of variables that it may move per problem; 0: 1e8, or 1000
+                              per variable if that is more */
 } dkm_svm_dual_settings;
 
 dkm_svm_dual_settings dkm_svm_dual_settings_default(void);
@@ -65,8 +67,8 @@ typedef struct dkm_svm_dual_problem {
  *  @param[out] B  coefficients, like the targets; zero but for support vectors
  *  @param[out] b  cols numbers, the same on every rank
  *  @return DKM_OK; DKM_ERR_ARG for settings out of range or a column whose targets are all alike
- *          (hinge, squared); DKM_ERR_SIZE; DKM_ERR_MEMORY; DKM_ERR_NUMERIC where a million
- *          rounds were not enough */
+ *          (hinge, squared); DKM_ERR_SIZE; DKM_ERR_MEMORY; DKM_ERR_NUMERIC where max_steps
+ *          were not enough */
 DKM_NODISCARD dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
                                             const dkm_svm_dual_settings *settings, double *B,
                                             double *b);

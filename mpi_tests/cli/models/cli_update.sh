@@ -78,6 +78,9 @@ refuse 'row 130 is not there' forget all.h5 --rows 5,130
 refuse 'named twice' forget all.h5 --rows 5,5
 refuse 'all of 130' forget all.h5 --rows 0:130
 refuse 'list such as' forget all.h5 --rows 5,
+refuse 'list such as' forget all.h5 --rows 9223372036854775807
+refuse 'more than' forget all.h5 --rows 1,0:99999999999999999
+refuse 'row -5 is not there' forget all.h5 --rows -5:3
 refuse 'keep-factor' forget plain.h5 --rows 5
 refuse 'keep-factor' append plain.h5 --x new.csv --y 'y.csv[0:40]'
 refuse 'columns' append all.h5 --x 'all.csv[:, 0:2]' --y y.csv

@@ -152,15 +152,33 @@ static void small_problems_go_to_libsvm(dkm_ctx *ctx)
 
 static void impossible_settings_are_refused(dkm_ctx *ctx)
 {
-    dkm_svm_dual_settings s = dkm_svm_dual_settings_default(), wrong[] = {s, s, s, s};
+    dkm_svm_dual_settings s = dkm_svm_dual_settings_default(), wrong[] = {s, s, s, s, s, s};
     double B[M * COLS], b[COLS];
 
     wrong[0].C = 0;
     wrong[1].tube = -1;
     wrong[2].tolerance = 0;
     wrong[3].working_set = 1;
-    for (int k = 0; k < 4; k++)
+    wrong[4].working_set = 50000;
+    wrong[5].max_steps = -1;
+    for (int k = 0; k < 6; k++)
         CHECK(solve(ctx, &wrong[k], B, b) == DKM_ERR_ARG);
+}
+
+static void a_problem_that_takes_too_many_steps_fails(dkm_ctx *ctx)
+{
+    dkm_svm_dual_settings s = {.loss = DKM_LOSS_HINGE,
+                               .C = 1e6,
+                               .tolerance = 1e-9,
+                               .solver = DKM_SVM_DECOMPOSITION,
+                               .working_set = 4,
+                               .max_steps = 3};
+    double B[M * COLS], b[COLS];
+
+    CHECK(solve(ctx, &s, B, b) == DKM_ERR_NUMERIC);
+    CHECK(strstr(dkm_ctx_message(ctx), "not optimal to 1e-09 after") != NULL);
+    s.max_steps = 0;
+    CHECK_OK(ctx, solve(ctx, &s, B, b));
 }
 
 static dkm_status solve_once(dkm_ctx *ctx)
@@ -192,6 +210,7 @@ static const check_case cases[] = {
     CASE(decomposition_agrees_with_libsvm),
     CASE(small_problems_go_to_libsvm),
     CASE(impossible_settings_are_refused),
+    CASE(a_problem_that_takes_too_many_steps_fails),
     CASE(failing_allocations_are_agreed_on),
 };
 

@@ -9,6 +9,8 @@
 #include "cli/options/common_options.h"
 #include "cli/options/method_options.h"
 
+#define ROWS_MOST (1 << 24) /* in a list: the factor of so many has 2^48 numbers */
+
 typedef struct row_list {
     dkm_idx count, capacity;
     dkm_idx *rows;
@@ -34,24 +36,38 @@ static dkm_local row_list_refuse(run *r, const char *text)
                     "--rows is a file, or a list such as 0,5,7:12 (7 to 11), not '%s'", text);
 }
 
+/* A row of at most 18 digits, at @p at. @return what follows it; @p at where there is none */
+static const char *row_list_number(const char *at, dkm_idx *row)
+{
+    const char *digits = at + (*at == '-'), *end = digits + strspn(digits, "0123456789");
+
+    if (end == digits || end - digits > 18)
+        return at;
+    *row = strtoll(at, NULL, 10);
+    return end;
+}
+
 /* Items separated by commas: a row, or first:end. */
 static dkm_local row_list_parse(run *r, const char *text, row_list *list)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const char *at = text;
-    char *end;
+    const char *at = text, *end;
 
     for (;;) {
-        long long first = strtoll(at, &end, 10), last = first + 1;
+        dkm_idx first = 0, last;
+        end = row_list_number(at, &first);
+        last = first + 1;
         if (end == at)
             return row_list_refuse(r, text);
         if (*end == ':') {
             at = end + 1;
-            last = strtoll(at, &end, 10);
-            if (end == at || last <= first || last - first > INT32_MAX)
+            end = row_list_number(at, &last);
+            if (end == at || last <= first)
                 return row_list_refuse(r, text);
         }
-        for (long long row = first; row < last; row++)
+        if (last - first > ROWS_MOST - list->count)
+            return dkm_fail(r->ctx, DKM_ERR_ARG, "--rows lists more than %d rows", ROWS_MOST);
+        for (dkm_idx row = first; row < last; row++)
             DKM_STEP(row_list_add(r, list, row));
         if (*end == '\0')
             break;

@@ -9,7 +9,8 @@
  *   3. solves for these q with all others held (svm_subproblem.c), problems side by side on ranks;
  *   4. adds sum_w dbeta_w K_iw to u_i, every rank for its own rows: nothing but dbeta travels.
  *
- * It ends where LIBSVM does: max f_j - f_i over pairs that may move is at most the tolerance.
+ * It ends where LIBSVM does: max f_j - f_i over pairs that may move is at most the tolerance. A problem
+ * that takes too many steps is a failure, which is reported.
  *
  * Per round and problem: 2 q m / P flops per rank; q^2 + 3 q words to the rank that solves and 7 q words
  * along trees. Held per rank: the rows of K, m^2 / P words, (1 + sides) m cols / P of u and a, sides = 2
@@ -22,7 +23,12 @@
 #include "core/parallel.h"
 #include "solvers/svm/svm_dual_impl.h"
 
-enum { WORKING_SET = 512, ROWS_AT_ONCE = 64, ROUNDS_MOST = 1000000 };
+enum { WORKING_SET = 512, ROWS_AT_ONCE = 64 };
+
+/* Pairs that a problem may move, in all and per variable: ten times as many as LIBSVM allows. More are
+ * needed where rounding hides the violation, as of inputs of very different scale. */
+#define STEPS_MOST         1e8
+#define STEPS_PER_VARIABLE 1e3
 
 typedef struct decomposition {
     dkm_ctx *ctx;
@@ -41,7 +47,8 @@ typedef struct decomposition {
     MPI_Op merge;
     dkm_svm_subproblem sub;
     double *head;             /* size x (2 + q): violation, count and ids of each problem's set */
-    double *solution, *moved; /* 2 q each: new a, dbeta; of this rank's subproblem, of any */
+    double *solution, *moved; /* 2 q + 1: new a, dbeta, steps; of this rank's subproblem, of any */
+    double *steps;            /* cols: that each problem took so far */
     double *out, *in;         /* rows of a working set on their way */
     dkm_idx *columns;         /* q: those of K that a round adds up */
     int *counts, *starts, *owner; /* of ranks; q owners of a set */
@@ -213,7 +220,8 @@ static void solve_own(decomposition *d, double violation)
 
     for (dkm_idx k = 0; k < n; k++)
         dbeta[k] = -d->sub.y[k] * d->sub.a[k];
-    dkm_svm_subproblem_solve(&d->sub, fmax(0.5 * d->s->tolerance, 0.1 * violation), 1000 + 100 * n);
+    d->solution[2 * n] = (double)dkm_svm_subproblem_solve(
+        &d->sub, fmax(0.5 * d->s->tolerance, 0.1 * violation), 1000 + 100 * n);
     for (dkm_idx k = 0; k < n; k++) {
         d->solution[k] = d->sub.a[k];
         dbeta[k] += d->sub.y[k] * d->sub.a[k];
@@ -284,37 +292,61 @@ static void solve_round(decomposition *d, const dkm_idx *problems, int count)
         if (!(d->head[k * wide] > d->s->tolerance))
             continue;
         if (rank == k)
-            memcpy(d->moved, d->solution, (size_t)(2 * n) * sizeof *d->moved);
-        MPI_Bcast(d->moved, (int)(2 * n), MPI_DOUBLE, k, dkm_ctx_comm(d->ctx));
+            memcpy(d->moved, d->solution, (size_t)(2 * n + 1) * sizeof *d->moved);
+        MPI_Bcast(d->moved, (int)(2 * n + 1), MPI_DOUBLE, k, dkm_ctx_comm(d->ctx));
+        d->steps[problems[k]] += 1.0 + d->moved[2 * n];
         move_all(d, problems[k]);
     }
 }
 
-/* A round of all open problems; those that are solved are taken off the list. */
-static void solve_rounds_once(decomposition *d)
+/* Whether a problem may go on. */
+static dkm_local check_progress(const decomposition *d, dkm_idx c, double violation)
 {
+    double most = d->s->max_steps
+                      ? (double)d->s->max_steps
+                      : fmax(STEPS_MOST, STEPS_PER_VARIABLE * (double)(d->sides * d->m));
+
+    if (isnan(violation))
+        return dkm_fail(d->ctx, DKM_ERR_NUMERIC,
+                        "support vector machine %lld leaves the range of numbers: scale the inputs "
+                        "or normalize the kernel",
+                        (long long)c);
+    if (d->steps[c] > most)
+        return dkm_fail(d->ctx, DKM_ERR_NUMERIC,
+                        "support vector machine %lld is not optimal to %g after %.0f steps, but to "
+                        "%g: scale the inputs, lower --C or raise --tolerance",
+                        (long long)c, d->s->tolerance, d->steps[c], violation);
+    return DKM_LOCAL_OK;
+}
+
+/* A round of all open problems; those that are solved are taken off the list. Violations and steps are
+ * the same on every rank, and so is what comes back. */
+static dkm_local solve_rounds_once(decomposition *d)
+{
+    dkm_local local = DKM_LOCAL_OK;
     dkm_idx left = 0, most = dkm_ctx_size(d->ctx);
 
     for (dkm_idx at = 0; at < d->opened; at += most) {
         int count = (int)dkm_idx_min(most, d->opened - at);
         solve_round(d, d->open + at, count);
-        for (int k = 0; k < count; k++)
-            if (d->head[k * (2 + d->q)] > d->s->tolerance)
+        for (int k = 0; k < count; k++) {
+            double violation = d->head[k * (2 + d->q)];
+            DKM_STEP(check_progress(d, d->open[at + k], violation));
+            if (violation > d->s->tolerance)
                 d->open[left++] = d->open[at + k];
+        }
     }
     d->opened = left;
+out:
+    return local;
 }
 
 static dkm_status solve_all(decomposition *d)
 {
     dkm_status status = DKM_OK;
 
-    for (dkm_idx round = 0; d->opened > 0; round++) {
-        DKM_REQUIRE(
-            d->ctx, round < ROUNDS_MOST, DKM_ERR_NUMERIC,
-            "support vector machines: not optimal to %g after %d iterations; raise --tolerance",
-            d->s->tolerance, ROUNDS_MOST);
-        solve_rounds_once(d);
+    while (d->opened > 0) {
+        DKM_AGREE(d->ctx, solve_rounds_once(d));
         dkm_progress(d->ctx, (double)(d->p->cols - d->opened), (double)d->p->cols);
     }
 out:
@@ -371,6 +403,7 @@ static dkm_local open_problems(decomposition *d)
     DKM_STEP(dkm_alloc(d->ctx, cols * d->q, &d->set));
     DKM_STEP(dkm_calloc(d->ctx, cols, &d->held));
     DKM_STEP(dkm_alloc(d->ctx, cols, &d->open));
+    DKM_STEP(dkm_calloc(d->ctx, cols, &d->steps));
     for (dkm_idx c = 0; c < cols; c++) {
         d->open[d->opened++] = c;
         for (dkm_idx i = 0; i < d->rows; i++)
@@ -389,8 +422,8 @@ static dkm_local open_buffers(decomposition *d)
     DKM_STEP(dkm_alloc(d->ctx, 2 * d->fresh, &d->mine));
     DKM_STEP(dkm_alloc(d->ctx, 2 * d->fresh, &d->all));
     DKM_STEP(dkm_alloc(d->ctx, solved * (2 + q), &d->head));
-    DKM_STEP(dkm_alloc(d->ctx, 2 * q, &d->solution));
-    DKM_STEP(dkm_alloc(d->ctx, 2 * q, &d->moved));
+    DKM_STEP(dkm_alloc(d->ctx, 2 * q + 1, &d->solution));
+    DKM_STEP(dkm_alloc(d->ctx, 2 * q + 1, &d->moved));
     DKM_STEP(dkm_alloc(d->ctx, q, &d->columns));
     DKM_STEP(dkm_alloc(d->ctx, q, &d->owner));
     DKM_STEP(dkm_alloc(d->ctx, size, &d->counts));
@@ -415,6 +448,7 @@ static void close_all(decomposition *d)
     DKM_FREE(d->set);
     DKM_FREE(d->held);
     DKM_FREE(d->open);
+    DKM_FREE(d->steps);
     DKM_FREE(d->mine);
     DKM_FREE(d->all);
     DKM_FREE(d->head);

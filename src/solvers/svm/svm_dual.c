@@ -12,7 +12,8 @@
 
 #include "core/alloc.h"
 
-#define LIBSVM_MOST 4000 /* examples */
+#define LIBSVM_MOST      4000  /* examples */
+#define WORKING_SET_MOST 32768 /* its matrix travels in one message, counted by an int */
 
 dkm_svm_dual_settings dkm_svm_dual_settings_default(void)
 {
@@ -45,10 +46,14 @@ static dkm_local svm_check(dkm_ctx *ctx, const dkm_svm_dual_settings *s)
                         "a tube of %g and a tolerance of %g: neither may be negative, and the "
                         "tolerance not 0",
                         s->tube, s->tolerance);
-    if (s->working_set < 0 || s->working_set == 1)
+    if (s->working_set < 0 || s->working_set == 1 || s->working_set > WORKING_SET_MOST)
         return dkm_fail(ctx, DKM_ERR_ARG,
-                        "a working set of %lld variables: there must be two or more",
-                        (long long)s->working_set);
+                        "a working set of %lld variables: there must be two or more, and at most "
+                        "%d",
+                        (long long)s->working_set, WORKING_SET_MOST);
+    if (s->max_steps < 0)
+        return dkm_fail(ctx, DKM_ERR_ARG, "%lld steps at most: it must not be negative",
+                        (long long)s->max_steps);
     return DKM_LOCAL_OK;
 }
 

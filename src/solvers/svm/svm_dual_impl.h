@@ -61,7 +61,7 @@ typedef struct dkm_svm_subproblem {
 
 /** Sequential minimal optimization until the violation is at most @p tolerance, or @p steps pairs
  *  were moved. Local.
- *  @return the violation that is left */
-double dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_idx steps);
+ *  @return how many were moved */
+dkm_idx dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_idx steps);
 
 #endif

@@ -146,12 +146,12 @@ static void move_beta(dkm_svm_subproblem *s, dkm_idx k, int sign, double d)
         s->a[k] = fmin(s->C[k], fmax(0.0, s->a[k] + grows * d));
 }
 
-double dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_idx steps)
+dkm_idx dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_idx steps)
 {
-    dkm_idx i, j;
+    dkm_idx i, j, moved = 0;
     double violation = select_pair(sub, &i, &j);
 
-    for (; violation > tolerance && steps > 0; steps--) {
+    for (; violation > tolerance && moved < steps; moved++) {
         double d = (sub->f[j] - sub->f[i]) / curvature(sub, i, j);
         const double *Ki = sub->K + i * sub->n, *Kj = sub->K + j * sub->n;
         d = fmin(d, fmin(distance_to_bound(sub, i, 1), distance_to_bound(sub, j, -1)));
@@ -161,5 +161,5 @@ double dkm_svm_subproblem_solve(dkm_svm_subproblem *sub, double tolerance, dkm_i
             sub->f[k] += d * (Ki[k] - Kj[k]);
         violation = select_pair(sub, &i, &j);
     }
-    return violation;
+    return moved;
 }
