@@ -138,6 +138,7 @@ xy=(--x x.csv --y y.csv "${rbf[@]}")
 classes=(--x x.csv --y labels.csv --y-type labels "${rbf[@]}")
 good 1 gram --x x.csv "${rbf[@]}" -o k.npy
 good 1 gram --x x.csv --kx 'laplace(sigma=2)' -o l.npy
+good 1 fit krr --x 'x.csv[0:200]' --y 'y.csv[0:200]' "${rbf[@]}" --gamma 0.01 --keep-factor -o factor.h5
 
 try predict 1e-9 fit krr "${xy[@]}" --gamma 0.01 --precision double -o OUT
 try predict 1e-9 fit krr "${xy[@]}" --gamma 0.01 --precision mixed -o OUT
@@ -157,6 +158,9 @@ try predict 1e-9 fit jkm "${xy[@]}" --outputs sphere --epsilon 0.5 --C 1 --toler
 try labels 0 fit jkm "${classes[@]}" --C 1 --tolerance 0.1 -o OUT
 try labels 0 fit jkm "${classes[@]}" --C 1 --tolerance 0.1 --slacks one -o OUT
 try labels 0 fit svm "${classes[@]}" --C 1 -o OUT
+try labels 0 fit svm "${classes[@]}" --C 1 --solver decomposition -o OUT
+try predict 1e-9 append factor.h5 --x 'x.csv[200:]' --y 'y.csv[200:]' -o OUT
+try predict 1e-9 forget factor.h5 --rows 3,9:40 -o OUT
 try table 0 cv krr "${xy[@]}" --gamma 0.01,0.1 --folds 3
 try table 0 cv kde "${xy[@]}" --ky 'rbf(sigma=2)' --components 4 --gamma 0.01,0.1 --folds 2
 try table 0 cv svm "${classes[@]}" --C 1,10 --folds 2

@@ -55,6 +55,15 @@ arguments() {
     resume) arguments=(fit krr "${model_data[@]}" --checkpoint "$here/state" --checkpoint-every 0
         --resume) ;;
     record) arguments=(fit krr "${model_data[@]}" --record "$here/record.jsonl") ;;
+    append) arguments=(append "$here/factor.h5" --x "$here/x.csv[48:]" --y "$here/y.csv[48:]" --quiet
+        -o "$here/model.h5") ;;
+    forget) arguments=(forget "$here/twice.h5" --rows 60:72 --quiet -o "$here/model.h5") ;;
+    export) arguments=(export "$here/old.h5" --c "$here/model.c" --onnx "$here/model.onnx" --quiet) ;;
+    std) arguments=(predict "$here/factor.h5" --x "$here/x.csv" --std -o "$here/s.npy" --quiet) ;;
+    coverage) arguments=(predict "$here/held.h5" --x "$here/x.csv" --coverage 0.8 -o "$here/s.npy"
+        --quiet) ;;
+    svm) arguments=(fit svm --x "$here/x.csv" --y "$here/labels.csv" --y-type labels --kx 'rbf(sigma=1.5)'
+        --C 1 --solver decomposition --quiet -o "$here/model.h5") ;;
     esac
 }
 
@@ -95,18 +104,23 @@ predicts_well() {
 # The model is one that the command would write; of methods other than krr it is only read.
 is_new_model() {
     case $command in
-    kpca | kde) timeout -k 10 "$limit" "$DKMAP" info "$here/model.h5" >/dev/null 2>&1 ;;
+    kpca | kde | svm) timeout -k 10 "$limit" "$DKMAP" info "$here/model.h5" >/dev/null 2>&1 ;;
     *) predicts_well "$here/model.h5" ;;
     esac
 }
 
 # whole WHAT: the files are those of before, or those of a run that went well.
 whole() {
+    local file
     cmp -s before/model.h5 "$here/model.h5" || is_new_model ||
         fail "$1: the model is neither the old one nor a new one"
     cmp -s before/p.npy "$here/p.npy" || same_numbers wanted.npy "$here/p.npy" ||
         fail "$1: the predictions are neither the old ones nor new ones"
     [ "$(head -1 "$here/record.jsonl")" = '{"old":1}' ] || fail "$1: the old record is spoilt"
+    for file in s.npy model.c model.onnx; do
+        cmp -s "before/$file" "$here/$file" || cmp -s "wanted.$command.$file" "$here/$file" ||
+            fail "$1: $file is neither the old one nor a new one"
+    done
     if ! cmp -s before/x.csv "$here/x.csv" || ! cmp -s before/old.h5 "$here/old.h5"; then
         fail "$1: an input was changed"
     fi
@@ -150,6 +164,7 @@ no_temporaries() { # WHAT
 # count_calls COMMAND RANKS PRELOAD: an undisturbed run leaves lines "CALL RANK CALLS" in $tally, once
 # for each command and library.
 count_calls() {
+    local file
     tally=$scratch/calls.$1.${3##*/}
     [ -e "$tally" ] && return
     arguments "$1"
@@ -157,6 +172,9 @@ count_calls() {
     [ "$1" = resume ] || rm -rf "$here/state"
     FAULT_COUNTS=$tally FAULT_CALL=none FAULT_UNDER=$here run "$2" "$3" "${arguments[@]}"
     [ "$status" = 0 ] || fail "$1, undisturbed: exit $status: $(grep '^dkmap' err | head -1)"
+    for file in s.npy model.c model.onnx; do
+        cp "$here/$file" "wanted.$1.$file"
+    done
 }
 
 # calls_of CALL RANK: how many calls a rank makes. For all ranks, how many are made by two of them
@@ -308,6 +326,14 @@ good 2 fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1.5)' --gamma 5 -o before/mod
 good 2 predict before/old.h5 --x x.csv -o wanted.npy --quiet
 good 2 predict before/model.h5 --x x.csv -o before/p.npy --quiet
 echo '{"old":1}' >before/record.jsonl
+echo '/* old */' | tee before/model.c before/model.onnx >before/s.npy
+awk -F, '{ print $1 > 0 }' x.csv >before/labels.csv
+# The models that are added to, taken from, and that have residuals: of the first rows, and of all and more.
+{ cat x.csv && head -12 x.csv; } >twice_x.csv
+{ cat y.csv && head -12 y.csv; } >twice_y.csv
+good 2 fit krr --x 'x.csv[0:48]' --y 'y.csv[0:48]' "${data[@]:4}" --keep-factor -o before/factor.h5
+good 2 fit krr --x twice_x.csv --y twice_y.csv "${data[@]:4}" --keep-factor -o before/twice.h5
+good 2 fit krr "${data[@]}" --holdout 0.3 -o before/held.h5
 cp before/* "$here"
 arguments checkpoint
 good 2 "${arguments[@]}"
@@ -316,13 +342,13 @@ good 2 "${arguments[@]}"
 # Functions of MPI that concern the rank alone: before and after is the same.
 local="Comm_group Comm_set_attr Group_incl Op_create Type_contiguous Type_vector Type_commit"
 if [ "$all" = 1 ]; then
-    commands=${FAULT_COMMANDS:-fit predict cv checkpoint resume record}
+    commands=${FAULT_COMMANDS:-fit predict cv checkpoint resume record append forget export std coverage}
     calls=${FAULT_CALLS:-open read pread write pwrite fsync rename unlink}
     ranks=${FAULT_RANKS:-0 1 all}
     functions=${FAULT_FUNCTIONS:-Allreduce Bcast Allgather Allgatherv Alltoall Alltoallv Reduce \
 Reduce_scatter Scan Exscan Gatherv Scatterv Barrier Send Recv Rsend Sendrecv Isend Irecv Wait Waitall \
 Waitsome Testall Testsome Comm_dup Comm_split Comm_split_type Comm_create $local}
-    programs=${FAULT_PROGRAMS:-fit mixed pcg kde kpca cv predict}
+    programs=${FAULT_PROGRAMS:-fit mixed pcg kde kpca cv predict append forget export std coverage svm}
     mpi_ranks=${FAULT_RANKS:-0 1 2}
 else
     commands=${FAULT_COMMANDS:-record}

@@ -50,6 +50,7 @@ clean predict knn.h5 --x new.csv -o p.csv
 awk -F, '{ print ($1 > 0 ? 1 : -1) "," ($2 > 0 ? 1 : -1) "," ($3 > 0 ? 1 : -1) }' x.csv >signs.csv
 clean fit hopfield --x signs.csv --y signs.csv -o hopfield.h5
 clean fit svm "${classes[@]}" --C 1 -o svm.h5
+clean fit svm "${classes[@]}" --C 1 --solver decomposition -o svm.h5
 clean predict svm.h5 --x new.csv -o p.csv
 clean fit jkm "${classes[@]}" --C 1 --tolerance 0.1 -o jkm.h5
 clean predict jkm.h5 --x new.csv -o p.csv
@@ -59,5 +60,11 @@ clean gram --x x.csv "${rbf[@]}" -o k.npy
 clean extend fit --gram k.npy --features x.csv -o q.h5
 clean cv krr "${xy[@]}" --gamma 0.01,0.1 --folds 3
 clean info krr.h5
+clean fit krr "${xy[@]}" --gamma 0.01 --keep-factor --holdout 0.3 -o factor.h5
+clean predict factor.h5 --x new.csv --std -o p.csv
+clean predict factor.h5 --x new.csv --coverage 0.7 -o p.csv
+clean append factor.h5 --x new.csv --y 'y.csv[0:6]' -o grown.h5
+clean forget grown.h5 --rows 0,5:8 -o left.h5
+clean export left.h5 --c left.c --onnx left.onnx
 echo "valgrind: $runs runs, $failures checks failed"
 finish

@@ -22,7 +22,7 @@ good 1 fit krr --x all.csv --y y.csv "${krr[@]}" --center -o all.h5
 good 1 fit krr --x 'all.csv[0:100]' --y 'y.csv[0:100]' "${krr[@]}" --center -o part.h5
 for ranks in 1 2 3 4; do
     good "$ranks" append part.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --block 8 -o grown.h5
-    [ "$(value appended)" = 30 ] && [ "$(value m)" = 130 ] || fail "report on $ranks ranks: $(cat out)"
+    [ "$(value appended) $(value m)" = '30 130' ] || fail "report on $ranks ranks: $(cat out)"
     below "$(value residual)" 1e-12 "residual on $ranks ranks"
     same all.h5 grown.h5 "30 more on $ranks ranks"
     good "$ranks" forget grown.h5 --rows 100:130 --block 8 -o back.h5
