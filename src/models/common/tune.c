@@ -140,9 +140,22 @@ static double shift_of(dkm_idx k, int is_ridge)
     return is_ridge ? -log(100.0) : (k % 2 ? -1.0 : 1.0) * log(3.0) * (double)((k + 1) / 2);
 }
 
-#ifdef DKM_HAVE_NLOPT
-
 enum { SEARCH_ENDS, SEARCH_LOOKS };
+
+/* On ranks other than 0: evaluate wherever the search looks. Collective. */
+static void follow(tuner *t)
+{
+    int next = SEARCH_LOOKS;
+    double loss = INFINITY;
+
+    while (next == SEARCH_LOOKS) {
+        MPI_Bcast(&next, 1, MPI_INT, 0, dkm_ctx_comm(t->ctx));
+        if (next == SEARCH_LOOKS)
+            t->status = evaluate_at(t, &loss);
+    }
+}
+
+#ifdef DKM_HAVE_NLOPT
 
 /* What NLopt calls on rank 0, while the others wait in follow(). Where there is no error, as too far
  * away for a factor, the value is large and the slope none. */
@@ -189,18 +202,6 @@ static void lead(tuner *t)
     MPI_Bcast(&next, 1, MPI_INT, 0, dkm_ctx_comm(t->ctx));
 }
 
-static void follow(tuner *t)
-{
-    int next = SEARCH_LOOKS;
-    double loss;
-
-    while (next == SEARCH_LOOKS) {
-        MPI_Bcast(&next, 1, MPI_INT, 0, dkm_ctx_comm(t->ctx));
-        if (next == SEARCH_LOOKS)
-            t->status = evaluate_at(t, &loss);
-    }
-}
-
 static dkm_status check_nlopt(dkm_ctx *ctx)
 {
     (void)ctx;
@@ -210,11 +211,6 @@ static dkm_status check_nlopt(dkm_ctx *ctx)
 #else
 
 static void lead(tuner *t)
-{
-    (void)t;
-}
-
-static void follow(tuner *t)
 {
     (void)t;
 }
