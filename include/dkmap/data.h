@@ -141,7 +141,9 @@ void dkm_sink_close(dkm_sink **sink);
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason */
 DKM_NODISCARD dkm_status dkm_file_check_writable(dkm_ctx *ctx, const char *where);
 
-/** Write a file whole: under a temporary name, then renamed. Collective.
+/** Write a file: under a temporary name, then renamed. Collective.
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] path  of the file, the same on every rank
  *  @param[in] bytes, count  what it shall hold; read on rank 0 alone
  *  @return DKM_OK; DKM_ERR_IO naming the path and the reason */
 DKM_NODISCARD dkm_status dkm_file_write(dkm_ctx *ctx, const char *path, const void *bytes,

@@ -35,9 +35,15 @@ DKM_NODISCARD dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx 
  *  A group with g_c of the N_c examples of class c goes to the fold f where
  *  sum_c ((n_fc + g_c)^2 - n_fc^2) / N_c^2 is least, n_fc being those already there.
  *
+ *  @param[in] ctx  of all ranks that call, borrowed
+ *  @param[in] stream  of the random numbers
+ *  @param[in] count  of examples that are dealt
+ *  @param[in] rows  their numbers among all examples
+ *  @param[in] classes  of all examples, or NULL
  *  @param[in] keys  of all examples, by their place among all; the others as of dkm_folds_assign()
- *  @return ok; DKM_ERR_ARG for fewer groups than folds; DKM_ERR_MEMORY
- */
+ *  @param[in] folds  how many, at most as many as groups
+ *  @param[out] fold  of each of the rows
+ *  @return ok; DKM_ERR_ARG for fewer groups than folds; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_folds_assign_groups(dkm_ctx *ctx, uint64_t stream, dkm_idx count,
                                                 const dkm_idx *rows, const double *classes,
                                                 const double *keys, dkm_idx folds, dkm_idx *fold);
@@ -68,9 +74,9 @@ DKM_NODISCARD dkm_status dkm_folds_classes(const dkm_data *Y, double **classes);
 /** A number for every example, on every rank, equal where labels, numbers of a column or strings
  *  are. Collective.
  *
+ *  @param[in] data  groups of all examples, one each
  *  @param[out] keys  new array for dkm_folds_free(); NULL on failure
- *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY
- */
+ *  @return DKM_OK; DKM_ERR_UNSUPPORTED for other objects; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_folds_keys(const dkm_data *data, double **keys);
 void dkm_folds_free(double **classes);
 

@@ -32,6 +32,7 @@ void dkm_runlog_note_real(dkm_runlog *record, const char *name, double value);
 DKM_NODISCARD dkm_status dkm_runlog_append(dkm_runlog *record, const char *path);
 
 /** Add the same, and make a line of the record in which numbers have all their digits. Collective.
+ *  @param[in] record  to be written
  *  @param[out] line  JSON on rank 0, freed by dkm_runlog_line_free(); NULL on other ranks and on
  *                    failure */
 DKM_NODISCARD dkm_status dkm_runlog_line(dkm_runlog *record, char **line);

@@ -65,9 +65,10 @@ DKM_NODISCARD dkm_status dkm_table_drop(dkm_data **const *data, dkm_idx *dropped
 /** Let outputs that are missing (NaN; strings that are empty, ?, NA and the like) be any output that is
  *  there, with the weight 0: for fits that leave examples of weight 0 out. Collective; both are
  *  replaced where there are such.
+ *  @param[in,out] Y  outputs
  *  @param[in,out] weights  of the examples; may point to NULL
  *  @param[out]    missing  how many
- *  @return DKM_OK; DKM_ERR_ARG where all are missing, or a label is no whole number; DKM_ERR_MEMORY */
+ *  @return DKM_OK; DKM_ERR_ARG where all are missing, or a label is no integer; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_table_fill_outputs(dkm_data **Y, dkm_data **weights, dkm_idx *missing);
 
 void dkm_table_destroy(dkm_table **table);

@@ -71,5 +71,5 @@ wrong "16 vertices have no output, which fit krr alone takes" fit svm --x g.mtx 
 wrong "its --gamma LIST" cv krr --x g.mtx --y some.csv --kx 'diffusion(tau=2)' --gamma 1
 wrong "some.csv" fit krr --x heat.csv --x-type gram --y some.csv --kx gram --gamma 1 -o made.h5
 sed '3s/.*/3 1/' g.mtx >other.mtx
-wrong "give the whole graph for its own vertices" predict g.h5 --x other.mtx -o made.txt
+wrong "give all of the graph for its own vertices" predict g.h5 --x other.mtx -o made.txt
 finish

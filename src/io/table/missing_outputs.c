@@ -27,7 +27,7 @@ static dkm_local check_labels(const dkm_data *Y)
 
     for (dkm_idx i = 0; y->type == DKM_LABELS && i < y->n; i++)
         if (!isnan(y->values[i]) && y->values[i] != rint(y->values[i]))
-            return dkm_fail(Y->ctx, DKM_ERR_ARG, "row %lld is %g, and labels are whole numbers",
+            return dkm_fail(Y->ctx, DKM_ERR_ARG, "row %lld is %g, and labels are integers",
                             (long long)(Y->first + i) + 1, y->values[i]);
     return DKM_LOCAL_OK;
 }

@@ -8,7 +8,7 @@
  * Each rank applies them to the unit vectors of its own vertices, a block at a time: only sparse
  * products are needed.
  *
- * The vertices of the graph are all objects there are: as new objects they are known when the whole
+ * The vertices of the graph are all objects there are: as new objects they are known when the full
  * graph is given again, and have the rows of K that they had.
  *
  * Cost per rank: (9 sqrt(tau) + 20) 2 nnz m / ranks flops. The graph is replicated, which is little
@@ -232,7 +232,7 @@ static dkm_status take_known(const dkm_node *node, dkm_prepared *P)
     MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(P->ctx));
     DKM_REQUIRE(P->ctx, same, DKM_ERR_UNSUPPORTED,
                 "diffusion knows the vertices of its graph alone: new ones have no kernel values "
-                "(dkmap extend finds some); give the whole graph for its own vertices");
+                "(dkmap extend finds some); give all of the graph for its own vertices");
     DKM_AGREE(P->ctx, copy_rows(&P->training->slot[node->slot].full->mine, &rows));
     DKM_TRY(dkm_feature_cache_fill(P, node->slot, &rows));
 out:
