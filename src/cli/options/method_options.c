@@ -134,19 +134,37 @@ out:
     return status;
 }
 
+/* A weight is no NaN and not below 0; 0 is for the method to judge. */
+static dkm_local check_weights(run *r, const char *where, const dkm_data *weights)
+{
+    for (dkm_idx i = 0; i < dkm_data_local_rows(weights) * dkm_data_cols(weights); i++)
+        if (!(dkm_data_values_const(weights)[i] >= 0))
+            return dkm_fail(r->ctx, DKM_ERR_ARG,
+                            "%s: row %lld has the weight %g: weights are numbers above 0", where,
+                            (long long)(dkm_data_local_first(weights) + i) + 1,
+                            dkm_data_values_const(weights)[i]);
+    return DKM_LOCAL_OK;
+}
+
 dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights)
 {
     const char *where = args_accepts(r->args, "weights") ? args_text(r->args, "weights") : NULL;
     dkm_status status = DKM_OK;
+    dkm_source *source = NULL;
 
     *weights = NULL;
     if (!where)
         return DKM_OK;
-    DKM_TRY(dkm_data_read(r->ctx, where, DKM_OUTPUTS, "dense", weights));
+    DKM_TRY(dkm_source_open(r->ctx, where, DKM_OUTPUTS, "dense", &source));
+    dkm_source_accept_missing(source);
+    DKM_TRY(dkm_source_read(source, 0, dkm_source_rows(source), weights));
+    DKM_AGREE(r->ctx,
+              dkm_data_cols(*weights) == 1 ? check_weights(r, where, *weights) : DKM_LOCAL_OK);
     DKM_REQUIRE(r->ctx, dkm_data_rows(*weights) == rows, DKM_ERR_ARG,
                 "%s has %lld weights, and there are %lld examples", where,
                 (long long)dkm_data_rows(*weights), (long long)rows);
 out:
+    dkm_source_close(&source);
     return status;
 }
 
