@@ -230,14 +230,20 @@ static double negative(dkm_idx i, dkm_idx k)
     return i + k == 1 ? -1 : 0;
 }
 
+static double other_edges(dkm_idx i, dkm_idx k)
+{
+    return i + k == 3 || i + k == 7;
+}
+
 static void heat_spreads_on_graphs(dkm_ctx *ctx)
 {
     dkm_data *G = objects_lists(ctx, DKM_GRAPH, M, M, weight);
     dkm_data *A = objects_lists(ctx, DKM_GRAPH, M, M, one_way);
     dkm_data *N = objects_lists(ctx, DKM_GRAPH, M, M, negative);
+    dkm_data *O = objects_lists(ctx, DKM_GRAPH, M, M, other_edges);
     gram_case c[] = {
         {"diffusion(tau=0.001)", G, heat_value, NULL, NULL, 1e-13},
-        {"diffusion", G, heat_value, NULL, NULL, 1e-13},
+        {"diffusion", G, heat_value, G, heat_value, 1e-13}, /* its own vertices once more */
         {"diffusion(tau=50)", G, heat_value, NULL, NULL, 1e-13},
     };
     const double tau[] = {0.001, 1, 50};
@@ -246,13 +252,14 @@ static void heat_spreads_on_graphs(dkm_ctx *ctx)
         fill_heat(tau[k]);
         check_gram(ctx, &c[k]);
     }
-    prepare_fails(ctx, "diffusion", G, G, DKM_ERR_UNSUPPORTED);
+    prepare_fails(ctx, "diffusion", G, O, DKM_ERR_UNSUPPORTED);
     prepare_fails(ctx, "diffusion", A, NULL, DKM_ERR_ARG);
     CHECK(strstr(dkm_ctx_message(ctx), "vertex 1 has an edge to 2 that") != NULL);
     prepare_fails(ctx, "diffusion", N, NULL, DKM_ERR_ARG);
     dkm_data_destroy(&G);
     dkm_data_destroy(&A);
     dkm_data_destroy(&N);
+    dkm_data_destroy(&O);
 }
 
 static void any_failed_allocation_is_survived(dkm_ctx *ctx)

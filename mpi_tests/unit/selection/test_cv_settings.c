@@ -317,15 +317,19 @@ static void try_value(const sample samples[2], const dkm_cv_result folds[2], con
 /* Settings that cross-validation does not take are refused. */
 static void check_refused(const sample *s, const char *method, const dkm_setting *row)
 {
-    const char *value = row->kind == DKM_SETTING_CHOICE ? "gcv"
+    char last[TEXT], least[TEXT];
+    const char *value = row->kind == DKM_SETTING_CHOICE ? last
                         : row->kind == DKM_SETTING_FLAG ? "yes"
                         : row->kind == DKM_SETTING_DATA ? s->file
-                                                        : "1";
+                                                        : least;
     trial t = {method, row->name, value, ""};
     dkm_settings *settings = NULL;
     dkm_cv_result result;
     int refits;
 
+    for (const char *c = row->choices; c && *c; c += strcspn(c, "|") + 1)
+        snprintf(last, sizeof last, "%.*s", (int)strcspn(c, "|"), c);
+    snprintf(least, sizeof least, "%lld", row->min > 1 ? (long long)row->min : 1LL);
     CHECK_OK(s->ctx, make_settings(s, &t, &settings));
     CHECK(validate(s, &t, settings, &result, &refits) == DKM_ERR_ARG);
     CHECK(strstr(dkm_ctx_message(s->ctx), row->name) != NULL);
