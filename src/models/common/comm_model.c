@@ -120,14 +120,23 @@ dkm_comm dkm_comm_small(double collectives)
     return (dkm_comm){SMALL_BYTES * collectives, 0.0, collectives};
 }
 
+/* Rows, or columns, of the fullest of n ranks in a block-cyclic distribution: those of the first. */
+static double fullest_part(const dkm_comm_grid *g, double n)
+{
+    double blocks = floor(g->m / g->block), rounds = floor(blocks / n);
+    double last = blocks > rounds * n ? g->block : g->m - blocks * g->block;
+
+    return rounds * g->block + last;
+}
+
 double dkm_comm_factor_panels(const dkm_comm_grid *g, double width)
 {
     double m_loc = g->m / g->P, n_loc = g->m / g->Q;
     int wide = ranks(g) < 16 || 4.0 * 256.0 * (m_loc + n_loc) <= m_loc * n_loc;
     double panels = wide ? 2.0 : 3.0, wanted = wide ? 256.0 : 128.0;
     double blocks = fleast(ceil(wanted / g->block), ceil(g->m / g->block));
-    double rows = ceil(g->m / g->block / g->P) * g->block,
-           cols = ceil(g->m / g->block / g->Q) * g->block, columns = panels * blocks * g->block;
+    double rows = fullest_part(g, g->P), cols = fullest_part(g, g->Q),
+           columns = panels * blocks * g->block;
 
     return width * (columns * (rows + cols) + (g->P > 1 ? 2.0 : 1.0) * cols * g->block +
                     g->block * g->block);
