@@ -12,7 +12,7 @@
 #
 # The labels of tests, for -L and -LE, are listed in mpi_tests/CMakeLists.txt.
 # Heeds: DKMAP_WERROR=ON (warnings of the compiler are errors), DKMAP_BUILD (another folder to build in),
-# DKMAP_TEST_JOBS (tests at a time; by default one more than there are cores, as many wait).
+# DKMAP_TEST_JOBS (tests at a time; by default two more than there are cores, as many wait).
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -27,7 +27,7 @@ case ${1:-} in
     shift
     ;;
 esac
-tests=(ctest --output-on-failure -j "${DKMAP_TEST_JOBS:-$(($(cores) + 1))}")
+tests=(ctest --output-on-failure -j "${DKMAP_TEST_JOBS:-$(($(cores) + 2))}")
 
 # Tests compare support vector machines with LIBLINEAR's; dkmap itself does without it.
 # shellcheck disable=SC2086
