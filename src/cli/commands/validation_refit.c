@@ -1,9 +1,8 @@
 /* What cross-validation leaves: a model of the best setting, and its table as a file. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include <dkmap/data.h>
 #include <dkmap/store.h>
 
 #include "cli/commands/validation.h"
@@ -66,34 +65,31 @@ static int put_table(const validation *v, FILE *file)
     return ferror(file) ? -1 : 0;
 }
 
-/* Under a name of its own first, so that the file appears complete or not at all. */
-static dkm_local write_table(const validation *v, const char *path)
+/* The table as text in memory, which the caller frees. */
+static dkm_local lay_out_table(const validation *v, char **text, size_t *bytes)
 {
-    size_t bytes = strlen(path) + sizeof ".part";
-    char *part = malloc(bytes);
-    FILE *file = NULL;
-    int failed = 1;
+    FILE *file = open_memstream(text, bytes);
+    int failed = !file || put_table(v, file) != 0;
 
-    if (part) {
-        snprintf(part, bytes, "%s.part", path);
-        file = fopen(part, "w");
-    }
-    if (file) {
-        failed = put_table(v, file);
-        failed |= fclose(file);
-        failed = failed || rename(part, path) != 0;
-        if (failed)
-            remove(part);
-    }
-    free(part);
-    return failed ? dkm_fail(v->r->ctx, DKM_ERR_IO, "%s: %s", path, strerror(errno)) : DKM_LOCAL_OK;
+    if (file)
+        failed |= fclose(file) != 0;
+    return failed ? dkm_fail(v->r->ctx, DKM_ERR_MEMORY, "no memory for the table of losses")
+                  : DKM_LOCAL_OK;
 }
 
 dkm_status validation_write_table(const validation *v)
 {
     const char *path = args_text(v->r->args, "table");
+    dkm_ctx *ctx = v->r->ctx;
+    dkm_status status = DKM_OK;
+    char *text = NULL;
+    size_t bytes = 0;
 
     if (!path)
         return DKM_OK;
-    return dkm_agree(v->r->ctx, dkm_ctx_rank(v->r->ctx) == 0 ? write_table(v, path) : DKM_LOCAL_OK);
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? lay_out_table(v, &text, &bytes) : DKM_LOCAL_OK);
+    DKM_TRY(dkm_file_write(ctx, path, text, (dkm_idx)bytes));
+out:
+    free(text);
+    return status;
 }
