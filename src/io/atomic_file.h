@@ -22,7 +22,7 @@ typedef struct dkm_atomic_file {
     int mode;      /**< of the file that will be replaced; -1 where there is none */
     uint64_t sum;  /**< of what this rank wrote, see dkm_filesum() */
     int is_stdout; /**< goes to standard output in the end, see stream/stdout_file.h */
-    dkm_idx *parts, part_count, room;
+    dkm_idx *parts, part_count, capacity;
 } dkm_atomic_file;
 
 /** Whether the process that writes a temporary file is gone. It has the file locked, on whatever

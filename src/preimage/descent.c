@@ -24,27 +24,27 @@ typedef struct descent {
     int iterations; /* left */
 } descent;
 
-static dkm_local open_pull(dkm_ctx *ctx, dkm_idx n, dkm_idx d, dkm_expansion_gradient *pull)
+static dkm_local open_gradient(dkm_ctx *ctx, dkm_idx n, dkm_idx d, dkm_expansion_gradient *gradient)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(dkm_alloc(ctx, n, &pull->inner));
-    DKM_STEP(dkm_alloc(ctx, n, &pull->dk_da));
-    DKM_STEP(dkm_alloc(ctx, n * d, &pull->dk_ds));
+    DKM_STEP(dkm_alloc(ctx, n, &gradient->inner));
+    DKM_STEP(dkm_alloc(ctx, n, &gradient->dk_da));
+    DKM_STEP(dkm_alloc(ctx, n * d, &gradient->dk_ds));
 out:
     return local;
 }
 
-static void close_pull(dkm_expansion_gradient *pull)
+static void close_gradient(dkm_expansion_gradient *gradient)
 {
-    DKM_FREE(pull->inner);
-    DKM_FREE(pull->dk_da);
-    DKM_FREE(pull->dk_ds);
+    DKM_FREE(gradient->inner);
+    DKM_FREE(gradient->dk_da);
+    DKM_FREE(gradient->dk_ds);
 }
 
 /* T holds the next directions, now that its trials are known. */
 static void advance_all(const descent *s, dkm_data *T, dkm_data *points,
-                        dkm_expansion_gradient *pull)
+                        dkm_expansion_gradient *gradient)
 {
     dkm_idx d = s->walk.d;
 
@@ -58,9 +58,9 @@ static void advance_all(const descent *s, dkm_data *T, dkm_data *points,
         dkm_kernel_derivatives(s->pre->e->fitted.kernel, &same, &slopes);
         dkm_descent_point point = {d,
                                    row + d,
-                                   pull->dk_ds + i * d,
-                                   pull->inner[i],
-                                   pull->dk_da[i],
+                                   gradient->dk_ds + i * d,
+                                   gradient->inner[i],
+                                   gradient->dk_da[i],
                                    self,
                                    dk_ds + 2.0 * dk_da};
         dkm_descent_advance(&s->walk, &point, row, next);
@@ -129,21 +129,21 @@ static dkm_status walk(descent *s, dkm_data *points, const dkm_dmat *A, dkm_idx 
     dkm_ctx *ctx = s->pre->e->fitted.ctx;
     dkm_idx n = dkm_data_rows(points), counts[2];
     dkm_data *T = NULL;
-    dkm_expansion_gradient pull = {0};
+    dkm_expansion_gradient gradient = {0};
 
     DKM_TRY(dkm_data_create_dense(ctx, n, s->walk.d, &T));
-    DKM_AGREE(ctx, open_pull(ctx, dkm_data_local_rows(T), s->walk.d, &pull));
+    DKM_AGREE(ctx, open_gradient(ctx, dkm_data_local_rows(T), s->walk.d, &gradient));
     for (count_points(s, points, counts); 2 * counts[0] > n && s->iterations > 0; s->iterations--) {
         if (counts[1] > 0)
             DKM_TRY(begin_anew(s, points));
         take_trials(s, points, T);
-        DKM_TRY(dkm_kernel_expansion_gradient(&s->state->expansion, T, A, &pull));
-        advance_all(s, T, points, &pull);
+        DKM_TRY(dkm_kernel_expansion_gradient(&s->state->expansion, T, A, &gradient));
+        advance_all(s, T, points, &gradient);
         count_points(s, points, counts);
     }
     *left = counts[0];
 out:
-    close_pull(&pull);
+    close_gradient(&gradient);
     dkm_data_destroy(&T);
     return status;
 }

@@ -132,7 +132,7 @@ static void kernel_expansion_weigh(const dkm_kernel_expansion *x, const dkm_dmat
 
 /* Sums of this rank's rows, added up over the ranks and handed to those that hold the points. */
 static void kernel_expansion_add_up(const dkm_data *T, const dkm_dmat *D, const double *sums,
-                                    double *all, dkm_expansion_gradient *pull)
+                                    double *all, dkm_expansion_gradient *gradient)
 {
     dkm_idx n = dkm_data_rows(T), first = dkm_data_local_first(T);
 
@@ -142,13 +142,13 @@ static void kernel_expansion_add_up(const dkm_data *T, const dkm_dmat *D, const 
             all[2 * dkm_dmat_global_row(D, il) + k] += sums[2 * il + k];
     dkm_mpi_allreduce(all, 2 * n, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(dkm_data_ctx(T)));
     for (dkm_idx i = 0; i < dkm_data_local_rows(T); i++) {
-        pull->inner[i] = all[2 * (first + i)];
-        pull->dk_da[i] = all[2 * (first + i) + 1];
+        gradient->inner[i] = all[2 * (first + i)];
+        gradient->dk_da[i] = all[2 * (first + i) + 1];
     }
 }
 
 static dkm_status weigh_all(dkm_kernel_expansion *x, const dkm_data *T, const dkm_dmat *A,
-                            dkm_dmat *D, dkm_expansion_gradient *pull)
+                            dkm_dmat *D, dkm_expansion_gradient *gradient)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = x->e->fitted.ctx;
@@ -161,7 +161,7 @@ static dkm_status weigh_all(dkm_kernel_expansion *x, const dkm_data *T, const dk
     for (dkm_idx il = 0; il < D->m_loc; il++)
         aa[il] = all[dkm_dmat_global_row(D, il)];
     kernel_expansion_weigh(x, A, aa, D, sums);
-    kernel_expansion_add_up(T, D, sums, all, pull);
+    kernel_expansion_add_up(T, D, sums, all, gradient);
 out:
     DKM_FREE(sums);
     DKM_FREE(aa);
@@ -172,16 +172,16 @@ out:
 /* Without the shift c, by_s is sum_i a_i g_s (x_i - c). Where the origin does not matter the sum of
  * a_i g_s is -2 by_a, as gradients change with it else. */
 static void kernel_expansion_put_back(const dkm_kernel_expansion *x, const dkm_data *T,
-                                      dkm_expansion_gradient *pull)
+                                      dkm_expansion_gradient *gradient)
 {
     dkm_idx d = dkm_data_cols(T);
 
     for (dkm_idx k = 0; x->shift && k < dkm_data_local_rows(T) * d; k++)
-        pull->dk_ds[k] -= 2.0 * pull->dk_da[k / d] * x->shift[k % d];
+        gradient->dk_ds[k] -= 2.0 * gradient->dk_da[k / d] * x->shift[k % d];
 }
 
 dkm_status dkm_kernel_expansion_gradient(dkm_kernel_expansion *x, const dkm_data *T,
-                                         const dkm_dmat *A, dkm_expansion_gradient *pull)
+                                         const dkm_dmat *A, dkm_expansion_gradient *gradient)
 {
     dkm_status status = DKM_OK;
     const dkm_fitted_kernel *fitted = &x->e->fitted;
@@ -195,11 +195,11 @@ dkm_status dkm_kernel_expansion_gradient(dkm_kernel_expansion *x, const dkm_data
     }
     DKM_TRY(dkm_kernel_prepare_new(x->prepared, T, &prepared));
     DKM_TRY(dkm_cross_gram_eval(x->cross, prepared, fitted->nb, &D));
-    DKM_TRY(weigh_all(x, T, A, D, pull));
+    DKM_TRY(weigh_all(x, T, A, D, gradient));
     DKM_TRY(dkm_dmat_create_like(D, dkm_data_cols(T), fitted->nb, DKM_F64, &N));
     dkm_la_gemm('N', 'N', 1.0, D, x->X, 0.0, N);
-    DKM_TRY(dkm_dmat_to_rows(N, pull->dk_ds));
-    kernel_expansion_put_back(x, T, pull);
+    DKM_TRY(dkm_dmat_to_rows(N, gradient->dk_ds));
+    kernel_expansion_put_back(x, T, gradient);
 out:
     dkm_dmat_destroy(&N);
     dkm_dmat_destroy(&D);

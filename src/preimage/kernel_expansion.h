@@ -43,10 +43,10 @@ DKM_NODISCARD dkm_status dkm_kernel_expansion_weights(const dkm_embedding *e, co
 /** Inner products of each Psi with its phi(t), and what their gradients are made from. Collective.
  *
  *  @param[in]  T     dense rows, one to each row of @p A
- *  @param[out] pull  arrays of the caller with space for T's slab
+ *  @param[out] gradient  arrays of the caller with space for T's slab
  */
 DKM_NODISCARD dkm_status dkm_kernel_expansion_gradient(dkm_kernel_expansion *x, const dkm_data *T,
                                                        const dkm_dmat *A,
-                                                       dkm_expansion_gradient *pull);
+                                                       dkm_expansion_gradient *gradient);
 
 #endif

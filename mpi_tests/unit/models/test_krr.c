@@ -84,11 +84,11 @@ static dkm_status predict_again(dkm_ctx *ctx, dkm_model *model, dkm_data **P)
     *P = NULL;
     DKM_TRY(dkm_model_to_archive(model, &archive));
     for (dkm_idx k = 0; k < archive.count; k++) /* lent data stay the first model's */
-        if (archive.parts[k].lent) {
+        if (archive.parts[k].borrowed) {
             dkm_data *copy = NULL;
             DKM_TRY(make_rows(ctx, 0, M, D, &copy));
             archive.parts[k].data = copy;
-            archive.parts[k].lent = 0;
+            archive.parts[k].borrowed = 0;
         }
     DKM_TRY(dkm_model_from_archive(ctx, dkm_model_method(model), &archive, &layout, &again));
     DKM_TRY(make_rows(ctx, 900, NEW, D, &Z));

@@ -88,12 +88,12 @@ DKM_NODISCARD dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each,
 
 #define ROW_N                                                                                      \
     {                                                                                              \
-        .name = "n", .kind = OPT_WHOLE, .metavar = "N", .min = 1,                                  \
+        .name = "n", .kind = OPT_INT, .metavar = "N", .min = 1,                                    \
         .help = "how many objects; of those of --x the first"                                      \
     }
 #define ROW_REPEAT                                                                                 \
     {                                                                                              \
-        .name = "repeat", .kind = OPT_WHOLE, .metavar = "R", .min = 1, .max = 1000,                \
+        .name = "repeat", .kind = OPT_INT, .metavar = "R", .min = 1, .max = 1000,                  \
         .default_text = "3",                                                                       \
         .help = "how often to measure: the fastest and the median time are reported"               \
     }
@@ -105,7 +105,7 @@ DKM_NODISCARD dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each,
     }
 #define ROW_D                                                                                      \
     {                                                                                              \
-        .name = "d", .kind = OPT_WHOLE, .metavar = "D", .min = 1, .default_text = "784",           \
+        .name = "d", .kind = OPT_INT, .metavar = "D", .min = 1, .default_text = "784",             \
         .help = "columns of generated rows"                                                        \
     }
 #define ROW_SIGMA                                                                                  \
@@ -120,12 +120,12 @@ DKM_NODISCARD dkm_status bench_sample(bench *b, const dkm_dmat *K, dkm_idx each,
     }
 #define ROW_GEMM                                                                                   \
     {                                                                                              \
-        .name = "gemm", .kind = OPT_WHOLE, .metavar = "N", .min = 1, .max = 32768,                 \
+        .name = "gemm", .kind = OPT_INT, .metavar = "N", .min = 1, .max = 32768,                   \
         .default_text = "2048", .help = "order of the matrices multiplied for comparison"          \
     }
 #define ROW_MATRIX_PRECISION                                                                       \
     {                                                                                              \
-        .name = "precision", .kind = OPT_WORD, .choices = "double|single|",                        \
+        .name = "precision", .kind = OPT_CHOICE, .choices = "double|single|",                      \
         .default_text = "double", .help = "of the matrix"                                          \
     }
 

@@ -179,7 +179,7 @@ typedef struct sizes {
 
 static sizes bench_calibrate_read_sizes(const run *r)
 {
-    sizes z = {.large = args_whole(r->args, "n")};
+    sizes z = {.large = args_int(r->args, "n")};
     double m[2];
 
     z.small = z.large * 2 / 5;
@@ -415,7 +415,7 @@ out:
 }
 
 static const option options[] = {{.name = "n",
-                                  .kind = OPT_WHOLE,
+                                  .kind = OPT_INT,
                                   .metavar = "N",
                                   .min = 256,
                                   .max = 65536,

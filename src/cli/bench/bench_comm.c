@@ -13,7 +13,7 @@ static dkm_status bench_comm_solve(bench *b, bench_turn *t)
     double n = (double)b->n, gamma, begun;
 
     DKM_TRY(run_positive(b->r, "gamma", &gamma));
-    DKM_TRY(bench_random(b, args_whole(b->r->args, "outputs"), b->precision, &Y));
+    DKM_TRY(bench_random(b, args_int(b->r->args, "outputs"), b->precision, &Y));
     begun = bench_start(b);
     DKM_TRY(dkm_gram(b->grid, b->kernel, b->prepared, b->nb, b->precision, &K));
     DKM_TRY(dkm_ridge_solve(K, gamma, Y, &X, &info));
@@ -58,14 +58,14 @@ static const option options[] = {
     ROW_SIGMA,
     ROW_GAMMA("1"),
     {.name = "outputs",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "P",
      .min = 1,
      .default_text = "1",
      .help = "right-hand sides"},
     ROW_MATRIX_PRECISION,
     {.name = "repeat",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "R",
      .min = 1,
      .max = 1000,

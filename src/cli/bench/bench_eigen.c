@@ -158,7 +158,7 @@ static dkm_eigen_settings bench_eigen_settings_of(const bench *b)
 {
     dkm_eigen_settings s = dkm_eigen_settings_default();
     int full = args_flag(b->r->args, "full");
-    dkm_idx components = args_whole(b->r->args, "components");
+    dkm_idx components = args_int(b->r->args, "components");
 
     s.center = args_flag(b->r->args, "center");
     s.solver = full ? DKM_EIGEN_FULL : DKM_EIGEN_BLOCK;
@@ -224,7 +224,7 @@ static const option options[] = {
     ROW_D,
     ROW_SIGMA,
     {.name = "components",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "P",
      .min = 1,
      .default_text = "64",

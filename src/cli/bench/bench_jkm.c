@@ -52,9 +52,9 @@ static dkm_status generate_classes(bench *b, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     uint64_t seed = dkm_ctx_seed(b->ctx);
-    dkm_idx classes = args_whole(b->r->args, "classes");
+    dkm_idx classes = args_int(b->r->args, "classes");
 
-    b->d = args_whole(b->r->args, "d");
+    b->d = args_int(b->r->args, "d");
     DKM_TRY(dkm_data_create_dense(b->ctx, b->n, b->d, &b->X));
     DKM_TRY(dkm_data_create_labels(b->ctx, b->n, Y));
     for (dkm_idx il = 0; il < dkm_data_local_rows(b->X); il++) {
@@ -168,13 +168,13 @@ out:
 static const option options[] = {
     ROW_N,
     {.name = "d",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "D",
      .min = 1,
      .default_text = "256",
      .help = "columns of the rows of classes"},
     {.name = "classes",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "K",
      .min = 2,
      .max = 100000,

@@ -58,15 +58,15 @@ static dkm_status open_model(candidates_bench *c)
     dkm_data *X = NULL, *points = NULL;
     dkm_status status = DKM_OK;
 
-    c->train = args_whole(a, "train");
-    settings.eigen.components = args_whole(a, "components");
+    c->train = args_int(a, "train");
+    settings.eigen.components = args_int(a, "components");
     settings.layout = run_layout(c->b.r);
-    DKM_AGREE(c->b.ctx, bench_kde_check_sizes(&c->b, c->train, args_whole(a, "points"),
+    DKM_AGREE(c->b.ctx, bench_kde_check_sizes(&c->b, c->train, args_int(a, "points"),
                                               settings.eigen.components));
     DKM_TRY(dkm_kernel_parse(c->b.ctx, "linear", &c->b.kernel));
     DKM_TRY(first_rows(&c->b, c->train, &X));
     DKM_TRY(dkm_kpca_fit(c->b.ctx, X, c->b.kernel, &settings, &c->model, NULL));
-    DKM_TRY(first_rows(&c->b, args_whole(a, "points"), &points));
+    DKM_TRY(first_rows(&c->b, args_int(a, "points"), &points));
     DKM_TRY(dkm_model_predict(c->model, points, &c->Z));
     c->components = dkm_data_cols(c->Z);
 out:
@@ -179,19 +179,19 @@ static const option options[] = {
     ROW_DENSE,
     ROW_D,
     {.name = "points",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "N",
      .min = 1,
      .default_text = "10000",
      .help = "points of feature space that objects are found for"},
     {.name = "train",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "M",
      .min = 2,
      .default_text = "1000",
      .help = "objects that the components come from, the first of them"},
     {.name = "components",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "P",
      .min = 1,
      .default_text = "64",

@@ -28,7 +28,7 @@ dkm_status bench_count(bench *b, dkm_idx rows)
 {
     const value *n = args_value(b->r->args, "n", 0);
 
-    b->n = n ? n->whole : rows;
+    b->n = n ? n->integer : rows;
     return dkm_agree(b->ctx, bench_open_check_count(b, rows));
 }
 
@@ -50,7 +50,7 @@ static dkm_status generate_rows(bench *b)
     double scale, *x;
 
     DKM_TRY(bench_count(b, -1));
-    b->d = args_whole(b->r->args, "d");
+    b->d = args_int(b->r->args, "d");
     scale = sqrt((double)b->d / harmonic(b->d));
     DKM_TRY(dkm_data_create_dense(b->ctx, b->n, b->d, &b->X));
     x = dkm_data_values(b->X);

@@ -51,7 +51,7 @@ static dkm_status bench_ridge_time_ridge(bench *b, bench_turn *t)
     double n = (double)b->n, begun;
 
     DKM_TRY(bench_ridge_settings_of(b, &settings));
-    DKM_TRY(bench_random(b, args_whole(b->r->args, "outputs"), DKM_F64, &Y));
+    DKM_TRY(bench_random(b, args_int(b->r->args, "outputs"), DKM_F64, &Y));
     begun = bench_start(b);
     DKM_TRY(dkm_ridge_kernel(b->kernel, b->prepared, b->nb, &settings, Y, &B, &info));
     t->seconds = bench_stop(b, begun);
@@ -84,13 +84,13 @@ static const option options[] = {ROW_N,
                                  ROW_SIGMA,
                                  ROW_GAMMA("1e-3"),
                                  {.name = "outputs",
-                                  .kind = OPT_WHOLE,
+                                  .kind = OPT_INT,
                                   .metavar = "C",
                                   .min = 1,
                                   .default_text = "10",
                                   .help = "right sides, random numbers"},
                                  {.name = "precision",
-                                  .kind = OPT_WORD,
+                                  .kind = OPT_CHOICE,
                                   .choices = "auto|double|mixed|single|",
                                   .default_text = "mixed",
                                   .help = "of the factor"},

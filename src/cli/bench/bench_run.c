@@ -117,7 +117,7 @@ static dkm_status take_turn(bench *b, bench_work *work, bench_turn *t)
 
     *t = (bench_turn){.residual = NAN};
     if (b->against_gemm)
-        DKM_TRY(dkm_gemm_rate(b->ctx, b->precision, args_whole(b->r->args, "gemm"), &t->gemm_rate));
+        DKM_TRY(dkm_gemm_rate(b->ctx, b->precision, args_int(b->r->args, "gemm"), &t->gemm_rate));
     dkm_phase_clear(b->ctx);
     DKM_TRY(work(b, t));
     DKM_AGREE(b->ctx, check_turn(b, t));
@@ -205,7 +205,7 @@ static dkm_local make_turns(bench *b, int count, bench_turn **turns)
 dkm_status bench_run(bench *b, bench_work *work)
 {
     dkm_status status = DKM_OK;
-    int count = (int)args_whole(b->r->args, "repeat");
+    int count = (int)args_int(b->r->args, "repeat");
     bench_turn *turns = NULL;
 
     DKM_AGREE(b->ctx, make_turns(b, count, &turns));

@@ -16,7 +16,7 @@ static const char alphabet[] = "ACGTBDEFHIJKLMNOPQRSUVWXYZ";
 
 static dkm_idx bench_string_length_of(const bench *b, dkm_idx ig)
 {
-    dkm_idx longest = args_whole(b->r->args, "length"), least = args_whole(b->r->args, "shortest");
+    dkm_idx longest = args_int(b->r->args, "length"), least = args_int(b->r->args, "shortest");
 
     if (least == 0 || least >= longest)
         return longest;
@@ -28,7 +28,7 @@ static char letter_of(const bench *b, dkm_idx ig, dkm_idx k)
 {
     double u = dkm_random_uniform(dkm_ctx_seed(b->ctx), STREAM_LETTERS, (uint64_t)ig, (uint64_t)k);
 
-    return alphabet[(int)(u * (double)args_whole(b->r->args, "letters"))];
+    return alphabet[(int)(u * (double)args_int(b->r->args, "letters"))];
 }
 
 static dkm_local choose_lengths(bench *b, dkm_idx first, dkm_idx count, dkm_idx **lengths)
@@ -72,7 +72,7 @@ static dkm_status open_strings(bench *b, run *r)
         DKM_TRY(dkm_data_write(b->X, args_text(r->args, "out")));
     DKM_TRY(bench_open_grid(b, b->n));
     snprintf(text, sizeof text, "normalize(ssk(r=%lld, lambda=%.17g))",
-             (long long)args_whole(r->args, "r"), args_real(r->args, "lambda"));
+             (long long)args_int(r->args, "r"), args_real(r->args, "lambda"));
     DKM_TRY(dkm_kernel_parse(b->ctx, text, &b->kernel));
 out:
     return status;
@@ -85,7 +85,7 @@ out:
  * numbers that begin with zero. */
 static double ssk(const bench *b, const char *s, dkm_idx ns, const char *t, dkm_idx nt)
 {
-    dkm_idx r = args_whole(b->r->args, "r");
+    dkm_idx r = args_int(b->r->args, "r");
     double lambda = args_real(b->r->args, "lambda"), gram_problem = lambda * lambda, sum = 0;
     double *rows = calloc((size_t)(r * (nt + 1)), sizeof *rows);
 
@@ -109,7 +109,7 @@ static double normalized_ssk(const bench *b, const dkm_data *A, const dkm_data *
 {
     dkm_idx ns, nt;
     const char *s = dkm_data_string_const(A, il, &ns), *t = dkm_data_string_const(B, il, &nt);
-    dkm_idx r = args_whole(b->r->args, "r");
+    dkm_idx r = args_int(b->r->args, "r");
 
     if (ns < r || nt < r) /* without subsequences to share, a string is like its equals alone */
         return ns == nt && memcmp(s, t, (size_t)ns) == 0;
@@ -131,15 +131,15 @@ static void note_rates(bench *b, bench_turn *t)
     bench_note_real(t, "letters", sums[0]);
     bench_note_real(t, "pairs_rate", pairs / t->seconds);
     bench_note_real(t, "cells_rate",
-                    (double)args_whole(b->r->args, "r") * 0.5 * (sums[0] * sums[0] + sums[1]) /
+                    (double)args_int(b->r->args, "r") * 0.5 * (sums[0] * sums[0] + sums[1]) /
                         t->seconds);
 }
 
 /* Entries to check, so that checking is quick for long strings too. */
 static dkm_idx sample_size(const bench *b)
 {
-    double longest = (double)args_whole(b->r->args, "length") + 1;
-    double cells = 3.0 * (double)args_whole(b->r->args, "r") * longest * longest;
+    double longest = (double)args_int(b->r->args, "length") + 1;
+    double cells = 3.0 * (double)args_int(b->r->args, "r") * longest * longest;
 
     return cells * 1000 < SAMPLE_CELLS ? 1000 : 1 + (dkm_idx)(SAMPLE_CELLS / cells);
 }
@@ -177,26 +177,26 @@ out:
 static const option options[] = {
     ROW_N,
     {.name = "length",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "L",
      .min = 1,
      .max = 1000000,
      .default_text = "100",
      .help = "letters of a string"},
     {.name = "shortest",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "L",
      .default_text = "0",
      .help = "where given, lengths are spread evenly from this one to --length"},
     {.name = "letters",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "A",
      .min = 1,
      .max = sizeof alphabet - 1,
      .default_text = "4",
      .help = "size of the alphabet"},
     {.name = "r",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "R",
      .min = 1,
      .max = 1000,

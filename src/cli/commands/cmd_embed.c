@@ -40,8 +40,8 @@ static dkm_status embed_lle(run *r)
     dkm_data *X = NULL, *Y = NULL;
     dkm_model *model = NULL;
 
-    settings.neighbors = args_whole(a, "neighbors");
-    settings.components = args_whole(a, "components");
+    settings.neighbors = args_int(a, "neighbors");
+    settings.components = args_int(a, "components");
     settings.gram = args_text(a, "gram") != NULL;
     settings.layout = run_layout(r);
     DKM_TRY(run_positive(r, "ridge", &settings.ridge));
@@ -69,13 +69,13 @@ static const option options[] = {
     ROW_X("points: dense rows"),
     {.name = "neighbors",
      .aliases = "neighbours|",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .flags = OPT_REQUIRED,
      .min = 1,
      .metavar = "K",
      .help = "how many others each point is made of"},
     {.name = "components",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .flags = OPT_REQUIRED,
      .min = 1,
      .metavar = "P",

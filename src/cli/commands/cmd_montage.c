@@ -26,7 +26,7 @@ static dkm_status place_file(run *r, dkm_montage *picture, dkm_idx row, const ch
                              dkm_idx *first)
 {
     dkm_status status = DKM_OK;
-    dkm_idx count = args_whole(r->args, "count");
+    dkm_idx count = args_int(r->args, "count");
     dkm_source *source = NULL;
     dkm_data *images = NULL;
 
@@ -70,7 +70,7 @@ out:
 /* How many images the fullest row of the picture has, --count of them at most. */
 static dkm_status count_images(run *r, dkm_idx *count)
 {
-    dkm_idx wanted = args_whole(r->args, "count");
+    dkm_idx wanted = args_int(r->args, "count");
     dkm_status status = DKM_OK;
     dkm_source *source = NULL;
     char where[PATH_MOST];
@@ -120,7 +120,7 @@ static dkm_local read_settings(run *r, const char **labels, int most, dkm_montag
     *s = (dkm_montage_settings){.height = shape->P,
                                 .width = shape->Q,
                                 .rows = args_count(r->args, "rows"),
-                                .scale = args_whole(r->args, "scale"),
+                                .scale = args_int(r->args, "scale"),
                                 .invert = args_flag(r->args, "invert"),
                                 .labels = named ? labels : NULL};
     if (!dot || strcmp(dot, ".png") != 0)
@@ -173,7 +173,7 @@ static const option options[] = {
      .metavar = "HxW",
      .help = "height and width of an image in pixels"},
     {.name = "count",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .default_text = "16",
      .metavar = "N",
@@ -188,7 +188,7 @@ static const option options[] = {
      .metavar = "LO:HI",
      .help = "numbers drawn black and white; the least and largest of all where none are given"},
     {.name = "scale",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .max = 64,
      .default_text = "2",

@@ -67,7 +67,7 @@ static dkm_workload cmd_plan_workload(run *r, const extent *x, const extent *y)
                           .y_cols = y->type == DKM_DENSE ? y->cols : 0,
                           .x_bytes = x->bytes,
                           .y_bytes = y->bytes,
-                          .iterations = args_whole(r->args, "expect-iterations"),
+                          .iterations = args_int(r->args, "expect-iterations"),
                           .latency = 1e-6 * args_real(r->args, "latency"),
                           .bandwidth = 1e9 / 8.0 * args_real(r->args, "bandwidth")};
 }
@@ -83,7 +83,7 @@ static void cmd_plan_place(run *r, dkm_workload *p, int ranks, int each)
         p->P = grid->P;
         p->Q = grid->Q;
     }
-    p->block = args_whole(r->args, "block");
+    p->block = args_int(r->args, "block");
     if (p->block == 0)
         p->block = dkm_shape_block(p->P, p->Q, p->m);
     p->nodes = each > 0 ? (ranks + each - 1) / each : 1;
@@ -91,7 +91,7 @@ static void cmd_plan_place(run *r, dkm_workload *p, int ranks, int each)
 
 static int ranks_each(run *r, const calibration *c)
 {
-    int given = (int)args_whole(r->args, "ranks-per-node");
+    int given = (int)args_int(r->args, "ranks-per-node");
 
     return given > 0 ? given : c && c->cores >= 1 ? (int)c->cores : 0;
 }
@@ -112,7 +112,7 @@ static dkm_status cmd_plan_estimate(run *r, const dkm_settings *s, dkm_workload 
 /* The estimate for --ranks, or for the fewest ranks whose nodes --memory suffices for. */
 static dkm_status cmd_plan_choose(run *r, const dkm_settings *s, dkm_workload *p, estimate *e)
 {
-    int ranks = (int)args_whole(r->args, "ranks"), each;
+    int ranks = (int)args_int(r->args, "ranks"), each;
     double memory = args_real(r->args, "memory");
     dkm_status status = DKM_OK;
 
@@ -295,14 +295,14 @@ out:
 }
 
 static const option options[] = {{.name = "ranks",
-                                  .kind = OPT_WHOLE,
+                                  .kind = OPT_INT,
                                   .metavar = "N",
                                   .max = 1 << 24,
                                   .default_text = "0",
                                   .help = "ranks to plan for; without it the fewest that --memory "
                                           "suffices for"},
                                  {.name = "ranks-per-node",
-                                  .kind = OPT_WHOLE,
+                                  .kind = OPT_INT,
                                   .metavar = "N",
                                   .max = 65536,
                                   .default_text = "0",
@@ -326,7 +326,7 @@ static const option options[] = {{.name = "ranks",
                                           "out"},
                                  {.name = "expect-iterations",
                                   .old_names = "expect-rounds|",
-                                  .kind = OPT_WHOLE,
+                                  .kind = OPT_INT,
                                   .metavar = "N",
                                   .default_text = "0",
                                   .help =

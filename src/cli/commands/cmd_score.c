@@ -109,7 +109,7 @@ static dkm_status score_one(run *r, results *all, const char *prefix, dkm_loss l
     dkm_score_settings settings = {.loss = loss, .ky = ky, .weights = all->weights};
 
     if (args_text(r->args, "labels"))
-        settings.labels = args_whole(r->args, "labels");
+        settings.labels = args_int(r->args, "labels");
     next->prefix = prefix;
     next->loss = loss;
     all->count++;
@@ -137,7 +137,7 @@ static int looks_normal(const dkm_data *truth, const dkm_data *pred)
 static dkm_loss nth_loss(const run *r, const dkm_data *truth, const dkm_data *pred, int k)
 {
     const value *given = args_value(r->args, "loss", k);
-    dkm_loss loss = given ? (dkm_loss)given->whole : dkm_loss_default(dkm_data_type(truth));
+    dkm_loss loss = given ? (dkm_loss)given->integer : dkm_loss_default(dkm_data_type(truth));
 
     if (loss == DKM_LOSS_NLL && (args_flag(r->args, "std") || looks_normal(truth, pred)))
         return DKM_LOSS_GAUSSIAN_NLL;
@@ -212,7 +212,7 @@ static dkm_status cmd_score_check_labels(run *r, const dkm_data *truth, const dk
 
     if (!args_text(r->args, "labels"))
         return DKM_OK;
-    given = args_whole(r->args, "labels");
+    given = args_int(r->args, "labels");
     DKM_REQUIRE(r->ctx,
                 dkm_data_type(truth) == DKM_LABEL_SETS && dkm_data_type(pred) == DKM_LABEL_SETS,
                 DKM_ERR_ARG, "--labels is for label sets");
@@ -247,7 +247,7 @@ static dkm_status score_baselines(run *r, results *all, const dkm_data *truth, c
     if (args_count(r->args, "baseline") == 0)
         return score_mean(r, all, truth, pred, ky);
     for (int k = 0; k < args_count(r->args, "baseline"); k++) {
-        int64_t which = args_value(r->args, "baseline", k)->whole;
+        int64_t which = args_value(r->args, "baseline", k)->integer;
         if (which == BASELINE_MEAN)
             DKM_TRY(score_mean(r, all, truth, pred, ky));
         else if (which == BASELINE_COPY)
@@ -366,7 +366,7 @@ out:
 static int wants_numbers(const run *r)
 {
     const value *first = args_value(r->args, "loss", 0);
-    dkm_loss_input input = first ? dkm_loss_takes((dkm_loss)first->whole) : DKM_LOSS_OF_OBJECTS;
+    dkm_loss_input input = first ? dkm_loss_takes((dkm_loss)first->integer) : DKM_LOSS_OF_OBJECTS;
 
     return input == DKM_LOSS_OF_LISTS || input == DKM_LOSS_OF_SCORES ||
            input == DKM_LOSS_OF_NORMALS || args_flag(r->args, "std");
@@ -382,7 +382,7 @@ static dkm_status read_both(run *r, dkm_data **truth, dkm_data **pred)
     const char *type = NULL;
     dkm_status status = DKM_OK;
 
-    if (!first || first->whole != DKM_LOSS_COVERAGE)
+    if (!first || first->integer != DKM_LOSS_COVERAGE)
         return xy_read(r, truths, wants_numbers(r) ? numbers : predictions, truth, pred);
     DKM_TRY(dkm_data_read(r->ctx, args_text(r->args, "truth"), DKM_OUTPUTS,
                           args_text(r->args, "y-type"), truth));
@@ -483,7 +483,7 @@ static const option options[] = {
      .metavar = "FILE",
      .help = "predicted outputs, as many rows"},
     {.name = "loss",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .flags = OPT_LIST | OPT_REPEATED,
      .metavar = "LOSS",
      .choices = DKM_LOSS_LIST(WORD_OF_LOSS),
@@ -504,7 +504,7 @@ static const option options[] = {
      .metavar = "KERNEL",
      .help = "kernel of the outputs, of the loss kernel"},
     {.name = "baseline",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .flags = OPT_LIST | OPT_REPEATED,
      .metavar = "WHICH",
      .choices = "mean|copy|none|",
@@ -513,7 +513,7 @@ static const option options[] = {
              "frequent label, row or string, the share of each class for scores), the inputs as "
              "they are (copy), or nothing (none)"},
     {.name = "labels",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .flags = OPT_OF_ARFF,
      .min = 1,
      .max = INT32_MAX,

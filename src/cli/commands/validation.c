@@ -90,7 +90,7 @@ static dkm_local list_losses(validation *v)
     if (v->losses > LOSSES_MAX)
         return dkm_fail(v->r->ctx, DKM_ERR_ARG, "--loss names more than %d losses", LOSSES_MAX);
     for (int k = 0; k < v->losses; k++)
-        v->loss[k] = (dkm_loss)args_value(a, "loss", k)->whole;
+        v->loss[k] = (dkm_loss)args_value(a, "loss", k)->integer;
     if (v->losses == 0)
         v->loss[v->losses++] = dkm_data_type(v->Y) == DKM_DENSE ? DKM_LOSS_MSE : DKM_LOSS_ZERO_ONE;
     for (int k = 0; k < v->losses; k++)
@@ -143,7 +143,7 @@ static dkm_status name_classes(validation *v)
     dkm_categories *names = NULL;
 
     for (int k = 0; k < args_count(v->r->args, "loss"); k++)
-        of_strings |= args_value(v->r->args, "loss", k)->whole == DKM_LOSS_KERNEL;
+        of_strings |= args_value(v->r->args, "loss", k)->integer == DKM_LOSS_KERNEL;
     if (!v->Y || dkm_data_type(v->Y) != DKM_STRINGS || of_strings ||
         !dkm_method_names_classes(v->r->args->command->method, v->setting[0]))
         return DKM_OK;
@@ -178,16 +178,16 @@ static dkm_status read_folds(validation *v)
     const args *a = v->r->args;
     dkm_status status = DKM_OK;
 
-    v->problem.folds = args_whole(a, "folds");
+    v->problem.folds = args_int(a, "folds");
     v->problem.fold = v->fold;
     v->problem.group = v->group;
     if (!v->fold)
         return DKM_OK;
     DKM_TRY(run_error_context(v->r, args_text(a, "folds-in"),
                               dkm_folds_count(v->fold, &v->problem.folds)));
-    DKM_REQUIRE(v->r->ctx, !args_given(a, "folds") || args_whole(a, "folds") == v->problem.folds,
+    DKM_REQUIRE(v->r->ctx, !args_given(a, "folds") || args_int(a, "folds") == v->problem.folds,
                 DKM_ERR_ARG, "--folds %lld, and %s has %lld: leave --folds out",
-                (long long)args_whole(a, "folds"), args_text(a, "folds-in"),
+                (long long)args_int(a, "folds"), args_text(a, "folds-in"),
                 (long long)v->problem.folds);
     DKM_REQUIRE(v->r->ctx, !v->group || args_text(a, "inner-folds"), DKM_ERR_ARG,
                 "--groups has no effect beside --folds-in: the folds are given");
@@ -199,7 +199,7 @@ static dkm_status read_search(validation *v)
 {
     enum { GRID, RANDOM, HALVING };
     const args *a = v->r->args;
-    int64_t search = args_whole(a, "search");
+    int64_t search = args_int(a, "search");
     int drawn = args_text(a, "trials") != NULL;
     dkm_status status = DKM_OK;
 
@@ -210,7 +210,7 @@ static dkm_status read_search(validation *v)
     DKM_REQUIRE(v->r->ctx, search != HALVING || !args_text(a, "inner-folds"), DKM_ERR_ARG,
                 "--search halving is not nested: leave --inner-folds out, or take --search random");
     v->halving = search == HALVING;
-    DKM_TRY(grid_search_open(&v->grid_search, v->r, drawn ? args_whole(a, "trials") : 0));
+    DKM_TRY(grid_search_open(&v->grid_search, v->r, drawn ? args_int(a, "trials") : 0));
 out:
     return status;
 }
@@ -252,10 +252,10 @@ dkm_status validation_open(validation *v)
     DKM_TRY(read_folds(v));
     v->problem.train_on_one =
         args_flag(a, "invert-folds") || strcmp(args_text(a, "train"), "one") == 0;
-    v->problem.inner = args_text(a, "inner-folds") ? args_whole(a, "inner-folds") : 0;
+    v->problem.inner = args_text(a, "inner-folds") ? args_int(a, "inner-folds") : 0;
     v->problem.loss_kernel = v->loss_kernel;
     v->problem.weights = v->weights;
-    v->problem.groups = (int)args_whole(a, "rank-groups");
+    v->problem.groups = (int)args_int(a, "rank-groups");
 out:
     return status;
 }

@@ -41,12 +41,12 @@ double args_real(const args *a, const char *name)
     return v->real;
 }
 
-int64_t args_whole(const args *a, const char *name)
+int64_t args_int(const args *a, const char *name)
 {
     const value *v = args_value(a, name, 0);
 
-    assert(v && (v->option->kind == OPT_WHOLE || v->option->kind == OPT_WORD));
-    return v->whole;
+    assert(v && (v->option->kind == OPT_INT || v->option->kind == OPT_CHOICE));
+    return v->integer;
 }
 
 int args_flag(const args *a, const char *name)

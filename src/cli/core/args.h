@@ -58,15 +58,15 @@ args_outcome args_read(args *a, int argc, char **argv, const config_loader *load
 void args_free(args *a);
 
 /** The k-th value of the option @p name; NULL past the last. An option that is not given has its
- *  preset as its only value, if it has one. */
+ *  default as its only value, if it has one. */
 const value *args_value(const args *a, const char *name, int k);
 /** How many values that option has. */
 int args_count(const args *a, const char *name);
 
-/** The value of an option that is given once or has a preset; for text, NULL when neither. */
+/** The value of an option that is given once or has a default; for text, NULL when neither. */
 const char *args_text(const args *a, const char *name);
 double args_real(const args *a, const char *name);
-int64_t args_whole(const args *a, const char *name);
+int64_t args_int(const args *a, const char *name);
 int args_flag(const args *a, const char *name);
 
 /** Whether an option is on the command line. */

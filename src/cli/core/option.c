@@ -8,19 +8,19 @@
 const option compute_options[] = {
     ROW_SVM_BASE,
     {.name = "seed",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "S",
      .help = "seed of every random choice",
      .default_text = "0"},
     {.name = "threads",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .metavar = "T",
      .max = 65536,
      .help = "threads per rank; 0 shares the cores of a node among its ranks, up to "
              "OMP_NUM_THREADS",
      .default_text = "0"},
     {.name = "factor",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .metavar = "WORD",
      .choices = "auto|own|scalapack|",
      .default_text = "auto",
@@ -218,7 +218,7 @@ const char *option_hint(const option *o)
 {
     if (o->metavar)
         return o->metavar;
-    return o->kind == OPT_FLAG ? "" : o->kind == OPT_WORD ? "WORD" : "VALUE";
+    return o->kind == OPT_FLAG ? "" : o->kind == OPT_CHOICE ? "WORD" : "VALUE";
 }
 
 void option_label(const option *o, char *out, size_t size)

@@ -16,8 +16,8 @@ typedef dkm_setting option;
 
 #define OPT_TEXT     DKM_SETTING_TEXT
 #define OPT_REAL     DKM_SETTING_REAL
-#define OPT_WHOLE    DKM_SETTING_INT
-#define OPT_WORD     DKM_SETTING_CHOICE
+#define OPT_INT      DKM_SETTING_INT
+#define OPT_CHOICE   DKM_SETTING_CHOICE
 #define OPT_GRID     DKM_SETTING_GRID
 #define OPT_BYTES    DKM_SETTING_BYTES
 #define OPT_TIME     DKM_SETTING_TIME

@@ -83,7 +83,7 @@ static int takes_list(const command *c, const option *o)
 /* One item of a list: a value, or a range of numbers. */
 static args_outcome add_item(args *a, const option *o, const char *label, const char *text)
 {
-    int numbers = o->kind == OPT_REAL || o->kind == OPT_WHOLE || (o->flags & OPT_SEARCH);
+    int numbers = o->kind == OPT_REAL || o->kind == OPT_INT || (o->flags & OPT_SEARCH);
     range given;
 
     if (!numbers || !strchr(text, ':'))
@@ -193,7 +193,7 @@ static args_outcome check_operands(args *a)
     return ARGS_RUN;
 }
 
-/* Options not given: a preset stands in, a required one is missed. */
+/* Options not given: its default stands in, a required one is missed. */
 static args_outcome complete(args *a)
 {
     args_outcome outcome = ARGS_RUN;

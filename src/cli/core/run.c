@@ -16,7 +16,7 @@
 dkm_layout run_layout(const run *r)
 {
     const value *grid = args_value(r->args, "grid", 0);
-    dkm_layout layout = {.block = args_whole(r->args, "block")};
+    dkm_layout layout = {.block = args_int(r->args, "block")};
 
     if (grid) {
         layout.P = grid->P;
@@ -62,7 +62,7 @@ dkm_status run_error_context(run *r, const char *file, dkm_status status)
 /* The words of the option are auto, 0 and 1. */
 static int run_svm_base(const run *r)
 {
-    return (int)args_value(r->args, "svm-base", 0)->whole - 1;
+    return (int)args_value(r->args, "svm-base", 0)->integer - 1;
 }
 
 static dkm_local check_svm_base(run *r, int base)
@@ -131,8 +131,8 @@ static void record_settings(run *r)
             dkm_runlog_text(r->record, name, joined);
         } else if (v->option->kind == OPT_REAL) {
             dkm_runlog_real(r->record, name, v->real);
-        } else if (v->option->kind == OPT_WHOLE) {
-            dkm_runlog_int(r->record, name, v->whole);
+        } else if (v->option->kind == OPT_INT) {
+            dkm_runlog_int(r->record, name, v->integer);
         } else {
             dkm_runlog_text(r->record, name, v->option->kind == OPT_FLAG ? "yes" : v->text);
         }
@@ -247,9 +247,9 @@ static dkm_status run_begin(run *r)
         DKM_TRY(run_read_labels(r));
     if (!args_accepts(r->args, "grid"))
         return DKM_OK;
-    dkm_ctx_set_seed(r->ctx, (uint64_t)args_whole(r->args, "seed"));
-    dkm_ctx_set_threads(r->ctx, (int)args_whole(r->args, "threads"));
-    dkm_ctx_set_factor(r->ctx, (dkm_factor)args_value(r->args, "factor", 0)->whole);
+    dkm_ctx_set_seed(r->ctx, (uint64_t)args_int(r->args, "seed"));
+    dkm_ctx_set_threads(r->ctx, (int)args_int(r->args, "threads"));
+    dkm_ctx_set_factor(r->ctx, (dkm_factor)args_value(r->args, "factor", 0)->integer);
     DKM_AGREE(r->ctx, check_grid(r));
     DKM_AGREE(r->ctx, check_counting(r));
     DKM_TRY(dkm_machine_report(r->ctx));

@@ -9,7 +9,7 @@ int value_parse(const option *o, const char *text, value *v)
     *v = (value){.option = o,
                  .text = text,
                  .real = read.real,
-                 .whole = read.integer,
+                 .integer = read.integer,
                  .P = read.P,
                  .Q = read.Q};
     return 1;

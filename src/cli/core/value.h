@@ -7,10 +7,10 @@
 typedef struct value {
     const option *option;
     const char *text;
-    double real;   /**< of OPT_REAL; of OPT_TIME in seconds, of OPT_BYTES */
-    int64_t whole; /**< of OPT_WHOLE; of OPT_WORD its place among the words */
-    int P, Q;      /**< of OPT_GRID */
-    int range;     /**< which of the ranges on the command line it comes from; 0: none */
+    double real;     /**< of OPT_REAL; of OPT_TIME in seconds, of OPT_BYTES */
+    int64_t integer; /**< of OPT_INT; of OPT_CHOICE its index among the choices */
+    int P, Q;        /**< of OPT_GRID */
+    int range;       /**< which of the ranges on the command line it comes from; 0: none */
 } value;
 
 /** Read @p text as a value of @p o; that of a flag is not looked at.

@@ -89,14 +89,14 @@ static int launched_size(const char **by)
 static void check_launcher(doctor *d)
 {
     const char *by = "";
-    int told = launched_size(&by), size = dkm_ctx_size(d->r->ctx);
+    int launched = launched_size(&by), size = dkm_ctx_size(d->r->ctx);
 
-    MPI_Bcast(&told, 1, MPI_INT, 0, dkm_ctx_comm(d->r->ctx));
-    if (told > 1 && size == 1)
+    MPI_Bcast(&launched, 1, MPI_INT, 0, dkm_ctx_comm(d->r->ctx));
+    if (launched > 1 && size == 1)
         doctor_bad(d, "launcher",
                    "%d processes were started (%s), and each is alone: the launcher is of another "
                    "MPI. Use the mpirun of the MPI above, or srun --mpi=pmix where it has PMIx",
-                   told, by);
+                   launched, by);
 }
 
 /* A sum over the names of all libraries, which is the same on ranks that have the same. */

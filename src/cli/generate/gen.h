@@ -12,7 +12,7 @@
 
 #define ROW_N                                                                                      \
     {                                                                                              \
-        .name = "n", .kind = OPT_WHOLE, .flags = OPT_REQUIRED, .min = 1, .metavar = "N",           \
+        .name = "n", .kind = OPT_INT, .flags = OPT_REQUIRED, .min = 1, .metavar = "N",             \
         .help = "how many examples to make"                                                        \
     }
 #define ROW_OUT_DIR                                                                                \

@@ -116,7 +116,7 @@ static heads heads_of(run *r)
 {
     const value *shape = args_value(r->args, "shape", 0);
 
-    return (heads){.r = r, .n = args_whole(r->args, "n"), .height = shape->P, .width = shape->Q};
+    return (heads){.r = r, .n = args_int(r->args, "n"), .height = shape->P, .width = shape->Q};
 }
 
 static dkm_status rotating(run *r)

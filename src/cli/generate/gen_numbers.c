@@ -80,7 +80,7 @@ static dkm_status write_pair(run *r, problem *p, gen_file first, gen_file second
 {
     dkm_status status = DKM_OK;
 
-    first.n = second.n = args_whole(r->args, "n");
+    first.n = second.n = args_int(r->args, "n");
     first.user = second.user = p;
     DKM_TRY(gen_make_dir(r));
     DKM_TRY(gen_write(r, &first));
@@ -92,7 +92,7 @@ out:
 
 static dkm_status regression(run *r)
 {
-    problem p = {r, args_whole(r->args, "dim"), args_real(r->args, "noise")};
+    problem p = {r, args_int(r->args, "dim"), args_real(r->args, "noise")};
 
     return write_pair(r, &p, (gen_file){.name = "x.npy", .d = p.d, .numbers = uniform_row},
                       (gen_file){.name = "y.npy", .d = 1, .numbers = friedman});
@@ -100,7 +100,7 @@ static dkm_status regression(run *r)
 
 static dkm_status identity(run *r)
 {
-    problem p = {r, args_whole(r->args, "dim"), 0.0};
+    problem p = {r, args_int(r->args, "dim"), 0.0};
 
     return write_pair(r, &p, (gen_file){.name = "x.npy", .d = p.d, .numbers = sphere},
                       (gen_file){.name = "y.npy", .d = p.d, .numbers = sphere});
@@ -121,7 +121,7 @@ static dkm_status swissroll(run *r)
     }
 #define ROW_DIM(value, lowest)                                                                     \
     {                                                                                              \
-        .name = "dim", .kind = OPT_WHOLE, .default_text = value, .min = lowest, .max = 1000000,    \
+        .name = "dim", .kind = OPT_INT, .default_text = value, .min = lowest, .max = 1000000,      \
         .metavar = "D", .help = "columns"                                                          \
     }
 

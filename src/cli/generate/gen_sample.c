@@ -152,7 +152,7 @@ static dkm_local choose_rows(deal *d)
     for (dkm_idx i = 0; i < d->m; i++)
         d->rows[i] = i;
     if (picks && d->classes)
-        pick_rows(d, all, args_whole(a, "per-class"), strcmp(args_text(a, "pick"), "random") == 0);
+        pick_rows(d, all, args_int(a, "per-class"), strcmp(args_text(a, "pick"), "random") == 0);
     free(all);
     if (picks && !d->classes)
         return dkm_fail(d->r->ctx, DKM_ERR_ARG, "--per-class needs --labels");
@@ -255,7 +255,7 @@ static dkm_status sample(run *r)
     deal d = {.r = r};
 
     if (args_text(r->args, "folds"))
-        d.folds = args_whole(r->args, "folds");
+        d.folds = args_int(r->args, "folds");
     DKM_TRY(gen_make_dir(r));
     DKM_TRY(read_files(&d));
     DKM_TRY(read_labels(&d));
@@ -275,12 +275,12 @@ static const option options[] = {
      .metavar = "FILE",
      .help = "a file to take rows of; given again, others whose rows belong to them"},
     {.name = "folds",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 2,
      .metavar = "N",
      .help = "deal them at random to so many folds"},
     {.name = "train",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .choices = "rest|one|",
      .default_text = "rest",
      .metavar = "WHAT",
@@ -290,12 +290,12 @@ static const option options[] = {
      .metavar = "FILE",
      .help = "classes of the rows, which are spread evenly over the folds"},
     {.name = "per-class",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .metavar = "N",
      .help = "take so many rows of each class alone"},
     {.name = "pick",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .choices = "first|random|",
      .default_text = "first",
      .metavar = "WHICH",

@@ -128,7 +128,7 @@ static dkm_status write_three(run *r, gen_file x, gen_file y, gen_file label)
 
     DKM_TRY(gen_make_dir(r));
     for (int k = 0; k < 3; k++) {
-        files[k]->n = args_whole(r->args, "n");
+        files[k]->n = args_int(r->args, "n");
         files[k]->user = r;
         DKM_TRY(gen_write(r, files[k]));
     }

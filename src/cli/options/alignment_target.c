@@ -45,7 +45,7 @@ static dkm_status cluster(alignment_target *t, const gram_problem *s)
 
     DKM_AGREE(r->ctx, alignment_target_check_dense(s));
     if (args_value(r->args, "clusters", 0))
-        settings.clusters = args_whole(r->args, "clusters");
+        settings.clusters = args_int(r->args, "clusters");
     DKM_TRY(run_error_context(r, args_text(r->args, "x"),
                               dkm_kmeans(s->X, &settings, &t->labels, info)));
     if (!info->converged)

@@ -9,7 +9,7 @@
 
 #define ROWS_TARGET                                                                                \
     {.name = "clusters",                                                                           \
-     .kind = OPT_WHOLE,                                                                            \
+     .kind = OPT_INT,                                                                              \
      .metavar = "N",                                                                               \
      .min = 1,                                                                                     \
      .help = "target: 1 for objects of one of N clusters found by k-means, else 0; dense rows "    \

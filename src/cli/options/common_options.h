@@ -19,19 +19,19 @@
     }
 #define ROW_X_TYPE                                                                                 \
     {                                                                                              \
-        .name = "x-type", .kind = OPT_WORD, .metavar = "TYPE", .choices = TYPE_WORDS,              \
+        .name = "x-type", .kind = OPT_CHOICE, .metavar = "TYPE", .choices = TYPE_WORDS,            \
         .help = "what inputs are, where the file's ending does not say"                            \
     }
 #define ROW_SVM_BASE                                                                               \
     {                                                                                              \
-        .name = "svm-base", .kind = OPT_WORD, .metavar = "BASE", .choices = "auto|0|1|",           \
+        .name = "svm-base", .kind = OPT_CHOICE, .metavar = "BASE", .choices = "auto|0|1|",         \
         .default_text = "auto",                                                                    \
         .help = "what the indices of svmlight files count from; auto: as in the model, else from " \
                 "0 if the index 0 occurs in the first file read"                                   \
     }
 #define ROWS_TABLE                                                                                 \
     {.name = "missing",                                                                            \
-     .kind = OPT_WORD,                                                                             \
+     .kind = OPT_CHOICE,                                                                           \
      .metavar = "WORD",                                                                            \
      .choices = "fail|drop|mean|median|",                                                          \
      .default_text = "fail",                                                                       \
@@ -51,7 +51,7 @@
     }
 #define ROW_Y_TYPE                                                                                 \
     {                                                                                              \
-        .name = "y-type", .kind = OPT_WORD, .metavar = "TYPE", .choices = TYPE_WORDS,              \
+        .name = "y-type", .kind = OPT_CHOICE, .metavar = "TYPE", .choices = TYPE_WORDS,            \
         .help = "what outputs are, where the file's ending does not say"                           \
     }
 #define ROW_KX                                                                                     \

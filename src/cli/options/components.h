@@ -14,8 +14,8 @@
     }
 #define ROW_EIGENSOLVER                                                                            \
     {                                                                                              \
-        .name = "eigensolver", .kind = OPT_WORD, .metavar = "HOW", .choices = "auto|block|full|",  \
-        .default_text = "auto",                                                                    \
+        .name = "eigensolver", .kind = OPT_CHOICE, .metavar = "HOW",                               \
+        .choices = "auto|block|full|", .default_text = "auto",                                     \
         .help = "block finds leading components by matrix products, full decomposes all"           \
     }
 

@@ -99,7 +99,8 @@ out:
 dkm_status method_learn_table(run *r, dkm_table **table)
 {
     dkm_status status = DKM_OK;
-    dkm_table_settings settings = {.missing = (dkm_missing)args_value(r->args, "missing", 0)->whole,
+    dkm_table_settings settings = {.missing =
+                                       (dkm_missing)args_value(r->args, "missing", 0)->integer,
                                    .standardize = args_flag(r->args, "standardize")};
 
     if (args_accepts(r->args, "kx") && !args_given(r->args, "kx") && !settings.standardize)
@@ -126,7 +127,7 @@ dkm_status method_drop_missing(run *r, dkm_data **const *data)
     dkm_status status = DKM_OK;
     dkm_idx dropped = 0;
 
-    if (args_value(r->args, "missing", 0)->whole != DKM_MISSING_DROP)
+    if (args_value(r->args, "missing", 0)->integer != DKM_MISSING_DROP)
         return DKM_OK;
     DKM_TRY(dkm_table_drop(data, &dropped));
     report_int(r, "dropped", dropped);

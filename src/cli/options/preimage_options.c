@@ -7,7 +7,7 @@
 
 const option preimage_options[] = {
     {.name = "preimage",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .choices = DKM_PREIMAGE_LIST(WORD_OF_METHOD),
      .default_text = "auto",
      .metavar = "METHOD",
@@ -18,19 +18,19 @@ const option preimage_options[] = {
      .help = "objects to choose from; the training objects where none are given"},
     ROW_Y_TYPE,
     {.name = "top",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .metavar = "N",
      .help = "write the indices of the best N candidates and their squared distances, alternating"},
     {.name = "neighbors",
      .aliases = "neighbours|",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .metavar = "N",
      .help =
          "training objects that mds measures by (10), or letters that vote on one (strings, 5)"},
     {.name = "window",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .metavar = "W",
      .help = "letters of the input around each letter (strings), odd; 3 when not given"},
@@ -49,7 +49,7 @@ const option preimage_options[] = {
 
 static int64_t preimage_options_given(const run *r, const char *name)
 {
-    return args_text(r->args, name) ? args_whole(r->args, name) : 0;
+    return args_text(r->args, name) ? args_int(r->args, name) : 0;
 }
 
 /* Candidates that would take many bytes of a rank stay in their file. */
@@ -87,7 +87,7 @@ int preimage_asked(const run *r)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (args_text(r->args, names[k]))
             return 1;
-    return args_whole(r->args, "preimage") != DKM_PREIMAGE_AUTO;
+    return args_int(r->args, "preimage") != DKM_PREIMAGE_AUTO;
 }
 
 static dkm_local check_ridge(run *r)
@@ -100,8 +100,7 @@ static dkm_local check_ridge(run *r)
 dkm_status preimage_choose(run *r, dkm_model *model)
 {
     dkm_status status = DKM_OK;
-    dkm_preimage_settings settings = {.method =
-                                          (dkm_preimage_method)args_whole(r->args, "preimage")};
+    dkm_preimage_settings settings = {.method = (dkm_preimage_method)args_int(r->args, "preimage")};
     const char *candidates = args_text(r->args, "candidates"), *kz = args_text(r->args, "kz");
 
     settings.top = preimage_options_given(r, "top");

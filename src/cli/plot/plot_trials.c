@@ -142,7 +142,7 @@ static void put_values(FILE *script, const axis *a)
 static void put_ranges(FILE *script, const axis *a, const frame *y)
 {
     double first = a->place[0].x, last = a->place[a->count - 1].x;
-    double room = y->high > y->low ? 0.3 * (y->high - y->low) : 0.1 * fabs(y->high) + 1e-300;
+    double margin = y->high > y->low ? 0.3 * (y->high - y->low) : 0.1 * fabs(y->high) + 1e-300;
 
     fprintf(script, "%s logscale x\n", a->logarithmic ? "set" : "unset");
     if (a->logarithmic)
@@ -153,7 +153,7 @@ static void put_ranges(FILE *script, const axis *a, const frame *y)
                 first - (last > first ? 0.08 * (last - first) : 1),
                 last + (last > first ? 0.08 * (last - first) : 1));
     if (isfinite(y->low) && isfinite(y->high))
-        fprintf(script, "set yrange [%.17g:%.17g]\n", y->low - room, y->high + room);
+        fprintf(script, "set yrange [%.17g:%.17g]\n", y->low - margin, y->high + margin);
 }
 
 /* Lines join the best of each value; where no two trials share a value, as in a random search, they

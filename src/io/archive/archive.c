@@ -77,7 +77,7 @@ dkm_local dkm_archive_borrow_data(dkm_archive *b, const char *name, dkm_data *da
 
     if (part) {
         part->data = data;
-        part->lent = 1;
+        part->borrowed = 1;
     }
     return local;
 }
@@ -161,8 +161,8 @@ out:
     return local;
 }
 
-dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double number, dkm_idx least,
-                            dkm_idx most, dkm_idx *integer)
+dkm_local dkm_archive_check_int(const dkm_archive *b, const char *name, double number,
+                                dkm_idx least, dkm_idx most, dkm_idx *integer)
 {
     double top = most < MOST_COUNT ? (double)most : (double)MOST_COUNT;
     double bottom = least > -MOST_COUNT ? (double)least : -(double)MOST_COUNT;
@@ -181,7 +181,7 @@ dkm_local dkm_archive_count(const dkm_archive *b, const char *name, dkm_idx leas
     double found = 0;
 
     DKM_STEP(dkm_archive_real(b, name, &found));
-    DKM_STEP(dkm_archive_whole(b, name, found, least, most, count));
+    DKM_STEP(dkm_archive_check_int(b, name, found, least, most, count));
 out:
     return local;
 }
@@ -266,7 +266,7 @@ void dkm_archive_clear(dkm_archive *b)
         DKM_FREE(b->parts[k].text);
         DKM_FREE(b->parts[k].reals);
         DKM_FREE(b->parts[k].rows.path);
-        if (!b->parts[k].lent)
+        if (!b->parts[k].borrowed)
             dkm_data_destroy(&b->parts[k].data);
     }
     DKM_FREE(b->parts);

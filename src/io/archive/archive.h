@@ -23,7 +23,7 @@ typedef struct dkm_archive_entry {
     dkm_idx count;
     double *reals; /**< count of them; a plain number is an array of one */
     dkm_data *data;
-    int lent; /**< the data belong to someone else */
+    int borrowed; /**< the data belong to someone else */
     dkm_matrix_entry rows;
 } dkm_archive_entry;
 
@@ -67,8 +67,8 @@ DKM_NODISCARD dkm_local dkm_archive_number(const dkm_archive *b, const char *nam
 DKM_NODISCARD dkm_local dkm_archive_count(const dkm_archive *b, const char *name, dkm_idx least,
                                           dkm_idx most, dkm_idx *count);
 /** One of the numbers of part @p name as an integer within [least, most]; likewise. Local. */
-DKM_NODISCARD dkm_local dkm_archive_whole(const dkm_archive *b, const char *name, double number,
-                                          dkm_idx least, dkm_idx most, dkm_idx *integer);
+DKM_NODISCARD dkm_local dkm_archive_check_int(const dkm_archive *b, const char *name, double number,
+                                              dkm_idx least, dkm_idx most, dkm_idx *integer);
 /** As many numbers as are wanted; likewise. Local. */
 DKM_NODISCARD dkm_local dkm_archive_numbers(const dkm_archive *b, const char *name, dkm_idx count,
                                             const double **values);

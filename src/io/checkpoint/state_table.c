@@ -91,7 +91,7 @@ static dkm_local get_numbers(const dkm_archive *state, const dkm_state_field *f)
             ((double *)f->at)[i] = numbers[i];
             continue;
         }
-        DKM_STEP(dkm_archive_whole(state, f->name, numbers[i], least, most, &integer));
+        DKM_STEP(dkm_archive_check_int(state, f->name, numbers[i], least, most, &integer));
         if (f->type == DKM_STATE_INT)
             ((int *)f->at)[i] = (int)integer;
         else

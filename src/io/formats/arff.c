@@ -140,7 +140,7 @@ out:
 }
 
 /* Which columns are read, and as what. */
-static dkm_local settle(dkm_file *file, arff *s)
+static dkm_local resolve_types(dkm_file *file, arff *s)
 {
     const dkm_idx *labels = dkm_ctx_lent(file->ctx, DKM_LENT_LABEL_COLUMNS);
     dkm_idx d = s->front[COLUMNS];
@@ -200,7 +200,7 @@ static dkm_status arff_open(dkm_file *file)
     s->text.next = -1;
     DKM_TRY(dkm_records_index(&s->text.records, ctx, file->path, DKM_RECORDS_FILLED,
                               s->front[OFFSET], s->front[NUMBER]));
-    DKM_AGREE(ctx, settle(file, s));
+    DKM_AGREE(ctx, resolve_types(file, s));
 out:
     return status;
 }
@@ -236,7 +236,7 @@ static dkm_local take_sparse(target *t, const dkm_text *text, dkm_idx i)
     double value;
 
     for (at = dkm_scan_blanks(at); *at != '}'; at = dkm_scan_blanks(at)) {
-        if (!dkm_scan_whole(&at, 0, &column) || column <= last || column >= t->s->front[COLUMNS])
+        if (!dkm_scan_int(&at, 0, &column) || column <= last || column >= t->s->front[COLUMNS])
             return dkm_fail_line(text,
                                  "columns of a sparse row are numbers from 0 to %lld, ascending",
                                  (long long)t->s->front[COLUMNS] - 1);

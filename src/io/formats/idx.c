@@ -125,8 +125,8 @@ static dkm_local read_header(dkm_file *file, dkm_idx present)
     }
     DKM_STEP(idx_read_sizes(file, &m, &d));
     DKM_STEP(idx_check_length(file, m, present));
-    DKM_STEP(
-        dkm_dense_resolve_type(file, m, d, state->dims == 1 && dkm_number_is_whole(state->number)));
+    DKM_STEP(dkm_dense_resolve_type(file, m, d,
+                                    state->dims == 1 && dkm_number_is_integer(state->number)));
     snprintf(file->about, sizeof file->about, "idx, %s, %d dimension%s%s",
              dkm_number_name(state->number), state->dims, state->dims == 1 ? "" : "s",
              gzdirect(state->stream) ? "" : ", gzip");

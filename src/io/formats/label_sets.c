@@ -22,7 +22,7 @@ static dkm_local next_label(const dkm_text *text, char **at, dkm_idx *label, int
     char *word = *at = skip_between(*at);
 
     *more = *word != '\0';
-    if (*more && (!dkm_scan_whole(at, 0, label) || (**at != ',' && !dkm_scan_ends(**at))))
+    if (*more && (!dkm_scan_int(at, 0, label) || (**at != ',' && !dkm_scan_ends(**at))))
         return dkm_fail_line(text, "'%.*s' is no label: integers from 0 are needed",
                              dkm_scan_word(word), word);
     return DKM_LOCAL_OK;

@@ -101,7 +101,7 @@ static dkm_local mtx_read_sizes(const dkm_text *text, char *line, dkm_mtx *s)
 
     for (int k = 0; k < (s->array ? 2 : 3); k++) {
         at = dkm_scan_blanks(at);
-        if (!dkm_scan_whole(&at, 0, &sizes[k]) || !dkm_scan_ends(*at) || sizes[k] == INT64_MAX)
+        if (!dkm_scan_int(&at, 0, &sizes[k]) || !dkm_scan_ends(*at) || sizes[k] == INT64_MAX)
             return dkm_fail_line(text, "'%.40s' where rows, columns%s should be", line,
                                  s->array ? "" : " and entries");
     }
@@ -198,7 +198,7 @@ static dkm_local read_entry(const dkm_text *text, char *line, const dkm_mtx *s, 
 
     for (int k = 0; k < 2; k++) {
         at = dkm_scan_blanks(at);
-        if (!dkm_scan_whole(&at, 1, &ends[k]) || !dkm_scan_ends(*at))
+        if (!dkm_scan_int(&at, 1, &ends[k]) || !dkm_scan_ends(*at))
             return dkm_fail_line(text, "'%.40s' where row, column%s should be", line,
                                  s->pattern ? "" : " and weight");
         if (ends[k] < 1 || ends[k] > s->rows)

@@ -142,7 +142,7 @@ static dkm_local npy_open_mine(dkm_file *file)
         DKM_STEP(dkm_dense_plausible(file, state->head.shape[0], d, member.packed));
     DKM_STEP(
         dkm_dense_resolve_type(file, state->head.shape[0], d,
-                               state->head.dims == 1 && dkm_number_is_whole(state->head.number)));
+                               state->head.dims == 1 && dkm_number_is_integer(state->head.number)));
     snprintf(file->about, sizeof file->about, "%s, %s, %s order%s",
              member.deflated ? "npz, compressed"
              : zipped        ? "npz"

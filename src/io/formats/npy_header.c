@@ -151,7 +151,7 @@ dkm_idx dkm_npy_header_write(dkm_number number, dkm_idx m, dkm_idx d,
         snprintf(shape, sizeof shape, "(%lld,)", (long long)m);
     length = snprintf(
         text, DKM_NPY_HEADER_ROOM - 10, "{'descr': '<%c%d', 'fortran_order': False, 'shape': %s, }",
-        dkm_number_is_whole(number) ? 'i' : 'f', (int)dkm_number_bytes(number), shape);
+        dkm_number_is_integer(number) ? 'i' : 'f', (int)dkm_number_bytes(number), shape);
     while ((10 + length + 1) % ALIGNMENT != 0)
         text[length++] = ' ';
     text[length++] = '\n';

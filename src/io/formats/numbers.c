@@ -20,7 +20,7 @@ const char *dkm_number_name(dkm_number number)
     return names[number];
 }
 
-int dkm_number_is_whole(dkm_number number)
+int dkm_number_is_integer(dkm_number number)
 {
     return number != DKM_NUMBER_F32 && number != DKM_NUMBER_F64;
 }

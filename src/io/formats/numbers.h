@@ -23,7 +23,7 @@ typedef enum dkm_number { DKM_NUMBER_LIST(DKM_NUMBER_ENUM) DKM_NUMBER_COUNT } dk
 
 dkm_idx dkm_number_bytes(dkm_number number);
 const char *dkm_number_name(dkm_number number);
-int dkm_number_is_whole(dkm_number number);
+int dkm_number_is_integer(dkm_number number);
 
 /** Whether this machine puts the low byte of a number first. Local. */
 int dkm_number_low_first(void);

@@ -44,7 +44,7 @@ dkm_local dkm_svm_feature(const dkm_text *text, char **at, dkm_idx *index, doubl
     *at = word;
     if (!*word)
         return DKM_LOCAL_OK;
-    if (!dkm_scan_whole(at, 0, index) || *index == INT64_MAX || **at != ':')
+    if (!dkm_scan_int(at, 0, index) || *index == INT64_MAX || **at != ':')
         return dkm_fail_line(text, "'%.*s' where index:value should be", dkm_scan_word(word), word);
     ++*at;
     if (!dkm_scan_real(at, value) || !dkm_scan_ends(**at))

@@ -34,8 +34,8 @@ dkm_status dkm_stdout_open(dkm_atomic_file *out)
 
 static dkm_local grow(dkm_atomic_file *out)
 {
-    dkm_idx room = out->room ? 2 * out->room : 64, *parts = NULL;
-    dkm_local local = dkm_alloc(out->ctx, room * FIELDS, &parts);
+    dkm_idx capacity = out->capacity ? 2 * out->capacity : 64, *parts = NULL;
+    dkm_local local = dkm_alloc(out->ctx, capacity * FIELDS, &parts);
 
     if (local.code != DKM_OK)
         return local;
@@ -43,7 +43,7 @@ static dkm_local grow(dkm_atomic_file *out)
         memcpy(parts, out->parts, (size_t)(out->part_count * FIELDS) * sizeof *parts);
     DKM_FREE(out->parts);
     out->parts = parts;
-    out->room = room;
+    out->capacity = capacity;
     return local;
 }
 
@@ -58,7 +58,7 @@ dkm_local dkm_stdout_note(dkm_atomic_file *out, dkm_idx offset, dkm_idx count)
         last->count += count;
         return local;
     }
-    if (out->part_count == out->room)
+    if (out->part_count == out->capacity)
         DKM_STEP(grow(out));
     ((part *)out->parts)[out->part_count++] = (part){offset, count, dkm_ctx_rank(out->ctx)};
 out:

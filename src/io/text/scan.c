@@ -30,7 +30,7 @@ int dkm_scan_real(char **at, double *value)
     return 1;
 }
 
-int dkm_scan_whole(char **at, int sign, dkm_idx *value)
+int dkm_scan_int(char **at, int sign, dkm_idx *value)
 {
     const char *digit = *at + (sign && **at == '-');
     char *end;

@@ -9,7 +9,7 @@ int dkm_scan_real(char **at, double *value);
 
 /** Read an integer of digits, with a minus sign where @p sign allows it, and step over it;
  *  0 when there is none or it does not fit. */
-int dkm_scan_whole(char **at, int sign, dkm_idx *value);
+int dkm_scan_int(char **at, int sign, dkm_idx *value);
 
 /** Step over blanks and tabs. */
 char *dkm_scan_blanks(char *at);

@@ -53,7 +53,7 @@ static dkm_local put_char(pen *p, char c)
     return sink_text_put(p, &c, 1);
 }
 
-static dkm_local put_whole(pen *p, dkm_idx value)
+static dkm_local put_int(pen *p, dkm_idx value)
 {
     char text[NUMBER_BYTES];
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -75,7 +75,7 @@ static dkm_local put_real(pen *p, double value)
     int length = 0;
 
     if (fabs(value) < 1e15 && value == floor(value) && (value != 0.0 || !signbit(value)))
-        return put_whole(p, (dkm_idx)value);
+        return put_int(p, (dkm_idx)value);
     for (int digits = 15; digits <= 17; digits++) {
         length = snprintf(text, sizeof text, "%.*g", digits, value);
         if (!isfinite(value) || strtod(text, NULL) == value)
@@ -93,7 +93,7 @@ static dkm_local sink_text_put_row(pen *p, const dkm_objs *objs, dkm_idx i)
         if (j > 0)
             DKM_STEP(put_char(p, p->sink->writer->between));
         if (objs->type == DKM_LABELS)
-            DKM_STEP(put_whole(p, (dkm_idx)row[j]));
+            DKM_STEP(put_int(p, (dkm_idx)row[j]));
         else
             DKM_STEP(put_real(p, row[j]));
     }
@@ -108,7 +108,7 @@ static dkm_local put_labels(pen *p, const dkm_objs *objs, dkm_idx i)
     for (dkm_idx k = objs->start[i]; k < objs->start[i + 1]; k++) {
         if (k > objs->start[i])
             DKM_STEP(put_char(p, p->sink->writer->between));
-        DKM_STEP(put_whole(p, objs->col[k]));
+        DKM_STEP(put_int(p, objs->col[k]));
     }
 out:
     return local;
@@ -185,7 +185,7 @@ static dkm_local put_svm_row(pen *p, const dkm_objs *objs, dkm_idx i)
     DKM_STEP(put_char(p, '0'));
     for (dkm_idx k = objs->start[i]; k < objs->start[i + 1]; k++) {
         DKM_STEP(put_char(p, ' '));
-        DKM_STEP(put_whole(p, objs->col[k] + 1));
+        DKM_STEP(put_int(p, objs->col[k] + 1));
         DKM_STEP(put_char(p, ':'));
         DKM_STEP(put_real(p, objs->val[k]));
     }

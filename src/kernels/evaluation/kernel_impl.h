@@ -215,6 +215,10 @@ struct dkm_kernel_class {
      *  1, where there may be several. For functions of s alone. Local. */
     double (*inverse)(const dkm_node *node, double k);
 
+    /** dk / dp of a kernel of rows that is a function of s alone, by its only parameter p with a
+     *  derivative; dkm_vectors_slope_tile() and dkm_vectors_slope_diag() are made from it. Local. */
+    double (*param_slope)(const dkm_node *node, double s);
+
     /** D(i, j) = derivative of k(a_i, b_j) by a number of a parameter of this node, or of one inside
      *  it (param_derivatives.h). Local; double precision. */
     dkm_local (*param_tile)(const dkm_node *node, const dkm_tile_task *task,

@@ -23,14 +23,14 @@ static int wants_single(const dkm_panel *panel, const dkm_objs *objs)
     return panel->precision == DKM_F32 && objs->type == DKM_DENSE && objs->d > 0;
 }
 
-static int may_be_whole(const dkm_panel *panel, const dkm_objs *objs)
+static int may_be_int16(const dkm_panel *panel, const dkm_objs *objs)
 {
     return dkm_gemm_i16_available() && objs->type == DKM_DENSE && objs->d >= WORTH_KEEPING &&
            panel->capacity >= WORTH_KEEPING;
 }
 
 /* Memory for integers in every slot that may hold some. */
-static dkm_local open_whole(dkm_panel *panel)
+static dkm_local open_int16(dkm_panel *panel)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_ctx *ctx = panel->of->ctx;
@@ -39,7 +39,7 @@ static dkm_local open_whole(dkm_panel *panel)
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
         const dkm_objs *objs = uses_slot(panel, s) ? &slot_data(panel, s)->mine : NULL;
         dkm_idx width = objs ? dkm_gemm_i16_ld(objs->d) : 0;
-        if (!objs || !may_be_whole(panel, objs))
+        if (!objs || !may_be_int16(panel, objs))
             continue;
         DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->int16[s].rows));
         widest = width > widest ? width : widest;
@@ -78,7 +78,7 @@ dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_nod
     for (dkm_idx s = 0; s < of->kernel->slots; s++)
         if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))
             DKM_STEP(dkm_alloc(of->ctx, capacity * slot_data(panel, s)->mine.d, &panel->single[s]));
-    DKM_STEP(open_whole(panel));
+    DKM_STEP(open_int16(panel));
 out:
     return local;
 }

@@ -11,7 +11,7 @@
 typedef struct product {
     dkm_visitor visitor;
     dkm_symm sweep;
-    dkm_symm_f32 rough; /* where single precision will do */
+    dkm_symm_f32 f32; /* where single precision will do */
     double *workspace;
 } product;
 
@@ -32,9 +32,9 @@ static void use_tile(dkm_visitor *visitor, const dkm_dmat *shape, dkm_idx il, dk
         dkm_symm_accumulate_tile(&w->sweep, il, jl, C->na, C->nb, C->c, C->ld);
         return;
     }
-    if (w->rough.sweep && is_below(shape, il, jl, C)) {
+    if (w->f32.sweep && is_below(shape, il, jl, C)) {
         const dkm_ts_tile t = {DKM_F32, C->na, C->nb, C->ld, C->c};
-        dkm_symm_f32_accumulate_tile(&w->rough, il, jl, &t);
+        dkm_symm_f32_accumulate_tile(&w->f32, il, jl, &t);
         return;
     }
     for (dkm_idx j = 0; j < C->nb; j += each) {
@@ -49,7 +49,7 @@ typedef struct supply {
     const dkm_tiles *tiles; /* NULL: computed from X */
     const dkm_prepared *X;
     dkm_precision precision;
-    int rough; /* tiles in single precision are multiplied in it */
+    int f32; /* tiles in single precision are multiplied in it */
 } supply;
 
 /* W = K V for p columns from column c on. */
@@ -63,18 +63,18 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
 
     DKM_AGREE(ctx, dkm_alloc(ctx, WORKSPACE, &w.workspace));
     DKM_TRY(dkm_symm_begin(&w.sweep, shape, p, V->a + c, V->ld));
-    if (from->rough)
-        DKM_AGREE(ctx, dkm_symm_f32_begin(&w.rough, &w.sweep));
+    if (from->f32)
+        DKM_AGREE(ctx, dkm_symm_f32_begin(&w.f32, &w.sweep));
     if (from->tiles)
         dkm_tiles_for_each(from->tiles, &w.visitor);
     else
         DKM_TRY(
             dkm_gram_visit(grid, from->X, dkm_dmat_row_block(shape), from->precision, &w.visitor));
-    if (from->rough)
-        dkm_symm_f32_finish(&w.rough);
+    if (from->f32)
+        dkm_symm_f32_finish(&w.f32);
     dkm_symm_finish(&w.sweep, W->a + c, W->ld);
 out:
-    dkm_symm_f32_free(&w.rough);
+    dkm_symm_f32_free(&w.f32);
     dkm_symm_free(&w.sweep);
     DKM_FREE(w.workspace);
     return status;
@@ -102,7 +102,7 @@ dkm_status dkm_tiles_symm(const dkm_tiles *tiles, const dkm_multivec *V, dkm_mul
 
 dkm_status dkm_tiles_symm_f32(const dkm_tiles *tiles, const dkm_multivec *V, dkm_multivec *W)
 {
-    const supply from = {.tiles = tiles, .rough = 1};
+    const supply from = {.tiles = tiles, .f32 = 1};
 
     return gram_apply_multiply(&from, tiles->shape, V, W);
 }

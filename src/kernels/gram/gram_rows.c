@@ -23,7 +23,7 @@ out:
 }
 
 /* On one rank: columns of the lower triangle are rows of the upper one. */
-static void copy_whole(const dkm_dmat *K, double *rows)
+static void copy_symmetric(const dkm_dmat *K, double *rows)
 {
     dkm_idx m = dkm_dmat_rows(K);
 
@@ -42,7 +42,7 @@ dkm_status dkm_gram_to_rows(dkm_dmat *K, dkm_data **rows)
     *rows = NULL;
     DKM_TRY(dkm_data_create_dense(ctx, dkm_dmat_rows(K), dkm_dmat_cols(K), &made));
     if (dkm_ctx_size(ctx) == 1) {
-        copy_whole(K, dkm_data_values(made));
+        copy_symmetric(K, dkm_data_values(made));
     } else {
         DKM_TRY(dkm_dmat_symmetrize('L', K));
         DKM_TRY(dkm_dmat_to_rows(K, dkm_data_values(made)));

@@ -54,32 +54,11 @@ static double expdot_inverse(const dkm_node *node, double k)
 }
 
 /* dk / d sigma = -2 s k / sigma^3 */
-static double expdot_slope(const dkm_node *node, double s)
+static double expdot_param_slope(const dkm_node *node, double s)
 {
     double rate = exponential_rate(node);
 
     return -2.0 * s * rate * exp(s * rate) / dkm_node_param(node, 0);
-}
-
-static dkm_local expdot_param_tile(const dkm_node *node, const dkm_tile_task *task,
-                                   const dkm_param_place *by, const dkm_tile *D)
-{
-    dkm_local local = dkm_vectors_dot(node, task, D);
-
-    (void)by;
-    for (dkm_idx j = 0; j < D->nb; j++)
-        for (dkm_idx i = 0; i < D->na; i++)
-            dkm_tile_put(D, i, j, expdot_slope(node, dkm_tile_get(D, i, j)));
-    return local;
-}
-
-static dkm_local expdot_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
-                                   dkm_idx n, const dkm_param_place *by, double *diag)
-{
-    (void)by;
-    for (dkm_idx i = 0; i < n; i++)
-        diag[i] = expdot_slope(node, dkm_panel_objs(panel, node)->extra[first + i]);
-    return DKM_LOCAL_OK;
 }
 
 const dkm_kernel_class dkm_kernel_class_expdot = {
@@ -92,5 +71,6 @@ const dkm_kernel_class dkm_kernel_class_expdot = {
     .normalized_tile = expdot_normalized_tile,
     .derivatives = expdot_derivatives,
     .inverse = expdot_inverse,
-    .param_tile = expdot_param_tile,
-    .param_diag = expdot_param_diag};
+    .param_slope = expdot_param_slope,
+    .param_tile = dkm_vectors_slope_tile,
+    .param_diag = dkm_vectors_slope_diag};

@@ -25,7 +25,7 @@ typedef struct windows {
     double *product, *rows, *sums; /* an image each */
 } windows;
 
-static double whole_power(double x, dkm_idx n)
+static double integer_power(double x, dkm_idx n)
 {
     double y = 1;
 
@@ -99,8 +99,8 @@ static double local_patch(const windows *w, const double *x, const double *y)
         add_boxes(w, r);
     }
     for (dkm_idx p = 0; p < d; p++)
-        sum += whole_power(w->scale * w->sums[p], w->degree);
-    return whole_power(sum, w->power);
+        sum += integer_power(w->scale * w->sums[p], w->degree);
+    return integer_power(sum, w->power);
 }
 
 static dkm_local local_patch_precompute(const dkm_node *node, const dkm_objs *X, dkm_objs *out)

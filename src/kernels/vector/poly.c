@@ -68,33 +68,12 @@ static double poly_inverse(const dkm_node *node, double k)
     return dkm_odd_root(k, dkm_node_param(node, DEGREE)) - dkm_node_param(node, C0);
 }
 
-static double poly_slope(const dkm_node *node, double s)
+/* dk / dc = degree (s + c)^(degree - 1) */
+static double poly_param_slope(const dkm_node *node, double s)
 {
     double degree = dkm_node_param(node, DEGREE);
 
     return degree * pow(s + dkm_node_param(node, C0), degree - 1);
-}
-
-/* By c. */
-static dkm_local poly_param_tile(const dkm_node *node, const dkm_tile_task *task,
-                                 const dkm_param_place *by, const dkm_tile *D)
-{
-    dkm_local local = dkm_vectors_dot(node, task, D);
-
-    (void)by;
-    for (dkm_idx j = 0; j < D->nb; j++)
-        for (dkm_idx i = 0; i < D->na; i++)
-            dkm_tile_put(D, i, j, poly_slope(node, dkm_tile_get(D, i, j)));
-    return local;
-}
-
-static dkm_local poly_param_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
-                                 dkm_idx n, const dkm_param_place *by, double *diag)
-{
-    (void)by;
-    for (dkm_idx i = 0; i < n; i++)
-        diag[i] = poly_slope(node, dkm_panel_objs(panel, node)->extra[first + i]);
-    return DKM_LOCAL_OK;
 }
 
 const dkm_kernel_class dkm_kernel_class_poly = {
@@ -108,5 +87,6 @@ const dkm_kernel_class dkm_kernel_class_poly = {
     .normalized_tile = poly_normalized_tile,
     .derivatives = poly_derivatives,
     .inverse = poly_inverse,
-    .param_tile = poly_param_tile,
-    .param_diag = poly_param_diag};
+    .param_slope = poly_param_slope,
+    .param_tile = dkm_vectors_slope_tile,
+    .param_diag = dkm_vectors_slope_diag};

@@ -129,6 +129,29 @@ out:
     return local;
 }
 
+dkm_local dkm_vectors_slope_tile(const dkm_node *node, const dkm_tile_task *task,
+                                 const dkm_param_place *by, const dkm_tile *D)
+{
+    dkm_local local = dkm_vectors_dot(node, task, D);
+
+    (void)by;
+    for (dkm_idx j = 0; j < D->nb; j++)
+        for (dkm_idx i = 0; i < D->na; i++)
+            dkm_tile_put(D, i, j, node->kind->param_slope(node, dkm_tile_get(D, i, j)));
+    return local;
+}
+
+dkm_local dkm_vectors_slope_diag(const dkm_node *node, const dkm_panel *panel, dkm_idx first,
+                                 dkm_idx n, const dkm_param_place *by, double *diag)
+{
+    const double *squares = dkm_panel_objs(panel, node)->extra + first;
+
+    (void)by;
+    for (dkm_idx i = 0; i < n; i++)
+        diag[i] = node->kind->param_slope(node, squares[i]);
+    return DKM_LOCAL_OK;
+}
+
 void dkm_diag_one(const dkm_node *node, dkm_panel *panel)
 {
     double *diag = dkm_panel_diag(panel, node);

@@ -15,7 +15,7 @@ DKM_NODISCARD dkm_status dkm_candidate_sets(dkm_ctx *ctx, dkm_idx m, dkm_idx cou
                                             const double *labels, const double *distance,
                                             double radius, dkm_data **S);
 
-/** Whether classes can be members of label sets, which are whole numbers from 0. Local.
+/** Whether classes can be members of label sets, which are integers from 0. Local.
  *  @param[in] classes  ascending
  *  @return ok; DKM_ERR_UNSUPPORTED */
 DKM_NODISCARD dkm_local dkm_class_sets_check(dkm_ctx *ctx, dkm_idx count, const double *classes);

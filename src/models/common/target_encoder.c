@@ -272,14 +272,14 @@ out:
     return local;
 }
 
-/* Classes are labels as readers take them, whole and at most 2^53, in ascending order. */
+/* Classes are labels as readers take them, integers of at most 2^53, in ascending order. */
 static dkm_local check_classes(dkm_ctx *ctx, dkm_idx count, const double *classes)
 {
     for (dkm_idx j = 0; j < count; j++)
         if (!(fabs(classes[j]) <= 9007199254740992.0) || classes[j] != floor(classes[j]) ||
             (j > 0 && classes[j] <= classes[j - 1]))
             return dkm_fail(ctx, DKM_ERR_FORMAT,
-                            "class %lld is %g: classes are whole numbers in ascending order",
+                            "class %lld is %g: classes are integers in ascending order",
                             (long long)j, classes[j]);
     return DKM_LOCAL_OK;
 }

@@ -96,7 +96,7 @@ static dkm_status copy_part(dkm_ctx *ctx, dkm_archive_entry *part, dkm_data **co
         return dkm_data_from_strings(ctx, DKM_STRINGS, root, &text, NULL, copy);
     if (part->kind == DKM_ENTRY_REALS)
         return dkm_data_from_array(ctx, DKM_DENSE, &numbers, copy);
-    if (part->lent)
+    if (part->borrowed)
         return dkm_data_copy(part->data, copy);
     *copy = part->data;
     part->data = NULL;

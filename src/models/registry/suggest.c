@@ -42,9 +42,9 @@ static int is_part(const char *part, size_t n, const char *text, size_t m)
 }
 
 /* A name that is cut short may be shorter than other parts. */
-static int is_beginning(const char *part, size_t n, const char *whole, size_t m)
+static int is_beginning(const char *part, size_t n, const char *text, size_t m)
 {
-    return n >= LEAST_BEGINNING && n < m && memcmp(part, whole, n) == 0;
+    return n >= LEAST_BEGINNING && n < m && memcmp(part, text, n) == 0;
 }
 
 static int is_near(const char *a, size_t n, const char *b, size_t m, int distance)

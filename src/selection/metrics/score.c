@@ -50,7 +50,7 @@ out:
 }
 
 /* Collective: whether all numbers of a dense column are integers. */
-static int is_whole_column(const dkm_data *data)
+static int is_integer_column(const dkm_data *data)
 {
     int integer = data->mine.type == DKM_DENSE && data->mine.d == 1, all = 0;
 
@@ -69,7 +69,7 @@ dkm_status dkm_score_distinct_labels(const dkm_data *data, dkm_idx *count, dkm_i
 
     *count = 0;
     *labels = NULL;
-    if (type != DKM_LABELS && type != DKM_LABEL_SETS && !is_whole_column(data))
+    if (type != DKM_LABELS && type != DKM_LABEL_SETS && !is_integer_column(data))
         return DKM_OK;
     DKM_TRY(dkm_label_sets_of(data, &sets));
     DKM_TRY(dkm_distinct_labels(sets, NULL, &distinct));

@@ -98,7 +98,7 @@ static dkm_status pcg_run(dkm_pcg_run *c, int resumed, dkm_pcg_outcome *o)
 {
     dkm_status status = DKM_OK;
     const dkm_pcg_settings *s = c->settings;
-    const dkm_linop *A = s->rough.apply ? &s->rough : &s->A;
+    const dkm_linop *A = s->f32.apply ? &s->f32 : &s->A;
     double target =
         (s->tolerance < RECURRENCE_MARGIN_FROM ? RECURRENCE_MARGIN : 0.999) * s->tolerance;
     int patience = s->patience > 0 ? s->patience : DEFAULT_PATIENCE;

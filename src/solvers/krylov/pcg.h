@@ -13,7 +13,7 @@ typedef struct dkm_pcg_settings {
     double tolerance; /**< on ||Y - A X|| / ||Y||, Frobenius, measured and not carried along */
     int max_steps;
     dkm_linop A;
-    dkm_linop rough;    /**< may be empty; as A, faster and less exact, for steps: residuals are
+    dkm_linop f32;      /**< may be empty; as A, faster and less exact, for steps: residuals are
                              measured by A, and a run that ends above the tolerance because of it goes
                              on from what was measured */
     dkm_linop M;        /**< preconditioner, about the inverse of A */

@@ -50,21 +50,21 @@ typedef struct exact_solver {
 } exact_solver;
 
 /* out = K in */
-static dkm_status exact_multiply(const exact_solver *s, int rough, const dkm_multivec *in,
+static dkm_status exact_multiply(const exact_solver *s, int f32, const dkm_multivec *in,
                                  dkm_multivec *out)
 {
     if (!s->stored)
         return dkm_gram_symm(s->N->grid, s->X, s->nb, s->N->strips.precision, in, out);
-    return rough ? dkm_tiles_symm_f32(&s->K, in, out) : dkm_tiles_symm(&s->K, in, out);
+    return f32 ? dkm_tiles_symm_f32(&s->K, in, out) : dkm_tiles_symm(&s->K, in, out);
 }
 
 /* out = (K + gamma I) in */
-static dkm_status exact_apply_as(const exact_solver *s, int rough, const dkm_multivec *in,
+static dkm_status exact_apply_as(const exact_solver *s, int f32, const dkm_multivec *in,
                                  dkm_multivec *out)
 {
     dkm_status status = DKM_OK;
 
-    DKM_TRY(exact_multiply(s, rough, in, out));
+    DKM_TRY(exact_multiply(s, f32, in, out));
     dkm_multivec_axpy(s->gamma, in, out);
 out:
     return status;
@@ -180,7 +180,7 @@ static dkm_status exact_iterate(exact_solver *s, const dkm_nystroem_settings *se
     dkm_pcg_settings how = {.tolerance = settings->tolerance > 0 ? settings->tolerance : TOLERANCE,
                             .max_steps = settings->max_steps > 0 ? settings->max_steps : STEPS,
                             .A = {s->easy ? exact_apply_f32 : exact_apply, s},
-                            .rough = {s->stored ? exact_apply_f32 : NULL, s},
+                            .f32 = {s->stored ? exact_apply_f32 : NULL, s},
                             .M = {exact_precondition, s},
                             .patience = PATIENCE,
                             .left = &R,

@@ -156,15 +156,15 @@ static dkm_status normal_reduce_panel(dkm_dmat *G, const normal_ws *g)
     return dkm_dmat_reduce_panel(G, &sum);
 }
 
-static dkm_local normal_open(const dkm_nystroem *N, normal_ws *g, int rough, dkm_idx width)
+static dkm_local normal_open(const dkm_nystroem *N, normal_ws *g, int f32, dkm_idx width)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    g->visitor.visit = rough ? normal_add_f32 : normal_add_panel;
+    g->visitor.visit = f32 ? normal_add_f32 : normal_add_panel;
     DKM_STEP(dkm_alloc(N->ctx, g->n * width, &g->panel));
-    if (N->strips.precision == DKM_F32 && !rough)
+    if (N->strips.precision == DKM_F32 && !f32)
         DKM_STEP(dkm_alloc(N->ctx, N->strips.rows * g->n, &g->strip));
-    if (!rough)
+    if (!f32)
         return local;
     DKM_STEP(dkm_alloc(N->ctx, N->strips.rows * g->n, &g->E));
     DKM_STEP(dkm_calloc(N->ctx, g->n * width, &g->part));
@@ -209,7 +209,7 @@ static dkm_idx normal_panel_width(const dkm_nystroem *N)
     return fit < 1 ? 1 : fit > N->n ? N->n : fit;
 }
 
-static dkm_status normal_make(dkm_nystroem *N, int rough, dkm_dmat **G)
+static dkm_status normal_make(dkm_nystroem *N, int f32, dkm_dmat **G)
 {
     dkm_status status = DKM_OK;
     normal_ws g = {.n = N->n};
@@ -218,14 +218,14 @@ static dkm_status normal_make(dkm_nystroem *N, int rough, dkm_dmat **G)
 
     *G = NULL;
     DKM_TRY(dkm_dmat_create(N->grid, N->n, N->n, N->nb, N->nb, DKM_F64, &S));
-    DKM_AGREE(N->ctx, normal_open(N, &g, rough, each));
-    if (rough)
+    DKM_AGREE(N->ctx, normal_open(N, &g, f32, each));
+    if (f32)
         DKM_TRY(normal_column_means(N, g.mean));
     for (g.c = 0; g.c < g.n; g.c += each) {
         g.width = g.c + each < g.n ? each : g.n - g.c;
         memset(g.panel, 0, (size_t)((g.n - g.c) * g.width) * sizeof *g.panel);
         DKM_TRY(dkm_nystroem_for_each_panel(N, 0, g.n, &g.visitor));
-        if (rough)
+        if (f32)
             normal_restore_means(&g);
         DKM_TRY(normal_reduce_panel(S, &g));
         dkm_progress(N->ctx, (double)(g.c + g.width), (double)g.n);

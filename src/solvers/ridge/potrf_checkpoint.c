@@ -38,7 +38,7 @@ dkm_status dkm_potrf_checkpoint_restore(dkm_potrf_checkpoint *k)
         goto out;
     DKM_TRY(dkm_state_get(&state, DKM_STATE_TABLE(small)));
     DKM_AGREE(checkpoint_ctx(k),
-              dkm_archive_whole(&state, "meta", checkpoint.meta[0], 0, k->steps, &step));
+              dkm_archive_check_int(&state, "meta", checkpoint.meta[0], 0, k->steps, &step));
     if (!potrf_state_fits(k, done)) {
         dkm_log(checkpoint_ctx(k), DKM_INFO,
                 "the factor was left at column %lld, which is no multiple of the block size %lld "

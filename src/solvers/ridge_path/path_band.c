@@ -32,9 +32,9 @@ typedef struct banded {
     double *S, *F;    /* for each of a group (L L')^-1 Z and Q (L L')^-1 Z */
     double *rows;     /* of this rank's slab, as dkm_loo_add() takes them */
     double *L, *work;
-    double *p;  /* diagonals of the inverses of a group */
-    int *sound; /* whether each of a group has a factor */
-    int *rungs; /* of the attempts with growing jitter, one per gamma */
+    double *p;     /* diagonals of the inverses of a group */
+    int *sound;    /* whether each of a group has a factor */
+    int *attempts; /* with growing jitter, one per gamma */
 } banded;
 
 static dkm_local band_alloc(banded *s)
@@ -51,14 +51,14 @@ static dkm_local band_alloc(banded *s)
     DKM_STEP(dkm_alloc(ctx, s->n * s->group, &s->p));
     DKM_STEP(dkm_alloc(ctx, s->group, &s->sound));
     DKM_STEP(dkm_alloc(ctx, 2 * DKM_BAND_CHUNK * b, &s->work));
-    DKM_STEP(dkm_calloc(ctx, s->run->settings->count, &s->rungs));
+    DKM_STEP(dkm_calloc(ctx, s->run->settings->count, &s->attempts));
 out:
     return local;
 }
 
 static void band_close(banded *s)
 {
-    DKM_FREE(s->rungs);
+    DKM_FREE(s->attempts);
     DKM_FREE(s->sound);
     DKM_FREE(s->work);
     DKM_FREE(s->p);
@@ -123,7 +123,7 @@ out:
 
 static double band_jitter_of(const banded *s, dkm_idx g)
 {
-    return dkm_jitter(s->scale + s->run->settings->gammas[g], s->rungs[g]);
+    return dkm_jitter(s->scale + s->run->settings->gammas[g], s->attempts[g]);
 }
 
 /* All ranks do the same, but not all need round alike: what one cannot factor, none can. */
@@ -142,9 +142,9 @@ static int band_factor(banded *s, dkm_idx g)
     double gamma = s->run->settings->gammas[g];
     int info = band_try_factor(s, gamma + band_jitter_of(s, g));
 
-    while (info != 0 && s->rungs[g] < DKM_JITTER_STEPS) {
-        s->rungs[g]++;
-        dkm_jitter_report(s->run->ctx, "K + gamma I", info, band_jitter_of(s, g), s->rungs[g]);
+    while (info != 0 && s->attempts[g] < DKM_JITTER_STEPS) {
+        s->attempts[g]++;
+        dkm_jitter_report(s->run->ctx, "K + gamma I", info, band_jitter_of(s, g), s->attempts[g]);
         info = band_try_factor(s, gamma + band_jitter_of(s, g));
     }
     return info == 0;
@@ -290,7 +290,7 @@ static dkm_status band_solve_best(banded *s)
     jitter = band_jitter_of(s, run->best);
     run->ridge = (dkm_ridge_info){.precision = "double",
                                   .jitter = jitter,
-                                  .jitter_steps = s->rungs[run->best],
+                                  .jitter_steps = s->attempts[run->best],
                                   .recomputed = !s->A_copy};
     band_solve(s, run->B.cols);
     memset(run->B.a, 0, (size_t)(run->B.n * run->B.ld) * sizeof *run->B.a);

@@ -53,7 +53,7 @@ static dkm_local path_eigen_open(dkm_path_eigen *s, dkm_path_run *run)
     *s = (dkm_path_eigen){.run = run, .parts = dkm_path_penalizes_coefficients(run) ? 2 : 1};
     path_eigen_plan(s);
     DKM_STEP(dkm_alloc(ctx, run->k, &s->l));
-    DKM_STEP(dkm_calloc(ctx, run->settings->count, &s->rungs));
+    DKM_STEP(dkm_calloc(ctx, run->settings->count, &s->attempts));
     DKM_STEP(dkm_alloc(ctx, run->k * s->parts * s->group, &s->w));
     DKM_STEP(dkm_multivec_init(&s->Z, ctx, run->k, run->R.cols));
     if (run->one.a)
@@ -69,7 +69,7 @@ static void path_eigen_close(dkm_path_eigen *s)
     dkm_multivec_free(&s->one);
     dkm_multivec_free(&s->Z);
     DKM_FREE(s->w);
-    DKM_FREE(s->rungs);
+    DKM_FREE(s->attempts);
     DKM_FREE(s->l);
 }
 
@@ -106,7 +106,7 @@ out:
 
 double dkm_path_eigen_jitter(const dkm_path_eigen *s, dkm_idx g)
 {
-    return dkm_jitter(s->scale + s->run->settings->gammas[g], s->rungs[g]);
+    return dkm_jitter(s->scale + s->run->settings->gammas[g], s->attempts[g]);
 }
 
 static double path_eigen_shifted(const dkm_path_eigen *s, dkm_idx g, double l)
@@ -121,11 +121,11 @@ static void path_eigen_find_jitter(dkm_path_eigen *s)
         s->scale += s->l[j] / (double)s->run->k;
     s->scale = fabs(s->scale);
     for (dkm_idx g = 0; g < s->run->settings->count && s->parts == 1; g++) {
-        while (!(path_eigen_shifted(s, g, s->l[0]) > 0) && s->rungs[g] < DKM_JITTER_STEPS)
-            s->rungs[g]++;
-        if (s->rungs[g] > 0)
+        while (!(path_eigen_shifted(s, g, s->l[0]) > 0) && s->attempts[g] < DKM_JITTER_STEPS)
+            s->attempts[g]++;
+        if (s->attempts[g] > 0)
             dkm_jitter_report(s->run->ctx, "K + gamma I", s->run->k, dkm_path_eigen_jitter(s, g),
-                              s->rungs[g]);
+                              s->attempts[g]);
     }
 }
 
@@ -240,7 +240,7 @@ static dkm_status path_eigen_solve_best(dkm_path_eigen *s)
     path_eigen_extremes(s, &least, &largest);
     run->ridge = (dkm_ridge_info){.precision = "double",
                                   .jitter = dkm_path_eigen_jitter(s, run->best),
-                                  .jitter_steps = s->rungs[run->best],
+                                  .jitter_steps = s->attempts[run->best],
                                   .recomputed = !s->A_copy};
     run->ridge.condition = (largest + gamma) / (least + gamma + run->ridge.jitter);
     memset(run->B.a, 0, (size_t)(run->B.n * run->B.ld) * sizeof *run->B.a);

@@ -7,7 +7,7 @@
 typedef struct dkm_path_eigen {
     dkm_path_run *run;
     double *l;           /**< ascending */
-    int *rungs;          /**< of the attempts with growing jitter, one per gamma */
+    int *attempts;       /**< with growing jitter, one per gamma */
     double scale;        /**< that jitter is reckoned from */
     dkm_dmat *V;         /**< k x k */
     dkm_dmat *A_copy;    /**< a copy of A, where memory allows */

@@ -91,16 +91,16 @@ static dkm_status make_features(fit *f)
 
     if (args_text(a, "lle")) {
         DKM_TRY(run_positive(f->r, "ridge", &ridge));
-        return dkm_features_lle(f->X, args_whole(a, "lle"), ridge, &f->map, &f->F);
+        return dkm_features_lle(f->X, args_int(a, "lle"), ridge, &f->map, &f->F);
     }
     if (f->F)
         return dkm_features_dense(f->r->ctx, dkm_data_cols(f->F), &f->map);
     if (args_text(a, "landmarks"))
-        DKM_TRY(dkm_features_landmarks(f->X, f->kernel, args_whole(a, "landmarks"),
-                                       (dkm_landmark_method)args_whole(a, "landmark-choice"),
+        DKM_TRY(dkm_features_landmarks(f->X, f->kernel, args_int(a, "landmarks"),
+                                       (dkm_landmark_method)args_int(a, "landmark-choice"),
                                        &f->layout, &f->map));
     else
-        DKM_TRY(dkm_features_fisher(f->X, (dkm_fisher_model)args_whole(a, "fisher"), &f->map));
+        DKM_TRY(dkm_features_fisher(f->X, (dkm_fisher_model)args_int(a, "fisher"), &f->map));
     DKM_TRY(dkm_features_apply(f->map, f->X, &f->F));
 out:
     return status;
@@ -177,17 +177,17 @@ static const option options[] = {
      .metavar = "FILE",
      .help = "the objects, in the order of the matrix, by one of the three that follow"},
     {.name = "landmarks",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .metavar = "N",
      .help = "features: values of the kernel --kx to N of the objects"},
     {.name = "fisher",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .metavar = "MODEL",
      .choices = DKM_FISHER_LIST(FISHER_WORD),
      .help = "features: Fisher scores of a model that is fitted to the objects"},
     {.name = "lle",
-     .kind = OPT_WHOLE,
+     .kind = OPT_INT,
      .min = 1,
      .metavar = "K",
      .help = "features: the weights on its K nearest others that a point is made of, a number for "
@@ -198,7 +198,7 @@ static const option options[] = {
      .default_text = "1e-3",
      .help = "> 0, of --lle as of embed lle"},
     {.name = "landmark-choice",
-     .kind = OPT_WORD,
+     .kind = OPT_CHOICE,
      .metavar = "HOW",
      .choices = DKM_LANDMARK_LIST(WORD_OF_CHOICE),
      .default_text = "uniform",

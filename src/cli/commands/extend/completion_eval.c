@@ -66,13 +66,13 @@ static void tell_row(run *r, const char *kernel, const char *missing, const char
 }
 
 /* A matrix without missing values. */
-static dkm_status try_whole(study *s, const char *name, const dkm_data *G)
+static dkm_status try_complete(study *s, const char *name, const dkm_data *G)
 {
     dkm_status status = DKM_OK;
     dkm_gram_eval_score score;
     tally t = {0};
 
-    for (int64_t repeat = 0; repeat < args_whole(s->r->args, "repeat"); repeat++) {
+    for (int64_t repeat = 0; repeat < args_int(s->r->args, "repeat"); repeat++) {
         s->trial.stream = (uint64_t)repeat;
         DKM_TRY(dkm_gram_eval(G, s->Y, &s->trial, &score));
         completion_eval_add(&t, &score);
@@ -131,7 +131,7 @@ static dkm_status try_share(study *s, const value *share)
     dkm_idx m = dkm_data_rows(s->in->K);
     dkm_data *mask = NULL;
 
-    for (int64_t repeat = 0; repeat < args_whole(s->r->args, "repeat"); repeat++) {
+    for (int64_t repeat = 0; repeat < args_int(s->r->args, "repeat"); repeat++) {
         DKM_TRY(dkm_gram_eval_mask(s->r->ctx, m, (dkm_idx)lround(share->real / 100 * (double)m),
                                    (uint64_t)repeat, &mask));
         DKM_TRY(try_mask(s, mask, repeat, 1));
@@ -149,7 +149,7 @@ static dkm_status try_given(study *s, const dkm_data *mask)
     dkm_status status = DKM_OK;
     char missing[32];
 
-    DKM_TRY(try_mask(s, mask, 0, args_whole(s->r->args, "repeat")));
+    DKM_TRY(try_mask(s, mask, 0, args_int(s->r->args, "repeat")));
     snprintf(missing, sizeof missing, "%.4g",
              100 - 100 * (double)s->completed.observed / (double)s->completed.m);
     tell_cells(s, "masked", missing);
@@ -182,7 +182,7 @@ static dkm_status open_study(study *s)
     DKM_AGREE(r->ctx, completion_eval_check(r, s->in));
     s->trial = dkm_gram_eval_settings_default();
     s->trial.layout = run_layout(r);
-    s->trial.folds = args_whole(r->args, "folds");
+    s->trial.folds = args_int(r->args, "folds");
     s->lambdas = args_count(r->args, "lambda");
     DKM_TRY(run_positive(r, "C", &s->trial.margin.C));
     DKM_TRY(
@@ -200,8 +200,9 @@ static dkm_status completion_eval_try_all(study *s)
     dkm_status status = DKM_OK;
 
     run_print(s->r, "kernel       missing  lambda  one-vs-rest      all classes");
-    DKM_TRY(run_error_context(s->r, args_text(s->r->args, "gram"), try_whole(s, "gram", s->in->K)));
-    DKM_TRY(run_error_context(s->r, args_text(s->r->args, "by"), try_whole(s, "by", s->in->S)));
+    DKM_TRY(
+        run_error_context(s->r, args_text(s->r->args, "gram"), try_complete(s, "gram", s->in->K)));
+    DKM_TRY(run_error_context(s->r, args_text(s->r->args, "by"), try_complete(s, "by", s->in->S)));
     for (int k = 0; k < args_count(s->r->args, "missing"); k++)
         DKM_TRY(run_error_context(s->r, args_text(s->r->args, "gram"),
                                   try_share(s, args_value(s->r->args, "missing", k))));
@@ -221,7 +222,7 @@ dkm_status completion_trial(run *r, const completion_input *in,
     DKM_TRY(open_study(&s));
     report_int(r, "m", dkm_data_rows(in->K));
     report_int(r, "folds", s.trial.folds);
-    report_int(r, "repeats", args_whole(r->args, "repeat"));
+    report_int(r, "repeats", args_int(r->args, "repeat"));
     DKM_TRY(completion_eval_try_all(&s));
     report_seconds(r);
 out:

@@ -17,7 +17,7 @@ enum { COMPLETION_MASKS = 16 }; /**< at most */
      .help = "labels of the objects: tell how well support vector machines, one class against "    \
              "the rest, do on the joint kernel, instead of writing it"},                           \
         {.name = "y-type",                                                                         \
-         .kind = OPT_WORD,                                                                         \
+         .kind = OPT_CHOICE,                                                                       \
          .metavar = "TYPE",                                                                        \
          .choices = "labels|",                                                                     \
          .help = "what --y holds, where the file's ending does not say"},                          \
@@ -28,13 +28,13 @@ enum { COMPLETION_MASKS = 16 }; /**< at most */
          .help = "with --y: per cent of the objects to hide, drawn --repeat times, beside or "     \
                  "in place of the masks of --observed"},                                           \
         {.name = "repeat",                                                                         \
-         .kind = OPT_WHOLE,                                                                        \
+         .kind = OPT_INT,                                                                          \
          .min = 1,                                                                                 \
          .default_text = "5",                                                                      \
          .metavar = "N",                                                                           \
          .help = "with --y: draws of what is missing and of the folds"},                           \
         {.name = "folds",                                                                          \
-         .kind = OPT_WHOLE,                                                                        \
+         .kind = OPT_INT,                                                                          \
          .min = 2,                                                                                 \
          .default_text = "2",                                                                      \
          .metavar = "N",                                                                           \
