@@ -10,8 +10,11 @@ DKM_API_BEGIN
  *
  *  OpenBLAS takes a buffer of 128 MiB for each thread when it is first needed, and tries for ever
  *  where it cannot have one, as under a limit on address space (ulimit -v): the other ranks would
- *  wait as long. A program that may run so calls this before it allocates much. Collective; without
- *  OpenBLAS it does nothing.
+ *  wait as long. A program that may run so calls this before it allocates much.
+ *
+ *  It also makes OpenBLAS use kernels for the instructions of the processor where that is newer than
+ *  the library, which would take those of one without AVX2; set OPENBLAS_CORETYPE to choose
+ *  others. No thread of the process may be in the BLAS. Collective; without OpenBLAS it does nothing.
  *
  *  @return DKM_OK; DKM_ERR_MEMORY when a rank cannot have the buffers
  */

@@ -59,6 +59,9 @@ dkm_status dkm_blas_reserve(dkm_ctx *ctx)
 {
     dkm_status status = DKM_OK;
 
+    if (dkm_blas_choose_core())
+        dkm_log(ctx, DKM_DEBUG, "OpenBLAS does not know this processor: using its kernels for %s",
+                dkm_blas_core());
     DKM_AGREE(ctx, take_buffers(ctx));
     dkm_blas_use_threads(ctx);
 out:
