@@ -46,21 +46,27 @@ typedef enum fuzz_kind {
     FUZZ_LABELS,
     FUZZ_SETS,
     FUZZ_LABEL_SETS,
+    FUZZ_GRAPHS,
     FUZZ_KINDS
 } fuzz_kind;
 
 /** A few of one kind, made once and kept. */
 const dkm_data *fuzz_objects(fuzz_kind kind);
 
-/** Read a file whole, from its middle on, and three rows of it. */
-void fuzz_read(const char *where, dkm_role role, const char *type);
+/** Read a file whole, from its middle on, and three rows of it.
+ *  @return 1 where it was read, 0 where it was refused */
+int fuzz_read(const char *where, dkm_role role, const char *type);
 
 /** An input of a reader: its first byte chooses role, type and the base of
  *  svmlight indices, the rest is a file with this ending.
  *  @return 0 */
 int fuzz_reader(const char *ending, const uint8_t *data, size_t size);
 
-/** Role and type that a byte chooses. */
+/** Whether a corpus is of use: of the inputs of a reader one at least was read as what it is,
+ *  without its type being named. */
+int fuzz_understands(void);
+
+/** Role and type that a byte chooses; NULL where the type is left open. */
 dkm_role fuzz_role(uint8_t choice);
 const char *fuzz_type(uint8_t choice);
 

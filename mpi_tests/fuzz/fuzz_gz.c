@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         path = fuzz_file(endings[data[0] % FORMATS], data + 2, bytes);
     }
-    fuzz_read(path, fuzz_role(data[1]), fuzz_type(data[1]));
+    (void)fuzz_read(path, fuzz_role(data[1]), fuzz_type(data[1]));
     fuzz_end(bytes, 8256); /* of what is unpacked */
     return 0;
 }

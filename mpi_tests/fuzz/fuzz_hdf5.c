@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snprintf(where, sizeof where, "%s:/x0", path);
     else
         snprintf(where, sizeof where, "%s:/x0[%.*s]", path, (int)f.left, (const char *)f.at);
-    fuzz_read(where, fuzz_role(choice), fuzz_type(choice));
+    (void)fuzz_read(where, fuzz_role(choice), fuzz_type(choice));
     fuzz_end(1 << 14, 8);
     return 0;
 }

@@ -53,7 +53,11 @@ static const char *const fits[] = {
     "0.4 -o @m.h5",
     "fit knn --x @.x.csv --y @.n.csv --kx linear --k 2 --standardize --holdout 0.4 -o @m.h5",
     "fit knn --x @.x.csv --y @.x.txt --kx linear --ky spectrum(p=1) --k 2 --holdout 0.4 -o @m.h5",
-    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 --holdout 0.4 -o @m.h5"};
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 --holdout 0.4 -o @m.h5",
+    "fit krr --x @.g.graphs --y @.y.csv --kx weisfeiler-lehman(h=2) --gamma 0.1 -o @m.h5",
+    "fit kde --x @.x.csv --y @.g.graphs --kx on(1,linear) --ky weisfeiler-lehman --components 2 "
+    "--gamma "
+    "0.1 -o @m.h5"};
 
 enum { FITS = sizeof fits / sizeof *fits, LATER = 25, FIRST_LATER = 208 };
 
@@ -67,6 +71,7 @@ static const char *const files[][2] = {
     {".c.csv", "0\n1\n0\n7\n1\n0\n"},
     {".n.csv", "kind\ncat\ndog\ncat\nemu\ndog\ncat\n"},
     {".x.svm", "1 1:1 3:2\n1 2:1\n1 3:1\n1 1:-1\n1 2:2\n1 1:3 2:1\n"},
+    {".g.graphs", "C C O | 0-1 1-2\nN\nC N\nC C | 0-1:double\nO | \nN N C | 1-2\n"},
     {".x.txt", "abcabc\nabcd\nbb\nxyzabc\nca\nabba\n"},
     {".k.csv", "2,1,0,0,0,0\n1,2,1,0,0,0\n0,1,2,1,0,0\n0,0,1,2,1,0\n0,0,0,1,2,1\n0,0,0,0,1,2\n"}};
 

@@ -62,6 +62,6 @@ int main(int argc, char **argv)
 
     for (int k = 1; k < argc; k++)
         done += replay(argv[k]);
-    printf("%d inputs\n", done);
-    return done > 0 ? 0 : 1;
+    printf("%d inputs%s\n", done, fuzz_understands() ? "" : ", none of which was read");
+    return done > 0 && fuzz_understands() ? 0 : 1;
 }
