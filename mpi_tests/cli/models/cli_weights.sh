@@ -62,6 +62,37 @@ ridge="krr --kx rbf(sigma=2) --gamma 0.1"
             fail "joint kernel maps on $ranks ranks: $(value primal), and of copies $copies"
     done
 
+    # So is that of one slack for all, by multipliers and, in copies, by weight vectors of classes.
+    for kernel in 'rbf(sigma=2)' linear; do
+        one="jkm --kx $kernel --C 1 --tolerance 1e-6 --formulation 1-slack"
+        good 0 fit $one --x twice_x.csv --y twice_labels.csv --y-type labels -o copies.h5
+        copies=$(value primal)
+        for ranks in 0 3; do
+            good $ranks fit $one --x x.csv --y labels.csv --y-type labels --weights w.csv -o m.h5
+            awk -v a="$(value primal)" -v b="$copies" 'BEGIN { exit !(b > 0 && (a - b)^2 < (1e-5 * b)^2) }' ||
+                fail "one slack, $kernel, on $ranks ranks: $(value primal), and of copies $copies"
+        done
+    done
+
+    # Conjugate gradients: all examples as landmarks are the exact fit to copies; some of them are the
+    # exact fit under their Nystroem kernel. Inputs are in memory or streamed.
+    good 0 fit $ridge --center --precision double --x twice_x.csv --y twice_y.csv -o copies.h5
+    good 0 predict copies.h5 --x new.csv -o copies.csv
+    good 0 fit $ridge --center --nystroem 20 --x x.csv --y y.csv --weights w.csv -o some.h5
+    good 0 predict some.h5 --x new.csv -o some.csv
+    for ranks in 0 3; do
+        for stream in "" --stream; do
+            for landmarks in 60 20; do
+                good $ranks fit $ridge --center --solver pcg --landmarks $landmarks --tolerance 1e-10 $stream --x x.csv --y y.csv \
+                    --weights w.csv -o m.h5
+                good 0 predict m.h5 --x new.csv -o weighted.csv
+                other=copies.csv
+                [ $landmarks = 20 ] && other=some.csv
+                near weighted.csv $other 1e-6 "pcg on $landmarks landmarks and $ranks ranks $stream"
+            done
+        done
+    done
+
     # Balanced classes are weights m / (classes x members).
     ones=$(awk '{ s += $1 } END { print s }' labels.csv)
     awk -v n="$ones" '{ print $1 ? 60 / (2 * n) : 60 / (2 * (60 - n)) }' labels.csv >balance.csv
@@ -113,10 +144,10 @@ ridge="krr --kx rbf(sigma=2) --gamma 0.1"
     wrong "short.csv has 7 weights, and there are 60 examples" fit $ridge --x x.csv --y y.csv --weights short.csv -o made.h5
     counts=0
     wrong "one column" fit $ridge --x x.csv --y y.csv --weights y.csv -o made.h5
-    wrong "not for --solver pcg" fit $ridge --x x.csv --y y.csv --weights w.csv --solver pcg -o made.h5
+    wrong "not for --basis all" fit $ridge --x x.csv --y y.csv --weights w.csv --solver pcg --basis all -o made.h5
     wrong "not for --keep-factor" fit $ridge --x x.csv --y y.csv --weights w.csv --keep-factor -o made.h5
     wrong "class-weights is for outputs that are classes" fit $ridge --x x.csv --y y.csv --class-weights balanced -o made.h5
-    wrong "1-slack" fit $maps --formulation 1-slack --x x.csv --y labels.csv --y-type labels --weights w.csv -o made.h5
+    wrong "give --C" fit jkm --kx linear --x x.csv --y labels.csv --y-type labels --weights w.csv -o made.h5
     wrong "LIBSVM takes no weights" fit svm --kx linear --C 1 --x x.csv --y labels.csv --y-type labels --weights w.csv --solver libsvm -o made.h5
     wrong "r2 is not a mean over rows" score --truth y.csv --pred pred.csv --loss r2 --weights w.csv
     on 0 predict m.h5 --x new.csv --std -o std.csv

@@ -115,6 +115,14 @@ out:
     return local;
 }
 
+/* k_ij <- s_i k_ij for the rows from @p first of the slab on. */
+static void strips_scale(const dkm_strips *s, dkm_idx first, const dkm_tile *K)
+{
+    for (dkm_idx j = 0; s->scale && j < K->nb; j++)
+        for (dkm_idx i = 0; i < K->na; i++)
+            dkm_tile_put(K, i, j, s->scale[first + i] * dkm_tile_get(K, i, j));
+}
+
 /* Where columns from c0 on of the strip from row il on are, or are to be put. */
 static dkm_tile strips_place(const dkm_strips *s, dkm_idx il, dkm_idx count, dkm_idx c0, dkm_idx c1)
 {
@@ -140,6 +148,7 @@ static dkm_local store_columns(dkm_strips *s, const dkm_prepared *X, dkm_panel *
         dkm_tile K = strips_place(s, il, count, c0, c1);
         dkm_panel_view(rows, il, count);
         DKM_STEP(strips_evaluate(s, rows, 0, &K));
+        strips_scale(s, il, &K);
     }
 out:
     return local;
@@ -203,6 +212,7 @@ dkm_local dkm_strips_run(dkm_strips *s, const dkm_prepared *X, dkm_idx first, dk
         dkm_tile K = strips_place(s, il, il + s->rows < m ? s->rows : m - il, c0, c1);
         dkm_panel_view(&rows, il, K.na);
         DKM_STEP(strips_evaluate(s, &rows, c0, &K));
+        strips_scale(s, first + il, &K);
         visitor->visit(visitor, first + il, &K);
     }
 out:

@@ -26,7 +26,8 @@ typedef struct dkm_strips {
     dkm_idx group; /**< columns whose objects are on a rank at a time while strips are stored */
     dkm_panel cols;
     void *strip, *scratch;
-    void *stored; /**< all strips one after the other, or NULL */
+    void *stored;        /**< all strips one after the other, or NULL */
+    const double *scale; /**< of each row of this rank's slab, or NULL: what it is multiplied by */
 } dkm_strips;
 
 /** Strips of k(X, C), to be opened or stored. Local. */

@@ -145,8 +145,8 @@ dkm_status dkm_embedding_fit_landmarks(dkm_embedding *e, dkm_input_stream *feed,
 {
     dkm_status status = DKM_OK;
     dkm_nystroem_settings precise = *how;
-    const dkm_nystroem_problem parts = {e->fitted.grid, e->fitted.kernel, e->fitted.prepared,
-                                        e->fitted.nb, feed};
+    const dkm_nystroem_problem parts = {
+        e->fitted.grid, e->fitted.kernel, e->fitted.prepared, e->fitted.nb, feed, NULL};
     fitting f = {.e = e, .ctx = e->fitted.ctx};
 
     precise.precision = DKM_RIDGE_DOUBLE;

@@ -46,10 +46,8 @@ static dkm_local jkm_check_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *
     if (s->C == 0 && (s->rescale != DKM_JKM_PLAIN || s->slacks == DKM_JKM_SLACKS_ONE))
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "slacks are rescaled, or shared, where there is a C only");
-    if (s->weights && (s->C == 0 || s->slacks == DKM_JKM_SLACKS_ONE))
-        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                        "--weights are what slacks cost: give --C, and leave --formulation 1-slack "
-                        "out");
+    if (s->weights && s->C == 0)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED, "--weights are what slacks cost: give --C");
     if (s->anneal != 0 && s->oracle.find)
         return dkm_fail(
             ctx, DKM_ERR_UNSUPPORTED,
@@ -129,8 +127,7 @@ out:
 static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
 {
     int able = s->space.count > 0 && !settings->oracle.find &&
-               settings->rescale != DKM_JKM_RESCALE_SLACK && !settings->threshold &&
-               !settings->weights;
+               settings->rescale != DKM_JKM_RESCALE_SLACK && !settings->threshold;
 
     if (settings->slacks == DKM_JKM_SLACKS_ONE && !able)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,

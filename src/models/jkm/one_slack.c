@@ -1,6 +1,6 @@
 /* The 1-slack formulation (Joachims, Finley and Yu 2009, Machine Learning 77(1):27-59): a
  * constraint is the sum of one choice per example, and all constraints share one slack. The QP has
- * one variable per iteration.
+ * one variable per iteration. Examples of weight w_i enter every sum w_i times.
  *
  * Cost per constraint: one application of the joint map for its products with all others, an
  * allreduce of one number per constraint. Per rank: one 32-bit choice per example and constraint.
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "data/objects.h"
 #include "models/common/reproducible.h"
 #include "models/jkm/one_slack_primal.h"
 
@@ -19,6 +20,14 @@ static dkm_idx one_slack_slack_of(const dkm_constraint_set *set, dkm_idx c)
     (void)set;
     (void)c;
     return 0;
+}
+
+/* What own example i counts for. */
+static double one_slack_weight(const dkm_one_slack *s, dkm_idx i)
+{
+    const dkm_data *weights = s->base.settings->weights;
+
+    return weights ? weights->mine.values[i] : 1.0;
 }
 
 static void one_slack_clear(dkm_constraint_set *set)
@@ -98,7 +107,7 @@ static void add_own(const dkm_one_slack *s, double *U)
     for (dkm_idx i = 0; i < o->n; i++) {
         double sum = 0;
         for (dkm_idx k = 0; k < s->base.n; k++)
-            sum += s->choice[k][i] >= 0 ? s->base.a[k] : 0;
+            sum += s->choice[k][i] >= 0 ? one_slack_weight(s, i) * s->base.a[k] : 0;
         for (dkm_idx j = 0; j < r; j++)
             U[i * r + j] = sum * o->space->Z[i * r + j];
     }
@@ -121,7 +130,7 @@ static dkm_status one_slack_weights(const dkm_constraint_set *set, double *U)
             for (dkm_idx i = 0; s->base.a[k] > 0 && i < o->n; i++) {
                 dkm_idx c = s->choice[k][i] - w.first;
                 if (s->choice[k][i] >= 0 && c >= 0 && c < w.count)
-                    w.tile[i * w.count + c] += s->base.a[k];
+                    w.tile[i * w.count + c] += one_slack_weight(s, i) * s->base.a[k];
             }
         dkm_repro_gemm(o->n, r, w.count, -1.0, (dkm_row_block){w.tile, w.count},
                        (dkm_row_block){w.rows, r}, 1.0, U);
@@ -141,12 +150,12 @@ static dkm_twosum take_violators(dkm_one_slack *s)
     for (dkm_idx i = 0; i < o->n; i++) {
         choice[i] = o->violation[i] > 0 ? (int32_t)o->choice[i] : -1;
         if (choice[i] >= 0)
-            dkm_twosum_add(&b, o->b[i]);
+            dkm_twosum_add(&b, one_slack_weight(s, i) * o->b[i]);
     }
     return b;
 }
 
-/* products[k] += sum_i <g_i, z_i> - <g_i, c> over the own examples of constraint k whose candidate
+/* products[k] += sum_i w_i (<g_i, z_i> - <g_i, c>) over the own examples of constraint k whose candidate
  * c is in the panel. */
 static void meet_panel(const dkm_one_slack *s, const walk *w, const double *own,
                        dkm_twosum *products)
@@ -155,7 +164,8 @@ static void meet_panel(const dkm_one_slack *s, const walk *w, const double *own,
         for (dkm_idx i = 0; i < s->base.oracle->n; i++) {
             dkm_idx c = s->choice[k][i] - w->first;
             if (s->choice[k][i] >= 0 && c >= 0 && c < w->count)
-                dkm_twosum_add(&products[k], own[i] - w->tile[i * w->count + c]);
+                dkm_twosum_add(&products[k],
+                               one_slack_weight(s, i) * (own[i] - w->tile[i * w->count + c]));
         }
 }
 
@@ -201,8 +211,8 @@ static dkm_status meet_by_rows(dkm_one_slack *s, dkm_twosum *products)
     DKM_AGREE(ctx, dkm_calloc(ctx, o->n * r, &U));
     DKM_AGREE(ctx, dkm_alloc(ctx, o->n * r, &G));
     for (dkm_idx i = 0; i < o->n; i++)
-        if (s->choice[s->base.n - 1][i] >= 0)
-            memcpy(U + i * r, o->V + i * r, (size_t)r * sizeof *U);
+        for (dkm_idx j = 0; s->choice[s->base.n - 1][i] >= 0 && j < r; j++)
+            U[i * r + j] = one_slack_weight(s, i) * o->V[i * r + j];
     DKM_TRY(dkm_joint_map_apply(s->base.map, NULL, U, G));
     DKM_TRY(one_slack_meet_all(s, G, products));
 out:
@@ -215,7 +225,8 @@ static void one_slack_measure(dkm_constraint_set *set, const double *G, dkm_viol
 {
     (void)G;
     for (dkm_idx i = 0; i < set->oracle->n; i++) {
-        dkm_twosum_add(&found->slack, fmax(0.0, set->oracle->violation[i]));
+        dkm_twosum_add(&found->slack, one_slack_weight((dkm_one_slack *)set, i) *
+                                          fmax(0.0, set->oracle->violation[i]));
         found->most = fmax(found->most, set->oracle->violation[i]);
     }
     found->beyond = found->most;
@@ -323,7 +334,7 @@ dkm_status dkm_one_slack_create(dkm_joint_map *map, const dkm_separation_oracle 
     dkm_constraint_set_init(&s->base, map, oracle, settings);
     s->base.ops = &one_slack;
     s->primal = map->kernel == DKM_JOINT_MAP_PRIMAL && map->diagonal == 0 && map->identity == 0 &&
-                map->patches == 0 && oracle->space->classes.classes;
+                map->patches == 0 && oracle->space->classes.classes && !settings->weights;
     *set = &s->base;
 out:
     if (!*set)

@@ -103,17 +103,16 @@ out:
     return local;
 }
 
-/* Weights scale the kernel matrix, which pcg with landmarks does not form, and a factor that is retained
- * would not fit outputs of other weights. */
+/* Weights scale the rows of the kernel matrix, which pcg with all inputs as centers does not form, and a
+ * factor that is retained would not fit outputs of other weights. */
 static dkm_local krr_check_weights(dkm_ctx *ctx, dkm_idx m, const dkm_krr_settings *s)
 {
     if (dkm_data_rows(s->weights) != m || dkm_data_type(s->weights) != DKM_DENSE)
         return dkm_fail(ctx, DKM_ERR_ARG, "weights are a number for each of %lld examples",
                         (long long)m);
-    if (s->solver == DKM_PATH_PCG)
+    if (s->solver == DKM_PATH_PCG && s->nystroem.all_centers)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                        "--weights are not for --solver pcg: use --nystroem N for landmarks with "
-                        "weights, or another solver");
+                        "--weights are not for --basis all: leave it out, or use another solver");
     if (s->keep_factor)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "--weights are not for --keep-factor: leave one of them out");
@@ -183,10 +182,9 @@ dkm_status dkm_krr_fit_stream(dkm_ctx *ctx, dkm_source *X, const dkm_data *Y,
         *info = (dkm_krr_info){0};
     DKM_REQUIRE(ctx, settings->solver == DKM_PATH_PCG && !settings->nystroem.all_centers,
                 DKM_ERR_ARG, "streamed inputs are for the solver pcg with landmarks as centers");
-    DKM_REQUIRE(ctx, !settings->weights, DKM_ERR_UNSUPPORTED,
-                "--weights are not for --stream: read the inputs into memory, with --nystroem N "
-                "where they are many");
     DKM_AGREE(ctx, krr_check_fit(ctx, dkm_source_rows(X), Y, settings));
+    DKM_AGREE(ctx, settings->weights ? krr_check_weights(ctx, dkm_source_rows(X), settings)
+                                     : DKM_LOCAL_OK);
     DKM_TRY(dkm_krr_nystroem_fit(ctx, NULL, X, Y, kernel, settings, model, info));
 out:
     return status;

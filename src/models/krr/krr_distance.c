@@ -1,10 +1,12 @@
 /* How far a fit by conjugate gradients is from the exact one, on the training inputs, where those
- * are few: f*(X) = T - gamma B* with (K + gamma I) B* = T. */
+ * are few: f*(X) = T - gamma B* with (K + gamma I) B* = T, or with S K S, S f* and S T where examples
+ * have weights. */
 #include "models/krr/krr_distance.h"
 
 #include <math.h>
 
 #include "core/alloc.h"
+#include "kernels/evaluation/kernel_impl.h"
 
 /* rows <- f*(X), from T in them. */
 static dkm_status krr_distance_fit_exactly(const dkm_fitted_kernel *fitted, const dkm_prepared *X,
@@ -34,7 +36,8 @@ out:
 }
 
 dkm_status dkm_krr_distance(const dkm_fitted_kernel *fitted, const dkm_data *X, double gamma,
-                            dkm_idx p, double *T, const double *F, double *distance)
+                            const double *roots, dkm_idx p, double *T, const double *F,
+                            double *distance)
 {
     dkm_status status = DKM_OK;
     dkm_idx n = dkm_data_local_rows(X);
@@ -42,6 +45,7 @@ dkm_status dkm_krr_distance(const dkm_fitted_kernel *fitted, const dkm_data *X, 
     double sums[2] = {0, 0};
 
     DKM_TRY(dkm_kernel_prepare(fitted->kernel, X, &prepared));
+    prepared->scale = roots;
     DKM_TRY(krr_distance_fit_exactly(fitted, prepared, gamma, p, T));
     for (dkm_idx k = 0; k < n * p; k++) {
         sums[0] += (F[k] - T[k]) * (F[k] - T[k]);

@@ -1,7 +1,8 @@
 /* Kernel ridge regression on Nystroem landmarks C by preconditioned conjugate gradients, as in
  * Falkon (Rudi, Carratino and Rosasco 2017, NIPS 30, arXiv:1705.10958): f(x) = k(x, C) A + b, a
  * model in dual form on n inputs instead of m; or with all inputs as centers, where the landmarks
- * serve only as a preconditioner.
+ * serve only as a preconditioner. Weights of examples scale rows of K_mn and of the outputs by their
+ * roots: (K_nm W K_mn + gamma K_nn) A = K_nm W (Y - b).
  *
  * Cost: see solvers/nystroem: 4 m n p flops per iteration over all ranks and n p words per
  * allreduce. The landmarks and A are replicated. */
@@ -114,7 +115,10 @@ static dkm_status krr_nystroem_solve(fitting *f)
     dkm_status status = DKM_OK;
     const dkm_nystroem_settings *how = &f->settings->nystroem;
     const dkm_fitted_kernel *fitted = &f->s->fitted;
-    dkm_nystroem_problem parts = {.grid = fitted->grid, .kernel = fitted->kernel, .feed = &f->feed};
+    dkm_nystroem_problem parts = {.grid = fitted->grid,
+                                  .kernel = fitted->kernel,
+                                  .feed = &f->feed,
+                                  .roots = dkm_example_roots(&f->s->outputs.weights)};
     dkm_nystroem N = {0};
 
     parts.C = how->all_centers ? f->landmarks : fitted->prepared;
@@ -124,8 +128,8 @@ static dkm_status krr_nystroem_solve(fitting *f)
         DKM_AGREE(f->ctx, dkm_alloc(f->ctx, krr_nystroem_numbers(f), &f->F));
     DKM_TRY(how->all_centers ? krr_nystroem_solve_all(f, &N) : solve_some(f, &N));
     if (f->F)
-        DKM_TRY(dkm_krr_distance(fitted, f->feed.X, f->s->outputs.gamma, f->s->outputs.encoder.cols,
-                                 f->T, f->F, &f->info.distance));
+        DKM_TRY(dkm_krr_distance(fitted, f->feed.X, f->s->outputs.gamma, f->s->outputs.weights.root,
+                                 f->s->outputs.encoder.cols, f->T, f->F, &f->info.distance));
 out:
     dkm_nystroem_close(&N);
     return status;
@@ -153,11 +157,13 @@ dkm_status dkm_krr_nystroem_fit(dkm_ctx *ctx, const dkm_data *X, dkm_source *sou
     *model = NULL;
     f.feed = dkm_input_stream_open(X, source, ctx);
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &f.s));
-    DKM_TRY(dkm_krr_outputs_rows(&f.s->outputs, Y, settings->center, NULL, &f.T));
+    DKM_TRY(dkm_krr_outputs_rows(&f.s->outputs, Y, settings->center, settings->weights, &f.T));
+    f.s->weighted = settings->weights != NULL;
     f.s->outputs.gamma = dkm_krr_outputs_path(&f.s->outputs, settings).gammas[0];
     DKM_TRY(krr_nystroem_choose(&f, kernel));
     DKM_TRY(krr_nystroem_open_base(&f, X, kernel));
     DKM_TRY(krr_nystroem_solve(&f));
+    dkm_example_weights_close(&f.s->outputs.weights);
     krr_nystroem_report(&f, info);
     status = dkm_krr_dual_wrap(f.s, &dkm_class_krr, model);
     f.s = NULL; /* taken over, whatever came of it */

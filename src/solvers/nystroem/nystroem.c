@@ -93,6 +93,7 @@ dkm_status dkm_nystroem_open(dkm_nystroem *s, const dkm_nystroem_problem *parts,
                         .nb = parts->nb,
                         .feed = parts->feed};
     s->strips = dkm_strips_of(s->C, nystroem_precision_of(settings, s->m));
+    s->strips.scale = parts->roots;
     stored = nystroem_stores(s, settings->keep);
     DKM_TRY(nystroem_check_memory(s, stored));
     if (s->strips.precision == DKM_F32)

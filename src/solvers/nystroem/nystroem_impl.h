@@ -28,6 +28,7 @@ typedef struct dkm_nystroem_problem {
     const dkm_prepared *C; /**< landmarks */
     dkm_idx nb;
     dkm_input_stream *feed; /**< inputs; aimed at the landmarks */
+    const double *roots;    /**< of the weights of this rank's inputs, K_mn is S K_mn; or NULL */
 } dkm_nystroem_problem;
 
 /** How many landmarks of m inputs: those asked for, or as many as are usual. Local. */
