@@ -23,11 +23,13 @@ DKM_API_BEGIN
 
 /** Among which outputs violated constraints, and predictions, are looked for. */
 typedef enum dkm_jkm_outputs {
-    DKM_JKM_AUTO,      /**< candidates where they are given; classes of labels, the sphere for dense
+    DKM_JKM_AUTO,   /**< candidates where they are given; classes of labels, the sphere for dense
                           outputs under a linear kernel; else the training outputs */
-    DKM_JKM_SPHERE,    /**< all vectors of unit length; outputs are scaled to it */
-    DKM_JKM_FREE,      /**< all vectors; epsilon/4 is the tube of support vector regression */
-    DKM_JKM_CANDIDATES /**< a finite set: candidates given, classes, or the training outputs */
+    DKM_JKM_SPHERE, /**< all vectors of unit length; outputs are scaled to it */
+    DKM_JKM_FREE,   /**< all vectors; epsilon/4 is the tube of support vector regression */
+    DKM_JKM_CANDIDATES, /**< a finite set: candidates given, classes, or the training outputs */
+    DKM_JKM_CHAIN /**< label sequences: strings as long as the input strings, or a label for each of
+                     dense rows. The margin is the number of wrong labels; with a C */
 } dkm_jkm_outputs;
 
 /** What slacks stand for. */
@@ -81,12 +83,17 @@ typedef struct dkm_jkm_settings {
                                   cost C w_i. With a C, and slacks of their own */
     dkm_jkm_oracle oracle;   /**< used where `find` is set; dense outputs under a linear kernel */
     dkm_layout layout;
+    dkm_idx window; /**< of chains of strings: characters that a label depends on, odd; 0: 3 */
+    dkm_idx
+        sequence_column; /**< of chains of dense rows: the column, from 0, that has the number of
+                                the sequence; -1: none. A new one begins where it changes */
 } dkm_jkm_settings;
 
 typedef struct dkm_jkm_info {
     dkm_idx m, r;        /**< examples, coordinates of an output */
     dkm_idx candidates;  /**< 0 where outputs are not a finite set */
-    const char *outputs; /**< "sphere", "free", "classes", "candidates" or "oracle" */
+    const char *outputs; /**< "sphere", "free", "classes", "candidates",
+                            "chain" or "oracle" */
     const char *slacks;  /**< "none", "each" or "one" */
     dkm_idx rounds, constraints, support;
     int spread;          /**< whether the Gram matrix of constraints was spread over the ranks */
@@ -96,6 +103,7 @@ typedef struct dkm_jkm_info {
     double gap;          /**< (primal - dual) / primal */
     double slack;        /**< sum of xi */
     double violation;    /**< largest, relative to the margin */
+    dkm_idx positions;   /**< of chains: of all sequences, m of which there are; else 0 */
 } dkm_jkm_info;
 
 dkm_jkm_settings dkm_jkm_settings_default(void);

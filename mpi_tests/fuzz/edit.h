@@ -300,7 +300,7 @@ static inline void edit_root(const edit_file *f, hid_t file, edit_recipe *r)
 {
     static const char *const methods[] = {"krr", "krr-primal", "kpca",       "kde",
                                           "knn", "hopfield",   "svm",        "extend",
-                                          "lle", "jkm",        "checkpoint", "x"};
+                                          "lle", "jkm",        "checkpoint", "jkm-chain"};
     unsigned how = edit_next(r) % 6, which = edit_next(r);
     char list[EDIT_PATHS * EDIT_NAME] = "";
     size_t used = 0;

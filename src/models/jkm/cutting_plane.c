@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "models/jkm/chain/chain_set.h"
 
 #define SHRINK   0.7  /* of an annealed epsilon, on separability */
 #define SHARE    0.1  /* of the largest violation: smaller ones wait for a later iteration */
@@ -59,6 +60,8 @@ static dkm_status open_constraints(dkm_cutting_plane *l)
     int one = l->settings->slacks == DKM_JKM_SLACKS_ONE;
 
     dkm_constraint_set_destroy(&l->constraints);
+    if (l->oracle->chain)
+        return dkm_chain_set_create(l->map, l->oracle, l->settings, &l->constraints);
     return (one ? dkm_one_slack_create : dkm_n_slack_create)(l->map, l->oracle, l->settings,
                                                              &l->constraints);
 }

@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "io/checkpoint/checkpointer.h"
 #include "models/common/method_parts.h"
+#include "models/jkm/chain/chain.h"
 #include "models/jkm/cutting_plane.h"
 #include "models/jkm/jkm_impl.h"
 
@@ -16,7 +17,8 @@
 
 dkm_jkm_settings dkm_jkm_settings_default(void)
 {
-    return (dkm_jkm_settings){.epsilon = -1, .tolerance = 1e-3, .rounds = 1000};
+    return (dkm_jkm_settings){
+        .epsilon = -1, .tolerance = 1e-3, .rounds = 1000, .sequence_column = -1};
 }
 
 static dkm_local check_margin(dkm_ctx *ctx, const dkm_jkm_settings *s)
@@ -194,6 +196,8 @@ dkm_status dkm_jkm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
     dkm_idx cols;
     dkm_jkm *s = NULL;
 
+    if (settings->outputs == DKM_JKM_CHAIN)
+        return dkm_jkm_chain_fit(ctx, X, Y, kx, settings, model, info);
     *model = NULL;
     dkm_phase_begin(ctx, "jkm");
     DKM_AGREE(ctx, jkm_check_fit(ctx, X, Y, settings));

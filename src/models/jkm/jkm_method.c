@@ -16,6 +16,8 @@ static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kern
                        const dkm_jkm_info *j)
 {
     dkm_report_add_int(report, "m", j->m);
+    if (j->positions > 0)
+        dkm_report_add_int(report, "positions", j->positions);
     dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
     dkm_report_add_text(report, "joint", dkm_settings_text(s, "joint"));
     dkm_report_add_text(report, "outputs", j->outputs);
@@ -41,7 +43,7 @@ static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kern
 static void jkm_read(const dkm_settings *s, dkm_jkm_settings *j)
 {
     static const dkm_jkm_outputs domains[] = {DKM_JKM_AUTO, DKM_JKM_SPHERE, DKM_JKM_FREE,
-                                              DKM_JKM_CANDIDATES};
+                                              DKM_JKM_CANDIDATES, DKM_JKM_CHAIN};
     static const dkm_jkm_slacks formulations[] = {DKM_JKM_SLACKS_AUTO, DKM_JKM_SLACKS_EACH,
                                                   DKM_JKM_SLACKS_ONE};
     static const dkm_jkm_rescale rescales[] = {DKM_JKM_PLAIN, DKM_JKM_RESCALE_SLACK,
@@ -57,6 +59,10 @@ static void jkm_read(const dkm_settings *s, dkm_jkm_settings *j)
     j->threshold = dkm_settings_flag(s, "threshold");
     if (dkm_settings_given(s, "qp-distribute-above"))
         j->spread = dkm_settings_int(s, "qp-distribute-above");
+    if (dkm_settings_given(s, "window"))
+        j->window = dkm_settings_int(s, "window");
+    if (dkm_settings_given(s, "sequence-column"))
+        j->sequence_column = dkm_settings_int(s, "sequence-column");
     if (dkm_settings_given(s, "epsilon"))
         j->epsilon = dkm_settings_real(s, "epsilon");
     if (dkm_settings_given(s, "epsilon-start"))
@@ -100,6 +106,8 @@ static int jkm_names_classes(const dkm_settings *s)
 {
     const char *ky = dkm_settings_text(s, "ky");
 
+    if (strcmp(dkm_settings_text(s, "output-domain"), "chain") == 0)
+        return dkm_settings_given(s, "sequence-column");
     return (!ky || dkm_kernel_text_is_of_labels(ky)) && !dkm_settings_given(s, "candidates") &&
            strcmp(dkm_settings_text(s, "joint"), "tensor") == 0;
 }
@@ -178,11 +186,25 @@ static const dkm_setting settings[] = {
              "all others below it"},
     {.name = "output-domain",
      .kind = DKM_SETTING_CHOICE,
-     .choices = "auto|sphere|free|candidates|",
+     .choices = "auto|sphere|free|candidates|chain|",
      .default_text = "auto",
      .old_names = "outputs|",
-     .help = "among what a better output is looked for: vectors of unit length, all vectors, or a "
-             "finite set; auto takes what suits the outputs"},
+     .help = "among what a better output is looked for: vectors of unit length, all vectors, a "
+             "finite set, or label sequences; auto takes what suits the outputs"},
+    {.name = "window",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .metavar = "W",
+     .only_with = "output-domain=chain|",
+     .help = "of chains of strings: characters of the input around each position, odd; 3 when not "
+             "given"},
+    {.name = "sequence-column",
+     .kind = DKM_SETTING_INT,
+     .metavar = "N",
+     .only_with = "output-domain=chain|",
+     .not_in_cv = "is for fit: rows of one sequence would come to different folds",
+     .help = "of chains of dense rows: the column of x, counted from 0, with the number of the "
+             "sequence; a new one begins where it changes"},
     {.name = "candidates",
      .kind = DKM_SETTING_DATA,
      .metavar = "FILE",
@@ -239,5 +261,5 @@ const dkm_method dkm_method_jkm = {
     .fit = jkm_fit,
     .names_classes = jkm_names_classes,
     .estimate = jkm_estimate,
-    .classes = {&dkm_class_jkm},
+    .classes = {&dkm_class_jkm, &dkm_class_jkm_chain},
 };

@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "models/common/reproducible.h"
+#include "models/jkm/chain/chain_set.h"
 
 static double oracle_own_dot(dkm_idx n, const double *x, const double *y)
 {
@@ -294,6 +295,10 @@ dkm_status dkm_separation_oracle_search(dkm_separation_oracle *oracle, const dou
 {
     dkm_idx r = oracle->space->r;
 
+    if (oracle->chain) {
+        dkm_chain_separate(oracle, G);
+        return DKM_OK;
+    }
     for (dkm_idx i = 0; i < oracle->n; i++) {
         oracle->violation[i] = -INFINITY;
         oracle->choice[i] = -1;

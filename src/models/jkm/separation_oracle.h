@@ -11,17 +11,20 @@
 
 #include "models/jkm/output_space/output_space.h"
 
+struct dkm_chain;
+
 typedef struct dkm_separation_oracle {
     const dkm_output_space *space;
     dkm_idx first, n; /**< this rank's examples */
     double epsilon, margin;
     dkm_jkm_rescale rescale;
     dkm_jkm_oracle user;
-    double *away;      /**< n x r: where to go where g does not say */
-    double *violation; /**< n: b - <g, v>; negative infinity where there is no constraint */
-    double *b;         /**< n */
-    dkm_idx *choice;   /**< n: the candidate, or -1 */
-    double *V;         /**< n x r: v = y_i - y, by which g is multiplied */
+    struct dkm_chain *chain; /**< of label sequences; else NULL. Borrowed */
+    double *away;            /**< n x r: where to go where g does not say */
+    double *violation;       /**< n: b - <g, v>; negative infinity where there is no constraint */
+    double *b;               /**< n */
+    dkm_idx *choice;         /**< n: the candidate, or -1 */
+    double *V;               /**< n x r: v = y_i - y, by which g is multiplied */
 } dkm_separation_oracle;
 
 /** Make ready for the examples of @p space. Collective; dkm_separation_oracle_close() frees, also

@@ -90,6 +90,6 @@ DKM_NODISCARD dkm_status dkm_model_from_archive(dkm_ctx *ctx, const char *method
 
 extern const dkm_model_class dkm_class_krr, dkm_class_krr_primal, dkm_class_kpca, dkm_class_kde,
     dkm_class_knn, dkm_class_hopfield, dkm_class_svm, dkm_class_extend, dkm_class_lle,
-    dkm_class_jkm;
+    dkm_class_jkm, dkm_class_jkm_chain;
 
 #endif
