@@ -47,6 +47,20 @@ done
 good 1 predict kde3.h5 --x kx.csv -o ky.out.txt
 [ "$(paste -d' ' ky.txt ky.out.txt | awk '$1 == $2' | wc -l)" -gt 32 ] || fail "the tuned kde predicts: $(paste ky.txt ky.out.txt | head -5)"
 
+# Numbers of the output kernel too, under a loss that stays as it is: the same on one rank and on three.
+for ranks in 1 3; do
+    good "$ranks" fit kde --x kx.csv --y ky.txt --kx 'rbf(sigma=3)' --ky 'rbf(normalize(spectrum(p=2)), sigma=9)' --components all --gamma 1 \
+        --tune-loss 'normalize(spectrum(p=2))' --autotune --tune-starts 1 --tune-fits 20 -o "both$ranks.h5"
+    below "$(value decoding_loss)" "$(value start_decoding_loss)" "the tuned loss of decoding"
+    [ "$(value decoding_parameters)" = 4 ] || fail "two widths, the ridge and the temperature: $(cat out)"
+    [ "$(value decoding_fits)" -le 10 ] || fail "$(value decoding_fits) looks, 10 were allowed"
+    [ "$(value tune_loss)" = 'normalize(spectrum(p=2))' ] || fail "the loss stays: $(cat out)"
+    losses[ranks]=$(value decoding_loss)
+done
+awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.999 && a / b < 1.001) }' || fail "3 ranks end at ${losses[3]}, not ${losses[1]}"
+good 1 predict both3.h5 --x kx.csv -o ky.both.txt
+[ "$(paste -d' ' ky.txt ky.both.txt | awk '$1 == $2' | wc -l)" -gt 32 ] || fail "kde with both kernels tuned predicts"
+
 # Classes, as the square error of one column each; a list of ridges is where to begin.
 awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) { x = rand(); y = rand(); print x "," y >"x.csv"; print (x > y) + (x + y > 1) >"y.csv" } }'
 good 3 fit krr --x x.csv --y y.csv --y-type labels --kx 'sum(rbf(sigma=5), scale(linear, by=1))' --gamma 1e-3,1e-1 --autotune \

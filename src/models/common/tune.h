@@ -9,6 +9,7 @@
 #include <dkmap/kernel.h>
 #include <dkmap/model.h>
 
+#include "kernels/gram/param_gradient.h"
 #include "models/registry/report_impl.h"
 #include "models/registry/settings_impl.h"
 #include "solvers/tune/loo_gradient.h"
@@ -25,6 +26,23 @@ typedef struct dkm_tune_info {
     double before, after; /**< leave-one-out errors */
     dkm_idx fits, params; /**< evaluations; numbers that were tuned, the ridge among them */
 } dkm_tune_info;
+
+/** The numbers of a kernel, which is borrowed, as logarithms. */
+typedef struct dkm_tuned_kernel {
+    dkm_kernel *kernel;
+    dkm_idx count; /**< none where it has no numbers with derivatives */
+    dkm_param_place *places;
+} dkm_tuned_kernel;
+
+/** Local; dkm_tuned_kernel_close() frees. */
+DKM_NODISCARD dkm_local dkm_tuned_kernel_open(dkm_tuned_kernel *tuned, dkm_ctx *ctx,
+                                              dkm_kernel *kernel);
+void dkm_tuned_kernel_close(dkm_tuned_kernel *tuned);
+void dkm_tuned_kernel_get(const dkm_tuned_kernel *tuned, double *x);
+DKM_NODISCARD dkm_local dkm_tuned_kernel_set(dkm_tuned_kernel *tuned, const double *x);
+
+/** The trace, on every rank. Collective. */
+double dkm_tune_trace(const dkm_dmat *G, dkm_ctx *ctx);
 
 /** The settings of DKM_ROWS_TUNE (method_parts.h). Local. */
 dkm_tune_settings dkm_tune_read(const dkm_settings *s);

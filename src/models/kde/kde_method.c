@@ -2,11 +2,10 @@
 #include <dkmap/kde.h>
 
 #include "core/alloc.h"
-#include "models/common/embedding.h"
 #include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
-#include "models/common/tune.h"
+#include "models/kde/kde_tune.h"
 
 enum { RIDGE, SVR }; /* choices of the regressor */
 
@@ -91,71 +90,6 @@ static dkm_local check_unpaired(dkm_ctx *ctx, const dkm_settings *s, const dkm_d
                     (long long)dkm_data_cols(Y));
 }
 
-static dkm_local kde_check_tune(dkm_ctx *ctx, const dkm_kde_settings *kde)
-{
-    if (kde->learner == DKM_LEARN_SVR || kde->landmarks || kde->extra ||
-        kde->penalty == DKM_PENALTY_COEFFICIENTS || kde->weights)
-        return dkm_fail(ctx, DKM_ERR_ARG,
-                        "tuning follows the leave-one-out error of the exact fit by ridge "
-                        "regression, with the penalty on the norm of the map: leave out --solver "
-                        "pcg, --regressor svr, --unpaired-y, --regularizer l2-coef and weights of "
-                        "examples");
-    return DKM_LOCAL_OK;
-}
-
-/* This rank's rows of the coordinates of the training outputs. */
-static dkm_status kde_targets(const dkm_data *Y, const dkm_kernel *ky, const dkm_kde_settings *kde,
-                              dkm_idx *p, double **rows)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(Y);
-    dkm_eigen_settings eigen = kde->eigen;
-    dkm_eigen_info info;
-    dkm_embedding out = {0};
-    dkm_dmat *Z = NULL;
-
-    eigen.center = 1;
-    DKM_TRY(dkm_fitted_kernel_open(&out.fitted, ctx, Y, ky, &kde->layout));
-    DKM_TRY(dkm_embedding_fit(&out, &eigen, &info));
-    DKM_TRY(dkm_embedding_training(&out, &Z));
-    *p = out.p;
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(Y) * out.p, rows));
-    DKM_TRY(dkm_dmat_to_rows(Z, *rows));
-out:
-    dkm_dmat_destroy(&Z);
-    dkm_embedding_close(&out);
-    return status;
-}
-
-/* Follow the gradient of the squared distance, along the components of the outputs, to the image of
- * an output that was left out; the kernel of the inputs and the ridge become the tuned ones. */
-static dkm_status kde_tune(const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
-                           const dkm_kernel *ky, dkm_kde_settings *kde, dkm_kernel *kx,
-                           dkm_report *report)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(X);
-    const dkm_tune_settings tune = dkm_tune_read(s);
-    dkm_loo_targets targets = {0};
-    double *rows = NULL, start = kde->ridge.gamma;
-    dkm_tune_info tuned;
-    char *text = NULL;
-    dkm_idx p = 0;
-
-    DKM_AGREE(ctx, kde_check_tune(ctx, kde));
-    DKM_AGREE(ctx, dkm_strdup(ctx, dkm_kernel_text(kx), &text));
-    DKM_TRY(kde_targets(Y, ky, kde, &p, &rows));
-    targets.T = dkm_multivec_view(ctx, dkm_data_rows(Y), p, rows);
-    DKM_TRY(dkm_kernel_tune(X, &targets, &tune, kx, &kde->ridge.gamma, &tuned));
-    dkm_tune_report(report, text, start, (double)p, &tuned);
-    dkm_report_add_real(report, "loo", (double)p * tuned.after);
-    dkm_report_add_real(report, "gamma", kde->ridge.gamma);
-out:
-    DKM_FREE(rows);
-    DKM_FREE(text);
-    return status;
-}
-
 static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_model **model, dkm_report *report)
 {
@@ -174,7 +108,7 @@ static dkm_status kde_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     DKM_TRY(dkm_read_weights(ctx, s, Y, dkm_data_rows(X), &weights));
     settings.weights = weights;
     if (dkm_settings_flag(s, "tune"))
-        DKM_TRY(kde_tune(s, X, Y, ky, &settings, kx, report));
+        DKM_TRY(dkm_kde_tune(s, X, Y, &settings, kx, ky, report));
     DKM_TRY(dkm_kde_fit(ctx, X, Y, kx, ky, &settings, model, &info));
     kde_report(report, kx, ky, &settings, &info);
 out:
@@ -268,6 +202,14 @@ static const dkm_setting settings[] = {
         "makes B = (K'K + gamma I)^-1 K Z of coordinates Z"),
     DKM_ROW_PRECISION("regressor=ridge|"),
     DKM_ROWS_TUNE,
+    {.name = "tune-loss",
+     .kind = DKM_SETTING_KERNEL,
+     .metavar = "KERNEL",
+     .only_with = "tune|",
+     .not_in_cv = "is for fit --tune",
+     .help = "where ky has numbers to tune: the loss is the squared distance of outputs in the "
+             "feature space of this kernel, which stays as it is; that of ky as given when not "
+             "given"},
     {.name = "solver",
      .kind = DKM_SETTING_CHOICE,
      .metavar = "WORD",

@@ -1,0 +1,41 @@
+/** @file gradient_search.h  The least of a positive function of positive numbers by its gradient.
+ *
+ *  L-BFGS (NLopt) on the logarithms of both. Rank 0 chooses where to look next, all ranks compute.
+ */
+#ifndef DKMAP_MODELS_COMMON_GRADIENT_SEARCH_H
+#define DKMAP_MODELS_COMMON_GRADIENT_SEARCH_H
+
+#include <dkmap/dmat.h>
+
+typedef struct dkm_search dkm_search;
+
+struct dkm_search {
+    dkm_ctx *ctx;
+    dkm_idx n;     /**< logarithms of numbers */
+    dkm_idx ridge; /**< which of them is that of the ridge */
+    /** The function at exp(x), the same on every rank, and in `gradient` its derivatives by x where
+     *  it is finite. Collective. */
+    dkm_status (*evaluate)(dkm_search *search, double *loss);
+    double *x, *gradient;
+    double *best;        /**< where the least was seen; before that where to begin */
+    double *from;        /**< where the search at hand begins, and then NLopt's own x */
+    double first, least; /**< values of the first look, and at `best`; begin with INFINITY */
+    dkm_idx fits, end;   /**< looks so far, and at which the search at hand ends */
+    dkm_idx most;        /**< looks in all, for the progress */
+    void *optimizer;     /**< of the search at hand, on rank 0 */
+    dkm_status status;
+};
+
+/** Space for @p n numbers. Local; dkm_search_close() frees, also after a failure. */
+DKM_NODISCARD dkm_local dkm_search_open(dkm_search *search, dkm_idx n);
+void dkm_search_close(dkm_search *search);
+
+/** Refuse to search where NLopt was not there when dkmap was built. Collective. */
+DKM_NODISCARD dkm_status dkm_search_check(dkm_ctx *ctx);
+
+/** Search from `best`, and from 1/3, 3, 1/9, ... times its numbers with a hundredth of the ridge.
+ *  Collective.
+ *  @param[in] fits  looks at most, of all starts together */
+DKM_NODISCARD dkm_status dkm_search_run(dkm_search *search, dkm_idx starts, dkm_idx fits);
+
+#endif
