@@ -5,13 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dkmap/arrays.h>
 #include <dkmap/cv.h>
+#include <dkmap/grid.h>
 #include <dkmap/method.h>
 #include <dkmap/random.h>
 
 #include "support/check.h"
 
-enum { M = 30, D = 3, FOLDS = 3, TEXT = 200 };
+enum { M = 30, D = 3, FOLDS = 3, TEXT = 200, LENGTH = 9 };
+
+/* Of outputs: two columns of numbers, classes, or a string of labels for a string. */
+typedef enum outputs { NUMBERS, LABELS, STRINGS, OUTPUTS } outputs;
+static const char *const outputs_name[] = {"dense", "labels", "strings"};
+static const dkm_loss loss_of[] = {DKM_LOSS_MSE, DKM_LOSS_ZERO_ONE, DKM_LOSS_HAMMING};
 
 /* A value of a setting, and what else must be set for it to mean something: "name=value|...", where
  * no value unsets. */
@@ -68,27 +75,32 @@ static const trial trials[] = {
     {"jkm", "tolerance", "0.3", ""},
     {"jkm", "max-iter", "2", ""},
     {"jkm", "qp-distribute-above", "1", ""},
+    {"jkm", "output-domain", "chain", ""},
+    {"jkm", "window", "5", "output-domain=chain|"},
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
-/* What is set of every method, for dense outputs and for labels. */
+/* What is set of every method that learns such outputs. */
 static const struct base {
-    const char *method, *dense, *labels;
+    const char *method, *settings[OUTPUTS];
 } bases[] = {
-    {"krr", "kx=rbf(sigma=1)|gamma=0.2|", "kx=rbf(sigma=1)|gamma=0.2|"},
-    {"kde", "kx=rbf(sigma=1)|ky=linear|components=2|gamma=0.2|",
-     "kx=rbf(sigma=1)|ky=class|components=2|gamma=0.2|"},
-    {"knn", "kx=rbf(sigma=1)|", "kx=rbf(sigma=1)|"},
-    {"svm", "kx=rbf(sigma=1)|C=1|", "kx=rbf(sigma=1)|C=1|"},
-    {"hopfield", "", ""},
-    {"jkm", "kx=rbf(sigma=1)|C=1|", "kx=rbf(sigma=1)|C=1|"},
+    {"krr", {"kx=rbf(sigma=1)|gamma=0.2|", "kx=rbf(sigma=1)|gamma=0.2|", NULL}},
+    {"kde",
+     {"kx=rbf(sigma=1)|ky=linear|components=2|gamma=0.2|",
+      "kx=rbf(sigma=1)|ky=class|components=2|gamma=0.2|", NULL}},
+    {"knn", {"kx=rbf(sigma=1)|", "kx=rbf(sigma=1)|", NULL}},
+    {"svm", {"kx=rbf(sigma=1)|C=1|", "kx=rbf(sigma=1)|C=1|", NULL}},
+    {"hopfield", {"", "", NULL}},
+    {"jkm",
+     {"kx=rbf(sigma=1)|C=1|", "kx=rbf(sigma=1)|C=1|",
+      "kx=weighted-degree(degree=1)|C=0.1|output-domain=chain|window=3|"}},
 };
 
 typedef struct sample {
     dkm_ctx *ctx;
     dkm_data *X, *Y;
     dkm_data *W; /* weights of the examples */
-    int labels;
+    outputs kind;
     char file[TEXT]; /* of more outputs */
 } sample;
 
@@ -102,37 +114,73 @@ static double weight_of(dkm_idx i)
     return 1.0 + (double)(i % 3);
 }
 
-static double output(dkm_idx i, dkm_idx j, int labels)
+static double output(dkm_idx i, dkm_idx j, outputs kind)
 {
     double value = 0.5 * (number(i, j % D) + number(i, 2) * number(i, 1));
 
-    return labels ? (value > 0.1) + (value > -0.2) : value;
+    return kind == LABELS ? (value > 0.1) + (value > -0.2) : value;
 }
 
-static dkm_status make_outputs(dkm_ctx *ctx, int labels, dkm_data **Y)
+/* Strings of unequal lengths, at least two characters long. */
+static dkm_status make_strings(dkm_ctx *ctx, int of_labels, dkm_data **S)
 {
-    dkm_status status =
-        labels ? dkm_data_create_labels(ctx, M, Y) : dkm_data_create_dense(ctx, M, 2, Y);
-    dkm_idx cols = labels ? 1 : 2;
+    dkm_idx first = dkm_slab_first(M, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_idx rows = dkm_slab_count(M, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    char chars[M][LENGTH + 1] = {""};
+    const char *strings[M];
 
-    for (dkm_idx k = 0; status == DKM_OK && k < cols * dkm_data_local_rows(*Y); k++)
-        dkm_data_values(*Y)[k] = output(dkm_data_local_first(*Y) + k / cols, k % cols, labels);
+    for (dkm_idx r = 0; r < rows; r++) {
+        dkm_idx i = first + r, length = 2 + i % (LENGTH - 1);
+        strings[r] = chars[r];
+        for (dkm_idx t = 0; t < length; t++) {
+            double here = number(i, t), before = t > 0 ? number(i, t - 1) : 0.0;
+            char letter = (char)('a' + (here > -0.4) + (here > 0.3));
+            chars[r][t] = !of_labels ? letter : here + 0.4 * before > 0 ? 'U' : 'D';
+        }
+    }
+    return dkm_data_from_strings(ctx, DKM_STRINGS, rows, strings, NULL, S);
+}
+
+static dkm_status make_outputs(dkm_ctx *ctx, outputs kind, dkm_data **Y)
+{
+    dkm_idx cols = kind == LABELS ? 1 : 2;
+    dkm_status status = DKM_OK;
+
+    if (kind == STRINGS)
+        return make_strings(ctx, 1, Y);
+    DKM_TRY(kind == LABELS ? dkm_data_create_labels(ctx, M, Y)
+                           : dkm_data_create_dense(ctx, M, 2, Y));
+    for (dkm_idx k = 0; k < cols * dkm_data_local_rows(*Y); k++)
+        dkm_data_values(*Y)[k] = output(dkm_data_local_first(*Y) + k / cols, k % cols, kind);
+out:
     return status;
 }
 
-static dkm_status sample_open(sample *s, dkm_ctx *ctx, int labels)
+static dkm_status make_inputs(dkm_ctx *ctx, outputs kind, dkm_data **X)
 {
     dkm_status status = DKM_OK;
 
-    *s = (sample){.ctx = ctx, .labels = labels};
-    snprintf(s->file, sizeof s->file, "test_cv_settings_%d_%d.npy", dkm_ctx_size(ctx), labels);
-    DKM_TRY(dkm_data_create_dense(ctx, M, D, &s->X));
-    for (dkm_idx k = 0; k < D * dkm_data_local_rows(s->X); k++)
-        dkm_data_values(s->X)[k] = number(dkm_data_local_first(s->X) + k / D, k % D);
+    if (kind == STRINGS)
+        return make_strings(ctx, 0, X);
+    DKM_TRY(dkm_data_create_dense(ctx, M, D, X));
+    for (dkm_idx k = 0; k < D * dkm_data_local_rows(*X); k++)
+        dkm_data_values(*X)[k] = number(dkm_data_local_first(*X) + k / D, k % D);
+out:
+    return status;
+}
+
+static dkm_status sample_open(sample *s, dkm_ctx *ctx, outputs kind)
+{
+    dkm_status status = DKM_OK;
+
+    *s = (sample){.ctx = ctx, .kind = kind};
+    snprintf(s->file, sizeof s->file, "test_cv_settings_%d_%d.%s", dkm_ctx_size(ctx), (int)kind,
+             kind == STRINGS ? "txt" : "npy");
+    DKM_TRY(make_inputs(ctx, kind, &s->X));
     DKM_TRY(dkm_data_create_dense(ctx, M, 1, &s->W));
     for (dkm_idx k = 0; k < dkm_data_local_rows(s->W); k++)
         dkm_data_values(s->W)[k] = weight_of(dkm_data_local_first(s->W) + k);
-    DKM_TRY(make_outputs(ctx, labels, &s->Y));
+    DKM_TRY(make_outputs(ctx, kind, &s->Y));
     DKM_TRY(dkm_data_write(s->Y, s->file));
 out:
     return status;
@@ -167,11 +215,11 @@ static dkm_status set_all(dkm_settings *settings, const char *list)
     return status;
 }
 
-static const char *base_of(const char *method, int labels)
+static const char *base_of(const char *method, outputs kind)
 {
     for (size_t k = 0; k < sizeof bases / sizeof *bases; k++)
         if (strcmp(bases[k].method, method) == 0)
-            return labels ? bases[k].labels : bases[k].dense;
+            return bases[k].settings[kind];
     return NULL;
 }
 
@@ -180,7 +228,7 @@ static dkm_status make_settings(const sample *s, const trial *t, dkm_settings **
     dkm_status status = DKM_OK;
 
     DKM_TRY(dkm_settings_create(s->ctx, t->method, settings));
-    DKM_TRY(set_all(*settings, base_of(t->method, s->labels)));
+    DKM_TRY(set_all(*settings, base_of(t->method, s->kind)));
     DKM_TRY(set_all(*settings, t->with));
     DKM_TRY(weighs(t) ? dkm_settings_set_data(*settings, t->setting, s->W)
                       : dkm_settings_set(*settings, t->setting, t->value ? t->value : s->file));
@@ -202,7 +250,7 @@ static dkm_status validate(const sample *s, const trial *t, dkm_settings *settin
     DKM_TRY(dkm_cv_search_problem(search, s->X, s->Y, &problem));
     problem.folds = FOLDS;
     problem.weights = weighs(t) ? s->W : NULL;
-    problem.loss = s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE;
+    problem.loss = loss_of[s->kind];
     DKM_TRY(dkm_cross_validate(s->ctx, &problem, result));
 out:
     dkm_cv_search_destroy(&search);
@@ -216,7 +264,7 @@ static dkm_status fit_fold(const sample *s, const trial *t, dkm_settings *settin
     dkm_status status = DKM_OK;
     dkm_idx train[M], test[M], trained = 0, tested = 0;
     dkm_data *X = NULL, *Y = NULL, *T = NULL, *truth = NULL, *P = NULL, *W = NULL, *V = NULL;
-    dkm_score_settings how = {.loss = s->labels ? DKM_LOSS_ZERO_ONE : DKM_LOSS_MSE};
+    dkm_score_settings how = {.loss = loss_of[s->kind]};
     dkm_model *model = NULL;
     dkm_score score;
     double rows = 0;
@@ -257,19 +305,21 @@ out:
 /* Folds are the same for all settings: those of the simplest problem. */
 static dkm_status find_folds(const sample *s, dkm_cv_result *result)
 {
-    const trial simple = {"knn", "k", "1", ""};
+    const trial neighbor = {"knn", "k", "1", ""}, chain = {"jkm", "C", "0.1", ""};
+    const trial *simple = s->kind == STRINGS ? &chain : &neighbor;
     dkm_settings *settings = NULL;
     dkm_status status = DKM_OK;
     int refits;
 
-    DKM_TRY(make_settings(s, &simple, &settings));
-    DKM_TRY(validate(s, &simple, settings, result, &refits));
+    DKM_TRY(make_settings(s, simple, &settings));
+    DKM_TRY(validate(s, simple, settings, result, &refits));
 out:
     dkm_settings_destroy(&settings);
     return status;
 }
 
-/* Whether cv and fits do the same; both may refuse. Returns whether they went through. */
+/* Whether cv and fits do the same; both may refuse, each at what it meets first. Returns whether they
+ * went through. */
 static int compare(const sample *s, const trial *t, const dkm_idx *fold)
 {
     dkm_cv_result result = {0};
@@ -283,13 +333,13 @@ static int compare(const sample *s, const trial *t, const dkm_idx *fold)
     for (dkm_idx f = 0; f < FOLDS && by_fits == DKM_OK; f++)
         by_fits = fit_fold(s, t, settings, fold, f, &sum);
     good = by_cv == DKM_OK && by_fits == DKM_OK;
-    if (by_cv != by_fits ||
+    if ((by_cv == DKM_OK) != (by_fits == DKM_OK) ||
         (good && !(fabs(result.table[0].mean - sum / M) <= 1e-6 * (1.0 + fabs(sum / M)))))
         fprintf(stderr, "%s --%s %s (%s), %s: cv %s %.15g, fits %s %.15g\n", t->method, t->setting,
                 t->value ? t->value : s->file, refits ? "fits" : "closed form",
-                s->labels ? "labels" : "dense", dkm_status_text(by_cv),
+                outputs_name[s->kind], dkm_status_text(by_cv),
                 by_cv == DKM_OK ? result.table[0].mean : NAN, dkm_status_text(by_fits), sum / M);
-    CHECK(by_cv == by_fits);
+    CHECK((by_cv == DKM_OK) == (by_fits == DKM_OK));
     if (good)
         CHECK_CLOSE(result.table[0].mean, sum / M, 1e-6 * (1.0 + fabs(sum / M)));
     dkm_cv_result_free(&result);
@@ -297,17 +347,19 @@ static int compare(const sample *s, const trial *t, const dkm_idx *fold)
     return good;
 }
 
-/* A trial must go through for dense outputs or for labels, and agree for both. Even counts of ranks
- * meet every third trial: what a setting does to cv does not depend on them. */
-static void try_value(const sample samples[2], const dkm_cv_result folds[2], const trial *t)
+/* A trial must go through for some outputs, and agree for all that the method learns. Even counts of
+ * ranks meet every third trial: what a setting does to cv does not depend on them. */
+static void try_value(const sample samples[OUTPUTS], const dkm_cv_result folds[OUTPUTS],
+                      const trial *t)
 {
     static int tried;
     int good = 0;
 
     if (dkm_ctx_size(samples[0].ctx) % 2 == 0 && tried++ % 3 != 0)
         return;
-    for (int k = 0; k < 2; k++)
-        good += compare(&samples[k], t, folds[k].fold);
+    for (int k = 0; k < OUTPUTS; k++)
+        if (base_of(t->method, samples[k].kind))
+            good += compare(&samples[k], t, folds[k].fold);
     if (!good)
         fprintf(stderr, "%s --%s %s: never went through\n", t->method, t->setting,
                 t->value ? t->value : "FILE");
@@ -347,8 +399,8 @@ static int has_trial(const char *method, const char *setting, const char *value)
 }
 
 /* Every choice of a setting, with the first condition that it is subject to. */
-static void try_choices(const sample samples[2], const dkm_cv_result folds[2], const char *method,
-                        const dkm_setting *row)
+static void try_choices(const sample samples[OUTPUTS], const dkm_cv_result folds[OUTPUTS],
+                        const char *method, const dkm_setting *row)
 {
     for (const char *c = row->choices; *c; c += strcspn(c, "|") + 1) {
         char value[TEXT], with[TEXT] = "";
@@ -369,7 +421,7 @@ static void try_choices(const sample samples[2], const dkm_cv_result folds[2], c
     }
 }
 
-static void try_method(const sample samples[2], const dkm_cv_result folds[2],
+static void try_method(const sample samples[OUTPUTS], const dkm_cv_result folds[OUTPUTS],
                        const dkm_method *method)
 {
     const char *name = dkm_method_name(method);
@@ -377,7 +429,7 @@ static void try_method(const sample samples[2], const dkm_cv_result folds[2],
 
     for (int k = 0; (row = dkm_method_setting(method, k)); k++) {
         if (row->not_in_cv) {
-            check_refused(&samples[1], name, row);
+            check_refused(&samples[LABELS], name, row);
         } else if (row->kind == DKM_SETTING_CHOICE) {
             try_choices(samples, folds, name, row);
         } else {
@@ -393,18 +445,18 @@ static void try_method(const sample samples[2], const dkm_cv_result folds[2],
 
 static void cv_honors_every_setting(dkm_ctx *ctx)
 {
-    sample samples[2];
-    dkm_cv_result folds[2];
+    sample samples[OUTPUTS];
+    dkm_cv_result folds[OUTPUTS];
     const dkm_method *method;
 
-    for (int k = 0; k < 2; k++) {
-        CHECK_OK(ctx, sample_open(&samples[k], ctx, k));
+    for (int k = 0; k < OUTPUTS; k++) {
+        CHECK_OK(ctx, sample_open(&samples[k], ctx, (outputs)k));
         CHECK_OK(ctx, find_folds(&samples[k], &folds[k]));
     }
     for (int k = 0; (method = dkm_method_at(k)); k++)
         if (dkm_method_outputs(method))
             try_method(samples, folds, method);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < OUTPUTS; k++) {
         dkm_cv_result_free(&folds[k]);
         sample_close(&samples[k]);
     }

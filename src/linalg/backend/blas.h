@@ -41,12 +41,4 @@ int dkm_blas_takes_buffers(void);
 /** The core whose kernels OpenBLAS uses, such as "SkylakeX"; "" with another library. Local. */
 const char *dkm_blas_core(void);
 
-/** Let OpenBLAS use kernels with the instructions that dkm_simd_current() says, where it knew the
- *  processor no better than to take those of one without AVX2 and OPENBLAS_CORETYPE does not say
- *  which. Local; no thread may be in the BLAS.
- *
- *  @return whether kernels were changed
- */
-int dkm_blas_choose_core(void);
-
 #endif

@@ -7,12 +7,13 @@
  * the name of a core with the same instructions, as OPENBLAS_CORETYPE would. A value of that variable
  * stands. The functions that choose are OpenBLAS's own entry points, not declared in its headers:
  * where they are missing nothing happens. */
-#include "linalg/backend/blas.h"
+#include <dkmap/blas_memory.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/simd.h"
+#include "linalg/backend/blas.h"
 
 #if defined(__GNUC__) && defined(__x86_64__)
 

@@ -8,6 +8,7 @@ import glob
 import os
 import pathlib
 import shutil
+import threading
 
 VERSION = (0, 1)  # of the interface that this package was written for
 
@@ -125,6 +126,7 @@ class KernelCallback(ct.Structure):
 FUNCTIONS = {
     "dkm_version": (text, []),
     "dkm_version_number": (ct.c_int, []),
+    "dkm_blas_choose_core": (ct.c_int, []),
     "dkm_ctx_create_f": (ct.c_int, [ct.c_int, to_pointer]),
     "dkm_ctx_message": (text, [pointer]),
     "dkm_ctx_set_listener": (None, [pointer, Listener]),
@@ -283,6 +285,9 @@ def _declare(library):
 
 
 lib = _declare(_load())
+# The same kernels of the BLAS as in the command. Another thread might be in the BLAS, through NumPy.
+if threading.active_count() == 1:
+    lib.dkm_blas_choose_core()
 
 
 def encode(value):
