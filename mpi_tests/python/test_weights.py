@@ -76,12 +76,19 @@ def test_balanced_classes_are_weights():
     close(model.fit(X[OWN], z[OWN]).decision_function(NEW), other.decision_function(NEW), 1e-10)
 
 
+def test_conjugate_gradients_weigh_alike():
+    model = KernelRidge(kernel="rbf(sigma=2)", alpha=0.1, solver="pcg", landmarks=len(X), tolerance=1e-12,
+                        precision="double", comm=comm)  # all of them: the exact solution
+    other = KernelRidge(kernel="rbf(sigma=2)", alpha=0.1).fit(X, y, sample_weight=WEIGHT)
+    close(model.fit(X[OWN], y[OWN], sample_weight=WEIGHT[OWN]).predict(NEW), other.predict(NEW), 1e-7)
+    raises(ValueError, lambda: model.set_params(basis="all").fit(X[OWN], y[OWN], sample_weight=WEIGHT[OWN]), "basis")
+
+
 def test_what_is_no_weight_is_refused():
     for wrong in (-1.0, np.nan):
         weight = WEIGHT.copy()
         weight[7] = wrong
         raises(ValueError, lambda w=weight: KernelRidge(comm=comm).fit(X[OWN], y[OWN], sample_weight=w[OWN]), "weight")
-    raises(ValueError, lambda: KernelRidge(solver="pcg", comm=comm).fit(X[OWN], y[OWN], sample_weight=WEIGHT[OWN]), "pcg")
     weight = WEIGHT.copy()
     weight[::5] = 0
     model = KernelRidge(kernel="rbf(sigma=2)", alpha=0.1, comm=comm).fit(X[OWN], y[OWN], sample_weight=weight[OWN])
