@@ -58,7 +58,9 @@ static uint64_t archive_load_mix(uint64_t hash, const void *bytes, size_t length
  * they part ways. */
 static dkm_status check_same(const loader *l)
 {
-    uint64_t mine = 0xcbf29ce484222325u, least = UINT64_MAX, most = 0;
+    uint64_t mine = 0xcbf29ce484222325u;
+    int64_t least = INT64_MAX,
+            most = 0; /* MPICH 4.0 compares unsigned numbers as if they had a sign */
     dkm_local local = DKM_LOCAL_OK;
 
     if (l->readers.readers) {
@@ -70,10 +72,10 @@ static dkm_status check_same(const loader *l)
             mine = archive_load_mix(mine, &r->m, sizeof r->m);
             mine = archive_load_mix(mine, &r->count, sizeof r->count);
         }
-        least = most = mine;
+        least = most = (int64_t)(mine >> 1);
     }
-    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_UINT64_T, MPI_MIN, dkm_ctx_comm(l->ctx));
-    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, dkm_ctx_comm(l->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MIN, dkm_ctx_comm(l->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, dkm_ctx_comm(l->ctx));
     if (least != most)
         local = dkm_fail(l->ctx, DKM_ERR_FORMAT, "%s: changed while it was being read: try again",
                          l->path);
