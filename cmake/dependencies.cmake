@@ -5,16 +5,31 @@ function(dkmap_need found what package)
   endif()
 endfunction()
 
+include(CheckFunctionExists)
 include(cmake/mpi.cmake)
 find_package(PkgConfig)
 dkmap_need("${PKG_CONFIG_FOUND}" "pkg-config" "pkg-config")
-set(BLA_VENDOR OpenBLAS)
-find_package(BLAS)
-if(NOT BLAS_FOUND)
-  unset(BLA_VENDOR)
+# OpenBLAS, unless BLA_VENDOR or BLAS_LIBRARIES and LAPACK_LIBRARIES name others.
+if(NOT BLA_VENDOR AND NOT BLAS_LIBRARIES)
+  set(BLA_VENDOR OpenBLAS)
   find_package(BLAS)
+  if(NOT BLAS_FOUND)
+    unset(BLA_VENDOR)
+  endif()
 endif()
+find_package(BLAS)
 dkmap_need("${BLAS_FOUND}" "a BLAS" "libopenblas-dev")
+# OpenBLAS and MKL have LAPACK in them; BLIS and the reference BLAS have not.
+set(CMAKE_REQUIRED_LIBRARIES ${BLAS_LIBRARIES} m)
+check_function_exists(dsyevr_ DKMAP_LAPACK_IN_BLAS)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT DKMAP_LAPACK_IN_BLAS AND NOT LAPACK_LIBRARIES)
+  find_library(LAPACK_LIBRARIES lapack)
+endif()
+if(NOT DKMAP_LAPACK_IN_BLAS)
+  dkmap_need("${LAPACK_LIBRARIES}" "LAPACK" "liblapack-dev")
+endif()
+set(algebra_libs ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
 
 # ScaLAPACK and HDF5 that belong to the MPI found. A serial HDF5 belongs to every MPI.
 if(DKMAP_MPI STREQUAL "mpich")
@@ -26,7 +41,7 @@ else()
 endif()
 find_library(SCALAPACK_LIBRARY NAMES scalapack-${DKMAP_MPI} scalapack)
 dkmap_need("${SCALAPACK_LIBRARY}" "ScaLAPACK" "${debian_scalapack}")
-dkmap_link_and_look(belongs Cblacs_pinfo ${SCALAPACK_LIBRARY} BLAS::BLAS m)
+dkmap_link_and_look(belongs Cblacs_pinfo ${SCALAPACK_LIBRARY} ${algebra_libs} m)
 if(NOT belongs STREQUAL "yes")
   message(FATAL_ERROR "${SCALAPACK_LIBRARY} is not for the MPI of ${MPI_C_COMPILER}: ${belongs}. "
     "Set SCALAPACK_LIBRARY to one that is; on Debian: apt-get install ${debian_scalapack}")
@@ -62,13 +77,13 @@ dkmap_need("${SVM_FOUND}" "LIBSVM" "libsvm-dev")
 pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
 dkmap_need("${JANSSON_FOUND}" "jansson" "libjansson-dev")
 
-set(DKMAP_PRIVATE_LIBS ${SCALAPACK_LIBRARY} BLAS::BLAS ${HDF5_C_LIBRARIES} ZLIB::ZLIB PNG::PNG ${SVM_LIBRARY}
+set(DKMAP_PRIVATE_LIBS ${SCALAPACK_LIBRARY} ${algebra_libs} ${HDF5_C_LIBRARIES} ZLIB::ZLIB PNG::PNG ${SVM_LIBRARY}
   PkgConfig::JANSSON m)
 set(DKMAP_PRIVATE_INCLUDES ${HDF5_C_INCLUDE_DIRS} ${SVM_INCLUDE_DIR})
 set(DKMAP_PRIVATE_DEFINITIONS ${HDF5_C_DEFINITIONS})
 # The same for pkg-config, which knows some of them by name.
 set(DKMAP_PC_MODULES zlib libpng jansson)
-set(DKMAP_PC_LIBRARIES ${SCALAPACK_LIBRARY} ${BLAS_LIBRARIES} ${HDF5_C_LIBRARIES} ${SVM_LIBRARY} -lm)
+set(DKMAP_PC_LIBRARIES ${SCALAPACK_LIBRARY} ${algebra_libs} ${HDF5_C_LIBRARIES} ${SVM_LIBRARY} -lm)
 
 # Threads of a rank. Without OpenMP only the BLAS library has them.
 find_package(OpenMP COMPONENTS C)

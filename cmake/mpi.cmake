@@ -3,6 +3,15 @@
 # looked at: it may load one MPI library only. Nothing is run.
 include(CheckCSourceCompiles)
 
+# The launcher of a compiler wrapper that was named stands beside it: mpiexec.mpich beside mpicc.mpich.
+if(MPI_C_COMPILER AND NOT MPIEXEC_EXECUTABLE)
+  find_program(DKMAP_MPI_WRAPPER NAMES ${MPI_C_COMPILER})
+  mark_as_advanced(DKMAP_MPI_WRAPPER)
+  get_filename_component(folder "${DKMAP_MPI_WRAPPER}" DIRECTORY)
+  get_filename_component(name "${DKMAP_MPI_WRAPPER}" NAME)
+  string(REPLACE "mpicc" "mpiexec" name "${name}")
+  find_program(MPIEXEC_EXECUTABLE NAMES ${name} HINTS ${folder} NO_DEFAULT_PATH)
+endif()
 find_package(MPI COMPONENTS C)
 dkmap_need("${MPI_C_FOUND}" "MPI for C" "libopenmpi-dev openmpi-bin, or libmpich-dev mpich")
 
@@ -25,6 +34,14 @@ elseif(DKMAP_MPI_IS_MPICH)
   set(DKMAP_MPI mpich)
 else()
   set(DKMAP_MPI other)
+endif()
+
+# Under the launcher of another MPI every rank is alone, and a test of three ranks is three tests of one.
+execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE launcher ERROR_QUIET)
+if(DKMAP_TESTS AND ((DKMAP_MPI STREQUAL "mpich" AND launcher MATCHES "Open MPI|OpenRTE|prterun")
+    OR (DKMAP_MPI STREQUAL "openmpi" AND launcher MATCHES "HYDRA|MPICH")))
+  message(FATAL_ERROR "${MPIEXEC_EXECUTABLE} does not start ranks of ${MPI_C_LIBRARIES}: set MPIEXEC_EXECUTABLE "
+    "to the launcher of that MPI, or MPI_EXECUTABLE_SUFFIX to .mpich or .openmpi on Debian")
 endif()
 
 # dkmap_link_and_look(RESULT CALL LIBRARIES...): link a program that makes a call of the libraries.
@@ -83,5 +100,8 @@ elseif(DKMAP_MPI_IS_OPENMPI)
     --mca mpi_yield_when_idle 1)
   list(APPEND DKMAP_LAUNCH_ENV OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp)
 elseif(DKMAP_MPI_IS_MPICH)
-  list(APPEND DKMAP_LAUNCH_ENV MPIR_CVAR_POLLS_BEFORE_YIELD=1) # give way while waiting
+  list(APPEND DKMAP_LAUNCH -genv MPIR_CVAR_POLLS_BEFORE_YIELD 1) # give way while waiting
 endif()
+# The same line for the scripts of jobs/.
+list(JOIN DKMAP_LAUNCH " " line)
+file(WRITE ${PROJECT_BINARY_DIR}/launch "${line}\n")

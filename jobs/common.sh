@@ -82,6 +82,21 @@ build_dkmap() {
         cmake --build "$build" --target "$target" --parallel "$(cores)"; } >"$log" 2>&1 ||
         { grep -E -A 3 'CMake Error|error:' "$log" >&2 || tail -n 20 "$log" >&2
             fail "the build failed: the whole log is $log"; }
+    choose_launch
+}
+
+# choose_launch: how ranks are started. A build knows its MPI; an installed command is started by the
+# mpirun of the path. Ranks may share cores here: they are not bound to any, and give way while they wait.
+choose_launch() {
+    launch=${DKMAP_LAUNCH:-}
+    [ -z "$launch" ] || return 0
+    if [ -r "$build/launch" ]; then
+        read -r launch <"$build/launch"
+    elif mpirun --version 2>&1 | grep -qi 'hydra\|mpich'; then
+        launch="mpirun -genv MPIR_CVAR_POLLS_BEFORE_YIELD 1"
+    else
+        launch="mpirun --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1"
+    fi
 }
 
 # beside_sklearn SCRIPT THREADS ARGUMENTS...: run a python script of jobs/compare with a built dkmap,
@@ -111,5 +126,4 @@ export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 if [ "$(id -u)" = 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-# Ranks may share cores here: they are not bound to any, and give way while they wait.
-launch=${DKMAP_LAUNCH:-mpirun --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1}
+choose_launch

@@ -44,6 +44,7 @@ class Dkmap(CMakePackage):
         args = [
             self.define("MPI_C_COMPILER", spec["mpi"].mpicc),
             self.define("BLAS_LIBRARIES", spec["blas"].libs.joined(";")),
+            self.define("LAPACK_LIBRARIES", spec["lapack"].libs.joined(";")),
             self.define("SCALAPACK_LIBRARY", spec["scalapack"].libs.joined(";")),
             self.define("HDF5_ROOT", spec["hdf5"].prefix),
             self.define("DKMAP_PARASAIL", False),
