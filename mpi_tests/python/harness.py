@@ -1,9 +1,10 @@
 """Runs the functions of a test module whose names begin with test_, on every rank at the same time.
 
 usage: mpirun -np N python3 harness.py test_module.py [names]
+       python3 harness.py --check
 
-A function that fails on any rank ends the run on all of them. Where NumPy, SciPy or mpi4py is missing the
-run is skipped, and says so.
+A function that fails on any rank ends the run on all of them. Where NumPy, SciPy or mpi4py is missing, or
+mpi4py belongs to another MPI than the library, the run is skipped, and says so; --check does nothing else.
 """
 import importlib.util
 import os
@@ -24,9 +25,22 @@ def needed(*names):
             skip(f"Python has no module {name}")
 
 
-needed("numpy", "scipy", "mpi4py")
-from mpi4py import MPI  # noqa: E402
+def same_mpi():
+    """Skip where the library could not use mpi4py's communicators. MPI is not started."""
+    from dkmap._library import mpi_version
+    ours, theirs = (text.strip("\0 \n").splitlines()[0] for text in (mpi_version(), MPI.Get_library_version()))
+    if ours != theirs:
+        skip(f"mpi4py is built with '{theirs}', the library with '{ours}'")
 
+
+needed("numpy", "scipy", "mpi4py")
+import mpi4py  # noqa: E402
+mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+from mpi4py import MPI  # noqa: E402
+same_mpi()
+if sys.argv[1:] == ["--check"]:
+    sys.exit()
+MPI.Init_thread()
 comm = MPI.COMM_WORLD
 
 

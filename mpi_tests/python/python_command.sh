@@ -3,8 +3,7 @@
 # models, on 1 and 2 ranks; also where OpenBLAS takes the processor for an old one.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../cli/common.sh"
-"$DKMAP_PYTHON" -c 'import numpy, scipy, mpi4py' 2>err ||
-    { echo "skipped: $(tail -n 1 err)"; exit 77; }
+"$DKMAP_PYTHON" "$DKMAP_SOURCE/mpi_tests/python/harness.py" --check || exit
 
 good 1 gen regression --n 80 --dim 5 --seed 3 --out-dir data
 cat >compare.py <<'PYTHON'

@@ -209,6 +209,22 @@ class Context:
         if failure is not None:
             raise failure
 
+    def require_same(self, **values):
+        """Raise on all ranks where one has another value than rank 0. Collective.
+
+        What ranks cannot compare, such as functions and objects of the data, must be of the same type.
+        """
+        if self.size == 1:
+            return
+        mine = {name: _comparable(value) for name, value in values.items()}
+        first = self.comm.bcast(mine)
+        with self.agree():
+            for name in {**first, **mine}:
+                theirs, ours = first.get(name, "missing"), mine.get(name, "missing")
+                if theirs != ours:
+                    raise ArgumentError(f"{name} must be the same on all ranks: it is {theirs} on rank 0 and {ours} "
+                                        f"on rank {self.rank}")
+
     @contextlib.contextmanager
     def telling(self, progress):
         """Report progress to a function, or by a bar on rank 0."""
@@ -219,6 +235,19 @@ class Context:
             if isinstance(self.progress, Bar):
                 self.progress.close()
             self.progress = None
+
+
+def _comparable(value):
+    """A value as a text that is the same on all ranks where the value is."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_comparable, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_comparable(one)}' for name, one in value.items())}}}"
+    if isinstance(value, np.ndarray) and value.size <= 1000:
+        return _comparable(value.tolist())
+    if isinstance(value, (str, bytes, int, float, type(None), np.number, np.bool_)):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    return f"a {type(value).__name__}"
 
 
 def _portable(failure):

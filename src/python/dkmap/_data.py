@@ -103,6 +103,8 @@ def _numeric(array, name):
     if array.dtype.kind in "US":
         raise ValueError(f"{name} has strings where numbers are wanted; dtype='numeric' is not compatible "
                          "with arrays of bytes/strings")
+    if array.dtype != object:
+        raise ValueError(f"{name} is an array of {array.dtype}, which are no numbers")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as problem:
@@ -189,6 +191,8 @@ def to_data(ctx, objects, type_name=None, name="X", replicated=False):
         kind = type_name or (type_of(part) if part is not None else None)
         if kind not in TYPES + (EMPTY, None):
             raise ValueError(f"'{kind}' is no type of objects: {', '.join(TYPES)}")
+    if replicated:
+        ctx.require_same(**{f"the number of rows of {name}": None if objects is None else count(objects)})
     known = ctx.comm.allgather(kind) if ctx.size > 1 else [kind]
     said = [other for other in known if other not in (EMPTY, None)]
     kind = next(iter(said), "strings" if EMPTY in known else "dense")

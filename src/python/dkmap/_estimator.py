@@ -16,6 +16,7 @@ from ._model import Model, first_of, restore
 # What every estimator takes beside the settings of its method.
 COMMON = [("grid", None), ("block", None), ("random_state", None), ("threads", None), ("x_type", None),
           ("comm", None), ("replicated", None), ("progress", None)]
+LOCAL = ("comm", "progress")  # may differ between ranks
 # How scikit-learn's kernels are distinguished.
 KERNEL = [("gamma", None), ("degree", 3), ("coef0", 1), ("kernel_params", None)]
 
@@ -93,10 +94,17 @@ class Estimator(BaseEstimator):
     # --- the context, and objects on it
 
     def _context(self):
+        """The context of the estimator's communicator, with the seed and the threads of its parameters, which
+        must be the same on all ranks. Collective."""
         ctx = context(self.comm)
-        lib.dkm_ctx_set_seed(ctx.pointer, self._seed())
-        if self.threads is not None:
-            lib.dkm_ctx_set_threads(ctx.pointer, int(self.threads))
+        with ctx.agree():
+            seed = self._seed()
+            threads = None if self.threads is None else int(self.threads)
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in LOCAL}
+        ctx.require_same(estimator=type(self).__name__, **{**parameters, "random_state": seed, "replicated": self._same})
+        lib.dkm_ctx_set_seed(ctx.pointer, seed)
+        if threads is not None:
+            lib.dkm_ctx_set_threads(ctx.pointer, threads)
         return ctx
 
     def _seed(self):
@@ -438,10 +446,10 @@ class NumbersOutputs:
 
     def score(self, X, y, sample_weight=None):
         """R^2 over the rows of all ranks, mean over the outputs. Collective."""
-        predicted = self.predict(X)
-        y = np.asarray(y, float).reshape(len(predicted), -1)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-        ctx = self._model.ctx
+        predicted, ctx = self.predict(X), self._model.ctx
+        with ctx.agree():
+            y = _as_predicted(y, predicted)
+            weight = np.ones(len(y)) if sample_weight is None else _as_predicted(sample_weight, predicted)[:, 0]
         every = (lambda value: value) if self._same or ctx.size == 1 else ctx.comm.allreduce
         mean = every(weight @ y) / every(weight.sum())
         left = every(weight @ (y - predicted.reshape(len(y), -1)) ** 2)
@@ -470,10 +478,13 @@ class ClassesOutputs:
         return y
 
     def _encode_y(self, ctx, y):
-        mine = np.unique(y) if y is not None else None
-        found = [one for one in ctx.comm.allgather(mine) if one is not None] if ctx.size > 1 else [mine]
-        self.classes_ = np.unique(np.concatenate(found))
         with ctx.agree():
+            mine = _classes_of(y) if y is not None else None
+        found = [one for one in ctx.comm.allgather(mine) if one is not None] if ctx.size > 1 else [mine]
+        with ctx.agree():
+            if len({one.dtype.kind in "biuf" for one in found}) > 1:
+                raise ValueError("y: some ranks have classes that are numbers, others have texts")
+            self.classes_ = np.unique(np.concatenate(found))
             if len(self.classes_) < 2:
                 raise ValueError(f"{type(self).__name__} needs at least 2 classes, and y has one class")
         labels = None if y is None else y if self._named() else np.searchsorted(self.classes_, y)
@@ -507,11 +518,20 @@ class ClassesOutputs:
 
     def score(self, X, y, sample_weight=None):
         """Accuracy over the rows of all ranks. Collective."""
-        right = self.predict(X) == np.asarray(y)
-        weight = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, float)
-        ctx = self._model.ctx
+        predicted, ctx = self.predict(X), self._model.ctx
+        with ctx.agree():
+            right = np.asarray(np.ravel(_as_many(y, predicted)) == predicted, float)
+            weight = np.ones(len(right)) if sample_weight is None else _as_predicted(sample_weight, predicted)[:, 0]
         every = (lambda value: value) if self._same or ctx.size == 1 else ctx.comm.allreduce
         return float(every(weight @ right) / every(weight.sum()))
+
+
+def _classes_of(y):
+    """The classes of this rank's outputs. Local."""
+    try:
+        return np.unique(y)
+    except TypeError:
+        raise ValueError(f"y has classes that cannot be sorted: {sorted({type(one).__name__ for one in y})}") from None
 
 
 class ObjectsOutputs:
@@ -552,12 +572,27 @@ class ObjectsOutputs:
         ctx = self._model.ctx
         every = (lambda value: value) if self._same or ctx.size == 1 else ctx.comm.allreduce
         if isinstance(predicted, np.ndarray) and self._integer is None and predicted.dtype.kind == "f":
-            y = np.asarray(y, float).reshape(len(predicted), -1)
+            with ctx.agree():
+                y = _as_predicted(y, predicted)
             mean = every(y.sum(axis=0)) / every(len(y))
             left = every(((y - predicted.reshape(len(y), -1)) ** 2).sum())
             return float(1 - left / every(((y - mean) ** 2).sum()))
-        right = sum(_alike(a, b) for a, b in zip(y, predicted))
+        with ctx.agree():
+            right = sum(_alike(a, b) for a, b in zip(_as_many(y, predicted), predicted))
         return float(every(right) / every(len(predicted)))
+
+
+def _as_many(y, predicted):
+    """Outputs to compare with predictions. Local."""
+    if y is None or len(y) != len(predicted):
+        raise ValueError("Found input variables with inconsistent numbers of samples: "
+                         f"{[len(predicted), 0 if y is None else len(y)]}")
+    return y
+
+
+def _as_predicted(y, predicted):
+    """The same as rows of numbers. Local."""
+    return numbers(_as_many(y, predicted), "y", dimensions=1).reshape(len(predicted), -1)
 
 
 def _alike(a, b):

@@ -1,4 +1,6 @@
 """Model files, as estimators."""
+import os
+
 from . import _estimators
 from ._context import context
 from ._model import load_model
@@ -14,6 +16,7 @@ def load(path, comm=None, replicated=None):
     Its parameters other than comm and replicated are as by default. Classes are the integers of the file.
     """
     ctx = context(comm)
+    ctx.require_same(path=os.fspath(path) if isinstance(path, os.PathLike) else path)
     model = load_model(ctx, path)
     with ctx.agree():
         if model.method not in ESTIMATORS:

@@ -73,6 +73,8 @@ def gram(X, Y=None, kernel="linear", center=False, gamma=None, degree=3, coef0=1
     """
     ctx = context(comm)
     same = _defaults["replicated"] if replicated is None else replicated
+    ctx.require_same(kernel=kernel, center=bool(center), gamma=gamma, degree=degree, coef0=coef0,
+                     kernel_params=kernel_params, x_type=x_type, replicated=same)
     with ctx.agree():
         X, Y = _checked(X), _checked(Y)
     rows = count(X) if X is not None else 0

@@ -96,7 +96,10 @@ def _callbacks(ctx, function, name):
             shape = lib.dkm_rows_count(A), lib.dkm_rows_count(B)
             if 0 in shape:
                 return 0
-            result = np.asarray(function(rows_to_objects(A), rows_to_objects(B)), dtype=float)
+            result = np.asarray(function(rows_to_objects(A), rows_to_objects(B)))
+            if result.dtype.kind == "c":
+                raise ValueError(f"kernel {name}: the function returned complex numbers")
+            result = result.astype(float, copy=False)
             if result.shape != shape:
                 raise ValueError(f"kernel {name}: the function returned an array of shape {result.shape} "
                                  f"for {shape[0]} and {shape[1]} objects; {shape} is wanted")
@@ -122,8 +125,11 @@ def register_kernel(ctx, name, function):
 
 def name_function(ctx, function, name=None):
     """The name of a function in expressions; it is registered when it has none yet. Collective."""
-    if function in ctx.kernels and name in (None, ctx.kernels[function][0]):
-        return ctx.kernels[function][0]
+    known = ctx.kernels[function][0] if function in ctx.kernels else None
+    if ctx.size > 1 and len(set(ctx.comm.allgather(known))) > 1:  # ranks pass functions that differ
+        known = None
+    if known is not None and name in (None, known):
+        return known
     if name is None:
         plain = re.sub(r"[^A-Za-z0-9_]", "", getattr(function, "__name__", type(function).__name__))
         name = f"py_{plain}_{ctx.comm.bcast(uuid.uuid4().hex[:12])}"

@@ -32,7 +32,7 @@ REQUIRED, HIDDEN = 1, 128  # of dkm_setting.flags
 class Setting(ct.Structure):
     _fields_ = [("name", text), ("letter", ct.c_char), ("kind", ct.c_int), ("flags", ct.c_int),
                 ("metavar", text), ("help", text), ("default_text", text), ("choices", text),
-                ("min", ct.c_int64), ("max", ct.c_int64), ("aliases", text)]
+                ("min", ct.c_int64), ("max", ct.c_int64), ("aliases", text), ("old_names", text)]
 
 
 class Result(ct.Structure):

@@ -98,10 +98,14 @@ class Model:
     def export(self, path, form):
         """Write the model as C or ONNX. Collective. Whether coordinates become objects there."""
         decodes = ct.c_int()
+        self.ctx.require_same(path=os.fspath(path), format=form)
         self.ctx.call("dkm_model_export", self.handle.pointer, EXPORTS.index(form), encode(path), ct.byref(decodes))
         return bool(decodes.value)
 
     def save(self, path):
+        with self.ctx.agree():
+            path = os.fspath(path)
+        self.ctx.require_same(path=path)
         self.ctx.call("dkm_model_save", self.handle.pointer, encode(path), encode(" ".join(sys.argv)))
 
     def dump(self):

@@ -172,6 +172,8 @@ def cross_validate(estimator, X, y, grid=None, folds=5, inner_folds=0, loss=None
     """
     estimator = copy.copy(estimator)
     ctx = estimator._context()
+    ctx.require_same(grid=grid, folds=folds if isinstance(folds, numbers.Integral) else "of each example",
+                     inner_folds=inner_folds, loss=loss, loss_kernel=loss_kernel, search=search, trials=trials)
     names = [loss] if isinstance(loss, str) else list(loss or [])
     with ctx.agree():
         if search not in ("grid", "random", "halving"):
@@ -184,7 +186,9 @@ def cross_validate(estimator, X, y, grid=None, folds=5, inner_folds=0, loss=None
     if ctx.size > 1 and not estimator._same:
         estimator._share_width(ctx, X)
     report, beside = Handle("report"), {}
-    for name, values in (("folds", _fold_numbers(folds)), ("groups", groups)):
+    with ctx.agree():
+        fold = _fold_numbers(folds)
+    for name, values in (("folds", fold), ("groups", groups)):
         if any(ctx.comm.allgather(values is not None)) if ctx.size > 1 else values is not None:
             beside[name] = _companion(ctx, values, name, rows, estimator._same)
     with ctx.telling(estimator.progress), estimator._encode_y(ctx, y) as Y:
@@ -238,6 +242,7 @@ def plan(estimator, X, y=None, ranks=1, ranks_per_node=0):
     knows them after `dkmap bench --calibrate`.
     """
     ctx = estimator._context()
+    ctx.require_same(ranks=ranks, ranks_per_node=ranks_per_node)
     with ctx.agree():
         m, x_type, x_cols, x_bytes = _extent(X, None if isinstance(X, tuple) else X)
         outputs = (0, "labels", 0, 8.0) if y is None else _extent(y, None if isinstance(y, tuple) else y)

@@ -23,7 +23,7 @@ class Row:
         self.help = setting.help.decode() if setting.help else ""
         self.choices = [one for one in (setting.choices or b"").decode().split("|") if one]
         self.required = bool(setting.flags & REQUIRED)
-        names = [self.setting, *(setting.aliases or b"").decode().split("|")]
+        names = [self.setting, *((setting.aliases or b"") + b"|" + (setting.old_names or b"")).decode().split("|")]
         self.aliases = {one.replace("-", "_") for one in names if one} - {self.name, "gamma"}
         self.default = self._value(setting.default_text)
 

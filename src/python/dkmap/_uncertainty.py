@@ -30,6 +30,7 @@ class StandardDeviations:
         kind = NOISES[noise] if noise is None or isinstance(noise, str) and noise in NOISES else GIVEN
         with ctx.agree():
             variance = float(noise) if kind == GIVEN else 0.0
+        ctx.require_same(noise=noise)
         info = StdInfo()
         ctx.call("dkm_model_choose_std", model.handle.pointer, kind, variance, ct.byref(info))
         try:
@@ -63,8 +64,11 @@ class PredictionSets:
         """
         self._check_fitted()
         ctx, model = self._context(), self._fitted()
+        with ctx.agree():
+            share = float(coverage)
+        ctx.require_same(coverage=share)
         self._configure()
-        ctx.call("dkm_model_calibrate", model.handle.pointer, float(coverage), ct.byref(ConformalInfo()))
+        ctx.call("dkm_model_calibrate", model.handle.pointer, share, ct.byref(ConformalInfo()))
         values = self._apply(X, "dkm_model_prediction_sets")
         if isinstance(values, np.ndarray):
             lower, upper = np.split(values, 2, axis=1)
@@ -109,6 +113,7 @@ class Updates:
         ctx = self._context()
         with ctx.agree():
             rows = np.ascontiguousarray(np.atleast_1d(rows), dtype=np.int64)
+        ctx.require_same(rows=rows)
         self._update(ctx, "dkm_model_forget", len(rows), rows.ctypes.data_as(ct.POINTER(idx)))
         return self
 
