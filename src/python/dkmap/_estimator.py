@@ -119,7 +119,7 @@ class Estimator(BaseEstimator):
 
     def _check_X(self, X, reset):
         """This rank's inputs as the library takes them. Local."""
-        if X is None:
+        if X is None or self._has_none(X):
             return None
         names = _feature_names(X)
         X = as_objects(X)
@@ -142,6 +142,10 @@ class Estimator(BaseEstimator):
                 raise ValueError(f"X has {columns} features, but {type(self).__name__} is expecting {known} "
                                  "features as input.")
         return X
+
+    def _has_none(self, objects):
+        """Whether a rank of several passes an empty list, of whatever type the objects of the others are. Local."""
+        return isinstance(objects, (list, tuple)) and not objects and context(self.comm).size > 1 and not self._same
 
     def _check_names(self, names):
         known = getattr(self, "feature_names_in_", None)
@@ -303,7 +307,7 @@ class Estimator(BaseEstimator):
         if y is None and X is not None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                              "is None.")
-        if y is None:
+        if y is None or X is None and count(y) == 0:
             return None
         y = self._check_outputs(y)
         if X is None or count(X) != count(y):
