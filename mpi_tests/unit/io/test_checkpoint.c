@@ -100,6 +100,31 @@ static void other_settings_and_data_are_refused(dkm_ctx *ctx)
     checkpoint_clear(ctx, dir);
 }
 
+/* All of them, and any two: in a sum of weighted words they would cancel. */
+static void signs_that_change_are_other_data(dkm_ctx *ctx)
+{
+    enum { ROWS = 10 };
+    dkm_data *y = NULL;
+    uint64_t before, after;
+
+    CHECK_OK(ctx, dkm_data_create_labels(ctx, ROWS, &y));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(y); i++)
+        dkm_data_values(y)[i] = (dkm_data_local_first(y) + i) % 3 ? 1 : -1;
+    before = dkm_data_fingerprint(y);
+    for (dkm_idx other = 0; other <= ROWS; other++) { /* 0 and another one; at last all */
+        for (int twice = 0; twice < 2; twice++) {
+            for (dkm_idx i = 0; i < dkm_data_local_rows(y); i++) {
+                dkm_idx at = dkm_data_local_first(y) + i;
+                if (other == ROWS || (other > 0 && (at == 0 || at == other)))
+                    dkm_data_values(y)[i] *= -1;
+            }
+            after = dkm_data_fingerprint(y);
+            CHECK((after == before) == (other == 0 || twice));
+        }
+    }
+    dkm_data_destroy(&y);
+}
+
 /* On rank 0; every rank sees it. */
 static void write_file(dkm_ctx *ctx, const char *dir, const char *name, const char *text)
 {
@@ -343,6 +368,7 @@ static void brutal(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(damage_sends_back_to_the_state_before),
     CASE(other_settings_and_data_are_refused),
+    CASE(signs_that_change_are_other_data),
     CASE(files_of_others_are_left_alone),
     CASE(a_file_without_a_seal_stays),
     CASE(a_folder_that_is_not_ours_is_refused),

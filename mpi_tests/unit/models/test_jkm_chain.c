@@ -8,6 +8,7 @@
 #include "models/jkm/chain/chain.h"
 #include "models/registry/model_impl.h"
 #include "support/check.h"
+#include "support/fixture_checkpoint.h"
 
 enum { K = 3, LONGEST = 6, M = 9, WINDOW = 3, STEPS = 4000 };
 
@@ -89,11 +90,15 @@ static char letter(dkm_idx i, dkm_idx t)
     return (char)('a' + (int)(uniform(3, i, t) * 3));
 }
 
+static int turned; /* of other outputs for the same inputs */
+
 /* The label follows the letter before, but for some noise. */
 static int label(dkm_idx i, dkm_idx t)
 {
-    return uniform(4, i, t) < 0.2 ? (int)(uniform(5, i, t) * K)
-                                  : letter(i, t > 0 ? t - 1 : t) - 'a';
+    int plain =
+        uniform(4, i, t) < 0.2 ? (int)(uniform(5, i, t) * K) : letter(i, t > 0 ? t - 1 : t) - 'a';
+
+    return turned && i % 2 ? K - 1 - plain : plain;
 }
 
 static void make_strings(dkm_ctx *ctx, int outputs, dkm_data **data)
@@ -306,6 +311,33 @@ static void any_number_of_ranks_learns_the_same(dkm_ctx *ctx)
     }
 }
 
+static void states_of_other_outputs_are_not_resumed(dkm_ctx *ctx)
+{
+    for (int strings = 0; strings < 2; strings++) {
+        char dir[FILES_PATH];
+        dkm_checkpoint *c = NULL;
+        dkm_model *model = NULL;
+        dkm_jkm_info plain = {0}, turned_plain = {0}, resumed = {0};
+        files_open(ctx, dir);
+        CHECK_OK(ctx, checkpoint_open_at(ctx, dir, 0, -1, &c));
+        CHECK_OK(ctx, fit(ctx, strings, &model, &plain));
+        dkm_model_destroy(&model);
+        dkm_checkpoint_close(&c);
+        CHECK(checkpoint_states(ctx, dir) > 0);
+        turned = 1;
+        CHECK_OK(ctx, fit(ctx, strings, &model, &turned_plain));
+        dkm_model_destroy(&model);
+        CHECK_OK(ctx, checkpoint_open_at(ctx, dir, 1, -1, &c));
+        CHECK_OK(ctx, fit(ctx, strings, &model, &resumed));
+        dkm_model_destroy(&model);
+        dkm_checkpoint_close(&c);
+        turned = 0;
+        CHECK(plain.dual != turned_plain.dual);
+        CHECK(resumed.dual == turned_plain.dual && resumed.rounds == turned_plain.rounds);
+        checkpoint_clear(ctx, dir);
+    }
+}
+
 static dkm_data *rows, *labels;
 static dkm_kernel *linear;
 static dkm_joint *tensor;
@@ -340,7 +372,7 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(viterbi_is_the_best_of_all_sequences),      CASE(the_objective_is_that_of_enumeration),
     CASE(predictions_are_the_best_of_all_sequences), CASE(any_number_of_ranks_learns_the_same),
-    CASE(failing_allocations_are_agreed_on),
+    CASE(states_of_other_outputs_are_not_resumed),   CASE(failing_allocations_are_agreed_on),
 };
 
 CHECK_MAIN(cases)

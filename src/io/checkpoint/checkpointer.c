@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <dkmap/grid.h>
+#include <dkmap/random.h>
 
 #include "core/ctx_private.h"
 
@@ -67,35 +68,48 @@ dkm_status dkm_checkpointer_load(dkm_ctx *ctx, const char *stage, dkm_archive *s
     return k->find(k, full, state, found);
 }
 
-/* Arrays whose place among all is known add up; lists are summed object by object. */
-static uint64_t sum_lists(const dkm_objs *o, dkm_idx first)
+/* A hash of bytes that goes on from another one. Sums of weighted words, as of files, would not do:
+ * signs that change in an even number of places cancel in them. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, dkm_idx count)
 {
-    uint64_t sum = 0;
+    const char *from = bytes;
 
-    for (dkm_idx i = 0; i < o->n; i++) {
-        dkm_idx from = o->start[i], count = o->start[i + 1] - from;
-        uint64_t one = (uint64_t)count + 1;
-        if (o->bytes)
-            one += dkm_filesum(0, o->bytes + from, count);
-        if (o->col)
-            one += dkm_filesum(0, o->col + from, count * (dkm_idx)sizeof *o->col);
-        if (o->val)
-            one += 3 * dkm_filesum(0, o->val + from, count * (dkm_idx)sizeof *o->val);
-        sum += dkm_filesum((first + i) * (dkm_idx)sizeof one, &one, sizeof one);
+    for (dkm_idx at = 0; at < count; at += (dkm_idx)sizeof hash) {
+        uint64_t word = 0;
+        dkm_idx left = count - at;
+        memcpy(&word, from + at, left < (dkm_idx)sizeof word ? (size_t)left : sizeof word);
+        hash = dkm_random_bits(hash, word, 0, 0);
     }
-    return sum;
+    return hash;
+}
+
+/* An object at its place among all; those of all ranks are added up. */
+static uint64_t hash_object(const dkm_objs *o, dkm_idx i, dkm_idx place)
+{
+    uint64_t hash = dkm_random_bits((uint64_t)place, 0, 0, 0);
+    dkm_idx from, count;
+
+    if (o->values)
+        return hash_bytes(hash, o->values + i * o->d, o->d * (dkm_idx)sizeof *o->values);
+    from = o->start[i];
+    count = o->start[i + 1] - from;
+    hash = hash_bytes(hash, &count, sizeof count);
+    if (o->bytes)
+        hash = hash_bytes(hash, o->bytes + from, count);
+    if (o->col)
+        hash = hash_bytes(hash, o->col + from, count * (dkm_idx)sizeof *o->col);
+    if (o->val)
+        hash = hash_bytes(hash, o->val + from, count * (dkm_idx)sizeof *o->val);
+    return hash;
 }
 
 uint64_t dkm_data_fingerprint(const dkm_data *data)
 {
     const dkm_objs *o = &data->mine;
-    dkm_idx size = (dkm_idx)sizeof(double);
-    uint64_t sum, all = 0;
+    uint64_t sum = 0, all = 0;
 
-    if (o->values)
-        sum = dkm_filesum(data->first * o->d * size, o->values, o->n * o->d * size);
-    else
-        sum = sum_lists(o, data->first);
+    for (dkm_idx i = 0; i < o->n; i++)
+        sum += hash_object(o, i, data->first + i);
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(data->ctx));
     return all ^ ((uint64_t)data->m << 32) ^ ((uint64_t)o->d << 8) ^ (uint64_t)o->type;
 }

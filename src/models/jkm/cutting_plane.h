@@ -17,7 +17,7 @@ typedef struct dkm_cutting_plane {
     const dkm_jkm_settings *settings;
     dkm_constraint_set *constraints;
     dkm_stabilized_separation stabilized;
-    uint64_t fingerprint; /**< of inputs and joint kernel, for checkpoints */
+    uint64_t fingerprint; /**< of inputs, outputs and joint kernel, for checkpoints */
     dkm_idx iteration;
     double *U, *G;   /**< own examples x r: the weight vector, and W x */
     double started;  /**< seconds of the clock */
@@ -30,7 +30,7 @@ typedef struct dkm_cutting_plane {
 
 /** Run iterations until all constraints are met, or the gap is closed. Collective;
  *  dkm_cutting_plane_close() frees, also after a failure. On success U is the weight vector.
- *  @param[in] fingerprint  of the inputs and the joint kernel, for checkpoints
+ *  @param[in] fingerprint  of the inputs, the outputs and the joint kernel, for checkpoints
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_NUMERIC when no weight vector meets all constraints;
  *          DKM_ERR_STOPPED when a checkpoint was saved and the run is to end */
 DKM_NODISCARD dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,

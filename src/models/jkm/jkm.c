@@ -73,7 +73,7 @@ static dkm_status jkm_find_support(const dkm_jkm *s, const double *U, dkm_idx *c
     for (dkm_idx k = 0; k < n * r; k++)
         if (U[k] != 0)
             used[dkm_data_local_first(s->map.fitted.X) + k / r] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, used, (int)m, MPI_CHAR, MPI_MAX, dkm_ctx_comm(s->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, used, (int)m, MPI_UNSIGNED_CHAR, MPI_MAX, dkm_ctx_comm(s->ctx));
     *count = 0;
     for (dkm_idx i = 0; i < m; i++)
         if (used[i])
@@ -168,7 +168,8 @@ static dkm_status jkm_learn(dkm_jkm *s, const dkm_data *X, const dkm_data *Y,
                 "scores above any");
     DKM_TRY(dkm_separation_oracle_open(&oracle, &s->space, m, settings));
     DKM_TRY(dkm_cutting_plane_run(&loop, &s->map, &oracle, settings,
-                                  dkm_checkpointer_fingerprint(s->map.fitted.X, joint->text)));
+                                  dkm_checkpointer_fingerprint(s->map.fitted.X, joint->text) +
+                                      3 * dkm_checkpointer_fingerprint(Y, "")));
     s->epsilon = settings->epsilon;
     s->threshold = loop.info.threshold;
     *info = loop.info;

@@ -92,8 +92,8 @@ out:
     return status;
 }
 
-static dkm_status chain_train(dkm_jkm_chain *s, dkm_chain *chain, const dkm_jkm_settings *settings,
-                              dkm_jkm_info *info)
+static dkm_status chain_train(dkm_jkm_chain *s, dkm_chain *chain, const dkm_data *Y,
+                              const dkm_jkm_settings *settings, dkm_jkm_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_joint_map map = {
@@ -107,7 +107,8 @@ static dkm_status chain_train(dkm_jkm_chain *s, dkm_chain *chain, const dkm_jkm_
              (long long)s->map.column);
     DKM_TRY(open_oracle(&oracle, &space, chain));
     DKM_TRY(dkm_cutting_plane_run(&loop, &map, &oracle, settings,
-                                  dkm_checkpointer_fingerprint(chain->sequences.X, text)));
+                                  dkm_checkpointer_fingerprint(chain->sequences.X, text) +
+                                      3 * dkm_checkpointer_fingerprint(Y, "")));
     *info = loop.info;
     info->m = chain->sequences.all;
     info->r = s->map.k;
@@ -140,7 +141,7 @@ static dkm_status chain_learn(dkm_jkm_chain *s, const dkm_data *X, const dkm_dat
     DKM_TRY(dkm_chain_learn(&s->map, X, Y));
     DKM_TRY(dkm_chain_open(&chain, &s->map, X));
     DKM_TRY(dkm_chain_take_truth(&chain, Y));
-    DKM_TRY(chain_train(s, &chain, settings, info));
+    DKM_TRY(chain_train(s, &chain, Y, settings, info));
 out:
     dkm_chain_close(&chain);
     return status;
