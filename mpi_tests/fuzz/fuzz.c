@@ -232,6 +232,19 @@ static void read_parts(dkm_source *source)
     dkm_data_destroy(&part);
 }
 
+/* What is refused is refused in one line, to which indented ones may belong, and which a terminal
+ * only shows. */
+static void check_refusal(const char *where)
+{
+    const char *message = dkm_ctx_message(all.ctx);
+
+    if (!*message)
+        fuzz_broken("refused without a word", where);
+    for (; *message; message++)
+        if (((unsigned char)*message < ' ' && strncmp(message, "\n  ", 3) != 0) || *message == 0x7f)
+            fuzz_broken("a control character in a message", dkm_ctx_message(all.ctx));
+}
+
 int fuzz_read(const char *where, dkm_role role, const char *type)
 {
     dkm_source *source = NULL;
@@ -243,6 +256,8 @@ int fuzz_read(const char *where, dkm_role role, const char *type)
         check_read(source, dkm_source_rows(source), data);
         read_parts(source);
         is_read = 1;
+    } else {
+        check_refusal(where);
     }
     dkm_data_destroy(&data);
     dkm_source_close(&source);

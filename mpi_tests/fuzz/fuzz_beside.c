@@ -11,7 +11,11 @@ static const char *const made[] = {
     "fit krr --x @.x.csv --y @.y.csv --kx linear --gamma 0.1 --keep-factor -o @f.h5",
     "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 -o @j.h5",
     "fit kde --x @.x.csv --y @.y.csv --kx linear --ky linear --components 2 --gamma 0.1 -o @d.h5",
-    "fit kpca --x @.x.csv --kx linear --components 2 -o @p.h5"};
+    "fit kpca --x @.x.csv --kx linear --components 2 -o @p.h5",
+    "fit jkm --x @.s.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --C 1 -o @s.h5",
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx linear --sequence-column "
+    "0 "
+    "--C 1 -o @r.h5"};
 
 static const char *const lines[][2] = {
     {".b.csv",
@@ -38,12 +42,33 @@ static const char *const lines[][2] = {
     {".b.csv", "montage --rows @.b.csv --shape 1x2 -o @o.png"},
     {".b.graphs", "gram --x @.b.graphs --kx weisfeiler-lehman(h=2) -o @o.csv"},
     {".b.mtx", "gram --x @.b.mtx --x-type graph --kx diffusion(tau=0.5) -o @o.csv"},
-    {".b.csv", "gram --x @.b.csv --kx linear -o @o.csv"}};
+    {".b.csv", "gram --x @.b.csv --kx linear -o @o.csv"},
+    {".b.txt",
+     "fit jkm --x @.b.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --C 1 "
+     "--max-iter 4 -o @m.h5"},
+    {".b.txt",
+     "fit jkm --x @.s.txt --y @.b.txt --outputs chain --kx weighted-degree(degree=1) --C 1 "
+     "--max-iter 4 -o @m.h5"},
+    {".b.txt", "predict @s.h5 --x @.b.txt -o @o.txt"},
+    {".b.csv", "fit jkm --x @.b.csv --y @.c.csv --y-type labels --outputs chain --kx linear "
+               "--sequence-column 1 --C 1 --max-iter 4 -o @m.h5"},
+    {".b.csv", "predict @r.h5 --x @.b.csv -o @o.csv"},
+    {".b.csv",
+     "fit krr --x @.b.csv --y @.y.csv --kx rbf(sigma=1) --gamma 0.1 --tune --tune-fits 3 -o "
+     "@m.h5"},
+    {".b.csv",
+     "fit kde --x @.x.csv --y @.b.csv --kx rbf(sigma=1) --ky rbf(sigma=1) --components 2 --gamma "
+     "0.1 --tune --tune-fits 3 -o @m.h5"},
+    {".b.csv",
+     "fit krr --x @.x.csv --y @.y.csv --kx linear --gamma 0.1 --landmarks 3 --weights @.b.csv -o "
+     "@m.h5"}};
 
 static const char *const files[][2] = {
     {".x.csv", "1,2\n3,4\n0.5,-1\n0,0.2\n-1,1\n2,-2\n"},
     {".y.csv", "1,0\n0,1\n1,1\n0,0.5\n-1,2\n1,3\n"},
     {".c.csv", "0\n1\n0\n7\n1\n0\n"},
+    {".s.txt", "abcabc\nabcd\nbb\nxyzabc\nca\nabba\n"},
+    {".v.txt", "VCCVCC\nVCCC\nCC\nCCCVCC\nCV\nVCCV\n"},
     {".k.csv", "2,1,0,0,0,0\n1,2,1,0,0,0\n0,1,2,1,0,0\n0,0,1,2,1,0\n0,0,0,1,2,1\n0,0,0,0,1,2\n"}};
 
 enum {

@@ -15,13 +15,23 @@ static const char *const run_lines[] = {
     "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 -o @m.h5",
     "fit jkm --x @.x.csv --y @.c.csv --y-type labels --kx linear --C 1 --slacks one -o @m.h5",
     "fit svm --x @.x.csv --y @.c.csv --y-type labels --kx rbf(sigma=2) --C 1 -o @m.h5",
-    "cv krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1,1 --folds 3"};
+    "cv krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1,1 --folds 3",
+    /* LATER on */
+    "fit jkm --x @.x.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --C 1 -o @m.h5",
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --tune --tune-fits 3 -o @m.h5"};
 
-enum { RUN_LINES = sizeof run_lines / sizeof *run_lines, STATES = 24 };
+enum {
+    RUN_LINES = sizeof run_lines / sizeof *run_lines,
+    LATER = 8,
+    FIRST_LATER = 176,
+    STATES = 24
+};
 
 static const char *const files[][2] = {{".x.csv", "1,2\n3,4\n0.5,-1\n0,0.2\n-1,1\n2,-2\n"},
                                        {".y.csv", "1,0\n0,1\n1,1\n0,0.5\n-1,2\n1,3\n"},
-                                       {".c.csv", "0\n1\n0\n7\n1\n0\n"}};
+                                       {".c.csv", "0\n1\n0\n7\n1\n0\n"},
+                                       {".x.txt", "abcabc\nabcd\nbb\nxyzabc\nca\nabba\n"},
+                                       {".v.txt", "VCCVCC\nVCCC\nCC\nCCCVCC\nCV\nVCCV\n"}};
 
 /* The files that a run left in its folder. */
 typedef struct run_states {
@@ -169,8 +179,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!made)
         make_states();
     which = (int)edit_next(&r);
-    save = which / RUN_LINES % 8 == 0;
-    which %= RUN_LINES;
+    save = which / LATER % 8 == 0;
+    which =
+        which < FIRST_LATER ? which % LATER : LATER + (which - FIRST_LATER) % (RUN_LINES - LATER);
     state = (int)(edit_next(&r) % (unsigned)runs[which].count);
     for (int k = 0; k < runs[which].count; k++)
         bytes += put_state(&runs[which], k, k == state && r.at < r.end ? &r : NULL);

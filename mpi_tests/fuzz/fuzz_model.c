@@ -57,7 +57,11 @@ static const char *const fits[] = {
     "fit krr --x @.g.graphs --y @.y.csv --kx weisfeiler-lehman(h=2) --gamma 0.1 -o @m.h5",
     "fit kde --x @.x.csv --y @.g.graphs --kx on(1,linear) --ky weisfeiler-lehman --components 2 "
     "--gamma "
-    "0.1 -o @m.h5"};
+    "0.1 -o @m.h5",
+    "fit jkm --x @.x.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --window 5 "
+    "--C 1 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx linear "
+    "--sequence-column 0 --C 1 -o @m.h5"};
 
 enum { FITS = sizeof fits / sizeof *fits, LATER = 25, FIRST_LATER = 208 };
 
@@ -73,6 +77,7 @@ static const char *const files[][2] = {
     {".x.svm", "1 1:1 3:2\n1 2:1\n1 3:1\n1 1:-1\n1 2:2\n1 1:3 2:1\n"},
     {".g.graphs", "C C O | 0-1 1-2\nN\nC N\nC C | 0-1:double\nO | \nN N C | 1-2\n"},
     {".x.txt", "abcabc\nabcd\nbb\nxyzabc\nca\nabba\n"},
+    {".v.txt", "VCCVCC\nVCCC\nCC\nCCCVCC\nCV\nVCCV\n"},
     {".k.csv", "2,1,0,0,0,0\n1,2,1,0,0,0\n0,1,2,1,0,0\n0,0,1,2,1,0\n0,0,0,1,2,1\n0,0,0,0,1,2\n"}};
 
 static void make_models(void)

@@ -6,10 +6,26 @@
 
 #include <dkmap/table.h>
 
+#include "core/alloc.h"
 #include "fuzz/fuzz.h"
+#include "io/table/table.h"
 
 static const char *const endings[][2] = {
     {".train.csv", ".new.csv"}, {".train.arff", ".new.arff"}, {".train.tsv", ".new.tsv"}};
+
+/* What a model stores of a table is read again. */
+static void check_stored(const dkm_table *table)
+{
+    dkm_table *again = NULL;
+    char *text = NULL;
+
+    if (dkm_table_print(table, &text).code != DKM_OK ||
+        dkm_table_parse(fuzz_ctx(), text, &again).code != DKM_OK ||
+        dkm_table_cols(again) != dkm_table_cols(table))
+        fuzz_broken("a table that cannot be read again", text ? text : "");
+    dkm_table_destroy(&again);
+    DKM_FREE(text);
+}
 
 /* Columns of 0 and 1 and of numbers: as many for both files. */
 static void read_through(const char *where, dkm_idx *cols)
@@ -51,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (const char *at = dkm_table_describe(table); *at; at++)
             if ((unsigned char)*at < ' ')
                 fuzz_broken("a control character in a description", dkm_table_describe(table));
+        check_stored(table);
         dkm_table_use(fuzz_ctx(), table);
         read_through(train, &cols);
         read_through(new, &cols);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/context_impl.h"
+#include "core/printable.h"
 
 #define PROGRESS_INTERVAL 0.2 /* seconds between two calls of the listener */
 
@@ -20,6 +21,7 @@ void dkm_log(dkm_ctx *ctx, dkm_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    dkm_make_printable(text, 1);
     ctx->listener.message(ctx->listener.user, level, text);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/context_impl.h"
+#include "core/printable.h"
 #include "core/uniform.h"
 
 const char *dkm_status_text(dkm_status status)
@@ -45,6 +46,7 @@ dkm_local dkm_fail_at(dkm_ctx *ctx, const char *file, int line, dkm_status code,
     va_start(args, format);
     vsnprintf(message + used, sizeof message - (size_t)used, format, args);
     va_end(args);
+    dkm_make_printable(message, 1); /* it may quote a file */
 #pragma omp critical(dkm_message)
     memcpy(ctx->message, message, sizeof message);
     return (dkm_local){code};

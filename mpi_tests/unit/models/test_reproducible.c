@@ -109,7 +109,29 @@ static void threads_change_nothing(dkm_ctx *ctx)
     dkm_blas_use_threads(ctx);
 }
 
+/* 1 + 2^-60 on each of P ranks, less P on the first; more sums than are sent at once. */
+static void sums_over_ranks_carry_twice_the_precision(dkm_ctx *ctx)
+{
+    enum { COUNT = 40000 };
+    int size = dkm_ctx_size(ctx), wrong = 0;
+    dkm_twosum *sums = NULL;
+
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_calloc(ctx, COUNT, &sums)));
+    for (dkm_idx k = 0; k < COUNT; k++) {
+        dkm_twosum_add(&sums[k], (double)(k + 1));
+        dkm_twosum_add(&sums[k], 0x1p-60 * (double)(k % 7));
+        dkm_twosum_add(&sums[k], dkm_ctx_rank(ctx) == 0 ? -(double)size * (double)(k + 1) : 0);
+    }
+    CHECK_OK(ctx, dkm_twosum_allreduce(ctx, COUNT, sums));
+    for (dkm_idx k = 0; k < COUNT; k++)
+        wrong += sums[k].hi != 0x1p-60 * (double)(size * (k % 7)) || sums[k].lo != 0;
+    CHECK(wrong == 0);
+    CHECK_OK(ctx, dkm_twosum_allreduce(ctx, 0, sums));
+    DKM_FREE(sums);
+}
+
 static const check_case cases[] = {CASE(pieces_are_those_of_the_product),
-                                   CASE(threads_change_nothing)};
+                                   CASE(threads_change_nothing),
+                                   CASE(sums_over_ranks_carry_twice_the_precision)};
 
 CHECK_MAIN(cases)

@@ -6,6 +6,7 @@
 
 #include <dkmap/describe.h>
 
+#include "core/printable.h"
 #include "io/archive/checksum.h"
 #include "io/readers.h"
 #include "io/stream/spool.h"
@@ -24,9 +25,7 @@ void dkm_describe_line(const dkm_describe_writer *writer, const char *format, ..
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *c = text; *c; c++) /* a file may hold what a terminal takes for commands */
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    dkm_make_printable(text, 0);
     writer->line(writer->user, text);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/printable.h"
 
 #define END_BYTES     22
 #define LOCATOR_BYTES 20
@@ -180,6 +181,7 @@ static void list_name(const entry *e, char list[LISTED])
     size_t used = strlen(list);
 
     snprintf(list + used, LISTED - used, "%s%.*s", used ? ", " : "", (int)array_name(e), e->name);
+    dkm_make_printable(list + used, 0);
 }
 
 static dkm_local check_found(const dkm_zip *zip, const char *name, dkm_idx found, const char *list)
@@ -200,12 +202,13 @@ static dkm_local find_bytes(const dkm_zip *zip, const entry *e, dkm_zip_member *
 {
     dkm_local local = DKM_LOCAL_OK;
     unsigned char b[LOCAL_BYTES];
+    char name[LISTED] = "";
 
+    list_name(e, name);
     if ((e->flags & 1) || (e->method != STORED && e->method != DEFLATED))
         return dkm_fail(zip->ctx, DKM_ERR_UNSUPPORTED,
-                        "%s: '%.*s' is %s: save it with numpy.savez or savez_compressed", zip->path,
-                        (int)e->name_length, e->name,
-                        e->flags & 1 ? "encrypted" : "packed in a way that is not read");
+                        "%s: '%s' is %s: save it with numpy.savez or savez_compressed", zip->path,
+                        name, e->flags & 1 ? "encrypted" : "packed in a way that is not read");
     DKM_STEP(dkm_zip_read(zip, e->header, LOCAL_BYTES, b));
     *member = e->member;
     member->offset = e->header + LOCAL_BYTES + u16(b + 26) + u16(b + 28);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/checked.h"
 #include "core/ctx_private.h"
 #include "io/column_list.h"
 
@@ -127,14 +128,16 @@ dkm_status dkm_table_drop(dkm_data **const *data, dkm_idx *dropped)
     const dkm_data *X = *data[0];
     dkm_ctx *ctx = X->ctx;
     dkm_idx m = X->m, left = 0, *rows = NULL;
+    int all = 0;
 
     *dropped = 0;
     if (X->mine.type != DKM_DENSE)
         return DKM_OK;
+    DKM_AGREE(ctx, dkm_checked_int(ctx, m, "the number of rows", &all));
     DKM_AGREE(ctx, dkm_calloc(ctx, m, &rows));
     for (dkm_idx i = 0; i < X->mine.n; i++)
         rows[X->first + i] = has_missing(&X->mine, i);
-    MPI_Allreduce(MPI_IN_PLACE, rows, (int)m, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    MPI_Allreduce(MPI_IN_PLACE, rows, all, MPI_INT64_T, MPI_SUM, dkm_ctx_comm(ctx));
     for (dkm_idx i = 0; i < m; i++)
         if (!rows[i])
             rows[left++] = i;

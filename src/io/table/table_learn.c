@@ -124,6 +124,20 @@ static dkm_local check_values(const dkm_table *t, const dkm_source *source, cons
     return DKM_LOCAL_OK;
 }
 
+/* Sums of numbers near the largest that there are overflow, and a model could not be read again. */
+static dkm_local check_learned(const dkm_table *t, const dkm_source *source)
+{
+    for (dkm_idx c = 0; c < t->count; c++) {
+        const dkm_table_column *k = &t->column[c];
+        if (!isfinite(k->fill) || !isfinite(k->shift) || !isfinite(k->scale) || !(k->scale > 0))
+            return dkm_fail(t->ctx, DKM_ERR_NUMERIC,
+                            "%s: column %lld has numbers too large or too small to take means and "
+                            "deviations of",
+                            source->where.name, (long long)source->pick[c] + 1);
+    }
+    return DKM_LOCAL_OK;
+}
+
 /* Means of the values that are there; medians in their place for --missing median; then the
  * deviations of filled columns. A column that does not vary is only shifted. */
 static dkm_status learn_numbers(dkm_source *source, dkm_table *t)
@@ -204,8 +218,10 @@ static dkm_status learn_from(dkm_source *source, dkm_table *t)
     DKM_TRY(learn_categories(source, t));
     DKM_AGREE(t->ctx, set_categories(source, t));
     source->file.missing_ok = t->settings.missing != DKM_MISSING_FAIL;
-    if (t->settings.missing != DKM_MISSING_FAIL || t->settings.standardize)
+    if (t->settings.missing != DKM_MISSING_FAIL || t->settings.standardize) {
         DKM_TRY(learn_numbers(source, t));
+        DKM_AGREE(t->ctx, check_learned(t, source));
+    }
     describe(t);
 out:
     return status;

@@ -6,7 +6,8 @@
  * edges of its blocks is another one, and where those are depends on shapes and threads.
  *
  * Cost: 2 m n k flops, n padded to a multiple of 8; dkm_twosum_allreduce() sends 2 ranks words per
- * number. Replicated: nothing; workspace of (BATCH + ROWS) DKM_NRHS_MAX numbers. */
+ * number. Replicated: nothing; workspace of (BATCH + ROWS) DKM_NRHS_MAX numbers, and of 2 SUMS per
+ * rank for sums. */
 #include "models/common/reproducible.h"
 
 #include <dkmap/grid.h>
@@ -20,6 +21,7 @@
 #define PANEL_NUMBERS 2097152 /* of a panel: 16 MiB */
 #define BATCH         256     /* terms, and rows of a panel, at a time */
 #define ROWS          64      /* rows that are multiplied with a few columns at once */
+#define SUMS          16384   /* sums over the ranks at once: 256 KiB of each rank */
 
 dkm_idx dkm_repro_panel_rows(dkm_idx width)
 {
@@ -141,16 +143,19 @@ dkm_status dkm_twosum_allreduce(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
     int size = dkm_ctx_size(ctx);
     dkm_twosum *all = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, count * size, &all));
-    MPI_Allgather(sums, (int)(2 * count), MPI_DOUBLE, all, (int)(2 * count), MPI_DOUBLE,
-                  dkm_ctx_comm(ctx));
-    for (dkm_idx k = 0; k < count; k++) {
-        dkm_twosum total = {0};
-        for (int r = 0; r < size; r++) {
-            dkm_twosum_add(&total, all[r * count + k].hi);
-            dkm_twosum_add(&total, all[r * count + k].lo);
+    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_idx_min(count, SUMS) * size, &all));
+    for (dkm_idx from = 0; from < count; from += SUMS) {
+        dkm_idx n = dkm_idx_min(count - from, SUMS);
+        MPI_Allgather(sums + from, (int)(2 * n), MPI_DOUBLE, all, (int)(2 * n), MPI_DOUBLE,
+                      dkm_ctx_comm(ctx));
+        for (dkm_idx k = 0; k < n; k++) {
+            dkm_twosum total = {0};
+            for (int r = 0; r < size; r++) {
+                dkm_twosum_add(&total, all[r * n + k].hi);
+                dkm_twosum_add(&total, all[r * n + k].lo);
+            }
+            sums[from + k] = (dkm_twosum){total.hi + total.lo, 0};
         }
-        sums[k] = (dkm_twosum){total.hi + total.lo, 0};
     }
 out:
     DKM_FREE(all);

@@ -92,9 +92,6 @@ static dkm_status blame_file(dkm_ctx *ctx, const char *path, dkm_status status)
     if (strstr(message, DAMAGED))
         return status;
     message[strcspn(message, "\n")] = '\0'; /* expressions are shown below in messages of theirs */
-    for (char *c = message; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f) /* the file's, and maybe a terminal's commands */
-            *c = '?';
     return dkm_agree(ctx, dkm_fail(ctx, DKM_ERR_FORMAT, "%s: " DAMAGED ": %s", path, message));
 }
 

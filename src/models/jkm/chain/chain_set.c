@@ -3,7 +3,7 @@
  * features are explicit.
  *
  * Cost per constraint, D numbers of a weight vector, n constraints, P ranks: the features of what
- * is wrong (chain.c), 2 n D / P flops of products. Sent per rank: 4 D words to add up a constraint,
+ * is wrong (chain.c), 2 n D / P flops of products. Sent per rank: 2 D P words to add up a constraint,
  * D for the weight vector, n products. Per rank: n D / P numbers. */
 #include "models/jkm/chain/chain_set.h"
 

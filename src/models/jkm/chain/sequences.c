@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/checked.h"
 
 void dkm_sequences_close(dkm_sequences *s)
 {
@@ -137,6 +138,7 @@ dkm_status dkm_sequences_open(dkm_sequences *s, const dkm_data *X, dkm_idx colum
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(X);
     long long count;
+    int own; /* as MPI counts them */
 
     *s = (dkm_sequences){.ctx = ctx, .X = X};
     DKM_AGREE(ctx, dkm_calloc(ctx, (dkm_idx)dkm_ctx_size(ctx) + 1, &s->first));
@@ -144,6 +146,7 @@ dkm_status dkm_sequences_open(dkm_sequences *s, const dkm_data *X, dkm_idx colum
         DKM_TRY(open_strings(s));
     else
         DKM_TRY(open_rows(s, column));
+    DKM_AGREE(ctx, dkm_checked_int(ctx, dkm_sequences_own(s), "positions of a rank", &own));
     for (dkm_idx i = 0; i < s->count; i++)
         if (s->start[i + 1] - s->start[i] > s->longest)
             s->longest = s->start[i + 1] - s->start[i];
