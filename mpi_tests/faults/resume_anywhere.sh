@@ -87,6 +87,7 @@ result() {
     case $1 in
     predict | encode) good 1 "$1" "$2.h5" --x new.csv -o "$2.npy" "${more[@]}" ;;
     labels) good 1 predict "$2.h5" --x new.csv -o "$2.txt" ;;
+    strings) good 1 predict "$2.h5" --x x.txt -o "$2.txt" ;;
     apply) good 1 extend apply "$2.h5" --features new.csv --among -o "$2.npy" ;;
     table) grep -vE '^(seconds|groups|ranks|grams|grid)' out >"$2.txt" ;;
     esac
@@ -95,7 +96,7 @@ result() {
 # compare KIND LARGEST WHAT
 compare() {
     case $1 in
-    labels | table)
+    labels | strings | table)
         cmp -s plain.txt killed.txt || fail "$3: $(diff plain.txt killed.txt | head -3)"
         return
         ;;
@@ -132,6 +133,8 @@ normal 12 4 2 >new.csv
 awk -F, '{ print $1 * $2 "," $3 - $4 * $4 }' x.csv >y.csv
 awk -F, '{ print ($1 > 0) + ($2 > 0.3) }' x.csv >labels.csv
 awk '{ print NR % 4 != 0 }' x.csv >seen.csv
+awk -F, '{ print ($1 > 0 ? "a" : "b") ($2 > 0 ? "cb" : "") ($3 > 0 ? "ab" : "c") ($4 > 0 ? "d" : "aa") }' x.csv >x.txt
+sed 's/a/P/g; s/[bcd]/Q/g; s/PQ/PP/' x.txt >y.txt
 more=()
 rbf=(--kx 'rbf(sigma=1.5)')
 xy=(--x x.csv --y y.csv "${rbf[@]}")
@@ -159,6 +162,9 @@ try labels 0 fit jkm "${classes[@]}" --C 1 --tolerance 0.1 -o OUT
 try labels 0 fit jkm "${classes[@]}" --C 1 --tolerance 0.1 --slacks one -o OUT
 try labels 0 fit svm "${classes[@]}" --C 1 -o OUT
 try labels 0 fit svm "${classes[@]}" --C 1 --solver decomposition -o OUT
+try strings 0 fit jkm --x x.txt --y y.txt --outputs chain --kx 'weighted-degree(degree=1)' --C 0.01 \
+    --tolerance 0.02 -o OUT
+try predict 1e-9 fit krr "${xy[@]}" --gamma 0.01 --autotune --tune-fits 8 -o OUT
 try predict 1e-9 append factor.h5 --x 'x.csv[200:]' --y 'y.csv[200:]' -o OUT
 try predict 1e-9 forget factor.h5 --rows 3,9:40 -o OUT
 try table 0 cv krr "${xy[@]}" --gamma 0.01,0.1 --folds 3

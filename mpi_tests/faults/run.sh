@@ -64,6 +64,13 @@ arguments() {
         --quiet) ;;
     svm) arguments=(fit svm --x "$here/x.csv" --y "$here/labels.csv" --y-type labels --kx 'rbf(sigma=1.5)'
         --C 1 --solver decomposition --quiet -o "$here/model.h5") ;;
+    chain) arguments=(fit jkm --x "$here/x.txt" --y "$here/y.txt" --outputs chain
+        --kx 'weighted-degree(degree=1)' --C 1 --tolerance 0.1 --quiet -o "$here/model.h5") ;;
+    rows) arguments=(fit jkm --x "$here/x.csv" --y "$here/labels.csv" --y-type labels --outputs chain
+        --kx linear --sequence-column 0 --C 1 --tolerance 0.1 --quiet -o "$here/model.h5") ;;
+    tune) arguments=(fit krr "${model_data[@]}" --autotune --tune-fits 4) ;;
+    tune_both) arguments=(fit kde "${model_data[@]}" --ky 'rbf(sigma=2)' --components 5 --autotune
+        --tune-fits 6) ;;
     esac
 }
 
@@ -104,7 +111,7 @@ predicts_well() {
 # The model is one that the command would write; of methods other than krr it is only read.
 is_new_model() {
     case $command in
-    kpca | kde | svm) timeout -k 10 "$limit" "$DKMAP" info "$here/model.h5" >/dev/null 2>&1 ;;
+    kpca | kde | svm | chain | rows | tune | tune_both) timeout -k 10 "$limit" "$DKMAP" info "$here/model.h5" >/dev/null 2>&1 ;;
     *) predicts_well "$here/model.h5" ;;
     esac
 }
@@ -328,6 +335,8 @@ good 2 predict before/model.h5 --x x.csv -o before/p.npy --quiet
 echo '{"old":1}' >before/record.jsonl
 echo '/* old */' | tee before/model.c before/model.onnx >before/s.npy
 awk -F, '{ print $1 > 0 }' x.csv >before/labels.csv
+awk -F, '{ print ($1 > 0 ? "a" : "b") ($2 > 0 ? "c" : "") ($3 > 0 ? "ab" : "c") }' x.csv >before/x.txt
+sed 's/[ab]/V/g; s/c/C/g' before/x.txt >before/y.txt
 # The models that are added to, taken from, and that have residuals: of the first rows, and of all and more.
 { cat x.csv && head -12 x.csv; } >twice_x.csv
 { cat y.csv && head -12 y.csv; } >twice_y.csv
@@ -342,13 +351,15 @@ good 2 "${arguments[@]}"
 # Functions of MPI that concern the rank alone: before and after is the same.
 local="Comm_group Comm_set_attr Group_incl Op_create Type_contiguous Type_vector Type_commit"
 if [ "$all" = 1 ]; then
-    commands=${FAULT_COMMANDS:-fit predict cv checkpoint resume record append forget export std coverage}
+    commands=${FAULT_COMMANDS:-fit predict cv checkpoint resume record append forget export std coverage \
+svm chain rows tune tune_both}
     calls=${FAULT_CALLS:-open read pread write pwrite fsync rename unlink}
     ranks=${FAULT_RANKS:-0 1 all}
     functions=${FAULT_FUNCTIONS:-Allreduce Bcast Allgather Allgatherv Alltoall Alltoallv Reduce \
 Reduce_scatter Scan Exscan Gatherv Scatterv Barrier Send Recv Rsend Sendrecv Isend Irecv Wait Waitall \
 Waitsome Testall Testsome Comm_dup Comm_split Comm_split_type Comm_create $local}
-    programs=${FAULT_PROGRAMS:-fit mixed pcg kde kpca cv predict append forget export std coverage svm}
+    programs=${FAULT_PROGRAMS:-fit mixed pcg kde kpca cv predict append forget export std \
+coverage svm chain rows tune tune_both}
     mpi_ranks=${FAULT_RANKS:-0 1 2}
 else
     commands=${FAULT_COMMANDS:-record}
