@@ -1,8 +1,9 @@
 /* Candidates are compared by their full distance to Psi: ||phi(c) - mu||^2 - 2 z.z(c) + z.z, which
- * also counts what of phi(c) lies outside the span. Those of a file of any length are streamed: of
- * a block coordinates and norms are computed. Where memory allows they are stored, and searched as
- * those in memory are; else a first pass over the file finds the range of the norms, and one pass
- * for each batch of points searches. The objects that were chosen are read once more.
+ * also counts what of phi(c) lies outside the span. Those of a file of any length are streamed, and most
+ * of them are ruled out by a bound (pruned_search.c). Where values of the kernel depend on all training
+ * objects there is no bound: coordinates and norms of a block are computed. Where memory allows they are
+ * stored, and searched as those in memory are; else a first pass over the file finds the range of the
+ * norms, and one pass for each batch of points searches. The objects that were chosen are read once more.
  *
  * Cost of n points and c candidates of p coordinates: 2 n c p flops over all ranks
  * (search/topk.c); the points of a batch travel to all ranks. Held: c (p + 1) / ranks numbers
@@ -13,8 +14,10 @@
 
 #include "core/alloc.h"
 #include "preimage/preimage.h"
+#include "preimage/pruned_search.h"
 
-#define SHARE 4.0 /* coordinates are stored where so many times their bytes are free */
+#define FAINT 1e-12 /* of the mean squared norm */
+#define SHARE 4.0   /* coordinates are stored where so many times their bytes are free */
 
 typedef struct candidates_state {
     dkm_candidates candidates; /* coordinates; none where a file is streamed and they do not fit */
@@ -182,6 +185,58 @@ out:
     return status;
 }
 
+/* Whether a point is so near the mean that norms decide, to their last digits: those are compared over all
+ * candidates (dkm_norm_range), so that none can be left out. Collective. */
+static int has_faint(const dkm_preimage *pre, const dkm_data *Z)
+{
+    dkm_idx p = pre->e->p;
+    double variance = 0;
+    int faint = 0;
+
+    for (dkm_idx k = 0; k < p; k++)
+        variance += pre->e->values[k] / (double)dkm_data_rows(pre->e->fitted.X);
+    for (dkm_idx i = 0; i < dkm_data_local_rows(Z); i++) {
+        const double *z = dkm_data_values_const(Z) + i * p;
+        double square = 0;
+        for (dkm_idx k = 0; k < p; k++)
+            square += z[k] * z[k];
+        faint = faint || !(square > FAINT * variance);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &faint, 1, MPI_INT, MPI_MAX, dkm_ctx_comm(dkm_data_ctx(Z)));
+    return faint;
+}
+
+/* Most candidates are ruled out by a bound. */
+static dkm_status search_pruned(const dkm_preimage *pre, const dkm_data *Z, dkm_idx top,
+                                dkm_idx *index, double *distance)
+{
+    dkm_pruned_info info = {0};
+    dkm_status status =
+        dkm_pruned_search(pre->e, pre->settings.stream, Z, top, index, distance, &info);
+
+    if (status == DKM_OK)
+        dkm_log(pre->e->fitted.ctx, DKM_INFO,
+                "%lld of %lld candidates evaluated, the others ruled out by %lld pivots",
+                (long long)info.evaluated, (long long)info.candidates, (long long)info.pivots);
+    return status;
+}
+
+/* Where the kernel has no bound: by coordinates of all candidates, stored or not. */
+static dkm_status search_all(const dkm_preimage *pre, candidates_state *s, const dkm_data *Z,
+                             dkm_idx top, dkm_idx *index, double *distance)
+{
+    dkm_status status = DKM_OK;
+
+    if (!s->candidates.Z && !s->ranged)
+        DKM_TRY(read_candidates(pre, s));
+    if (s->candidates.Z)
+        DKM_TRY(dkm_topk(Z, &s->candidates, top, index, distance));
+    else
+        DKM_TRY(search_stream(pre, s->range, Z, top, index, distance));
+out:
+    return status;
+}
+
 /* The objects chosen, of all ranks' points, from their file. */
 static dkm_status read_chosen(const dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
                               dkm_data **Y)
@@ -225,12 +280,10 @@ static dkm_status preimage_candidates_solve(const dkm_preimage *pre, void *state
             pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X, NULL, Y);
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
-    if (!s->candidates.Z && !s->ranged)
-        DKM_TRY(read_candidates(pre, s));
-    if (s->candidates.Z)
-        DKM_TRY(dkm_topk(Z, &s->candidates, top, index, distance));
+    if (pre->settings.stream && dkm_pruned_search_suits(pre->e) && !has_faint(pre, Z))
+        DKM_TRY(search_pruned(pre, Z, top, index, distance));
     else
-        DKM_TRY(search_stream(pre, s->range, Z, top, index, distance));
+        DKM_TRY(search_all(pre, s, Z, top, index, distance));
     if (pre->settings.top > 0)
         DKM_TRY(dkm_candidates_list(ctx, n, top, index, distance, Y));
     else

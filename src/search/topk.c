@@ -237,7 +237,8 @@ static double product(dkm_idx p, const double *x, const double *y)
 
 /* Candidates of this rank that are in cache together. */
 typedef struct block {
-    dkm_idx first, n; /* index of the first, and how many */
+    dkm_idx first, n;     /* index of the first, and how many */
+    const dkm_idx *index; /* of each, where they do not follow one another; else NULL */
     const double *Z, *norms;
 } block;
 
@@ -253,7 +254,8 @@ static dkm_idx look_closely(dkm_topk_search *s, const block *b, dkm_idx q, dkm_i
     for (dkm_idx k = 0; k < count; k++) {
         dkm_idx c = s->found[k];
         double xy = product(p, s->points.values + q * p, b->Z + c * p);
-        topk_insert(distance, s->index + q * top, top, b->norms[c] - 2.0 * xy, b->first + c);
+        topk_insert(distance, s->index + q * top, top, b->norms[c] - 2.0 * xy,
+                    b->index ? b->index[c] : b->first + c);
     }
     s->one_by_one += count;
     return count;
@@ -302,18 +304,41 @@ static void level_norms(dkm_topk_search *s, dkm_idx n, const double *norms)
         s->norms[c] = dkm_norm_range_level(&s->range, norms[c]);
 }
 
-void dkm_topk_search_scan(dkm_topk_search *s, dkm_idx first, dkm_idx n, const double *Z,
-                          const double *norms)
+static void topk_scan(dkm_topk_search *s, dkm_idx first, const dkm_idx *index, dkm_idx n,
+                      const double *Z, const double *norms)
 {
     for (dkm_idx c = 0; c < n; c += DKM_PREFILTER_BLOCK) {
         block b = {.first = first + c,
                    .n = dkm_idx_min(n - c, DKM_PREFILTER_BLOCK),
+                   .index = index ? index + c : NULL,
                    .Z = Z + c * s->points.p,
                    .norms = s->norms};
         level_norms(s, b.n, norms + c);
         search_block(s, &b);
     }
     dkm_phase_flops(s->ctx, 2.0 * (double)s->points.n * (double)n * (double)s->points.p);
+}
+
+void dkm_topk_search_scan(dkm_topk_search *s, dkm_idx first, dkm_idx n, const double *Z,
+                          const double *norms)
+{
+    topk_scan(s, first, NULL, n, Z, norms);
+}
+
+void dkm_topk_search_scan_list(dkm_topk_search *s, dkm_idx n, const dkm_idx *index, const double *Z,
+                               const double *norms)
+{
+    topk_scan(s, 0, index, n, Z, norms);
+}
+
+void dkm_topk_search_limits(const dkm_topk_search *s, double *limits)
+{
+    dkm_idx p = s->points.p;
+
+    for (dkm_idx q = 0; q < s->points.n; q++) {
+        const double *x = s->points.values + q * p;
+        limits[q] = s->distance[q * s->top + s->top - 1] + s->range.least + product(p, x, x);
+    }
 }
 
 static int comes_before(const void *a, const void *b)

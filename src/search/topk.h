@@ -81,6 +81,13 @@ DKM_NODISCARD dkm_status dkm_topk_search_open(const dkm_data *Q, dkm_idx top, dk
  *  @param[in] Z  n x p, row-major */
 void dkm_topk_search_scan(dkm_topk_search *search, dkm_idx first, dkm_idx n, const double *Z,
                           const double *norms);
+/** The same for candidates with any ascending indices. Local. */
+void dkm_topk_search_scan_list(dkm_topk_search *search, dkm_idx n, const dkm_idx *index,
+                               const double *Z, const double *norms);
+/** Squared distances of the last in the lists of this rank, of all ranks' points in order: what is farther
+ *  than the least of these over the ranks is not among the best. Infinite while a list is not full. Local.
+ *  @param[out] limits  as many as there are points on all ranks */
+void dkm_topk_search_limits(const dkm_topk_search *search, double *limits);
 /** The best of all ranks' candidates, as of dkm_topk(). Collective. */
 DKM_NODISCARD dkm_status dkm_topk_search_finish(dkm_topk_search *search, dkm_idx *index,
                                                 double *distance);

@@ -117,6 +117,44 @@ static void nothing_stays_where_memory_is_short(dkm_ctx *ctx)
     scratch_remove(ctx, path);
 }
 
+/* Generated strings, label sets and rows, more of them than one block, against the same in memory; of spectra most
+ * are left by the pivots, of label sets and rows almost none. */
+static void generated_ones_are_found_as_those_in_memory(dkm_ctx *ctx)
+{
+    static const struct {
+        const char *line, *kernel;
+        dkm_idx step; /* between the training objects */
+    } rows[] = {{"strings abcd 1:6", "normalize(spectrum(p=2))", 91},
+                {"label-sets 20 0:4", "normalize(labels)", 101},
+                {"grid -2:2:81 -1:1:91", "rbf(sigma=1.5)", 123}};
+    char path[SCRATCH_LENGTH];
+
+    scratch_path(ctx, "all.gen", path);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        dkm_data *all = NULL, *X = NULL, *Q = NULL, *Z = NULL;
+        dkm_idx train[50], some[7];
+        dkm_model *model = NULL;
+
+        for (dkm_idx i = 0; i < 50; i++)
+            train[i] = 5 + i * rows[r].step;
+        for (dkm_idx i = 0; i < 7; i++)
+            some[i] = 17 + 611 * i;
+        scratch_text(ctx, path, rows[r].line);
+        CHECK_OK(ctx, dkm_data_read(ctx, path, DKM_OUTPUTS, NULL, &all));
+        CHECK_OK(ctx, dkm_data_select(all, 50, train, &X));
+        CHECK_OK(ctx, dkm_data_select(all, 7, some, &Q));
+        CHECK_OK(ctx, points_fit_objects(ctx, X, rows[r].kernel, 12, &model));
+        CHECK_OK(ctx, dkm_model_predict(model, Q, &Z));
+        check_passing(ctx, model, path, 5, Z, 0);
+        dkm_data_destroy(&Z);
+        dkm_data_destroy(&Q);
+        dkm_data_destroy(&X);
+        dkm_data_destroy(&all);
+        dkm_model_destroy(&model);
+    }
+    scratch_remove(ctx, path);
+}
+
 enum { CLASSES = 10, EACH = 6 };
 
 /* Rows of an identity matrix, over and over. */
@@ -264,6 +302,7 @@ static void neighbours_refuse_a_file(dkm_ctx *ctx)
 static const check_case cases[] = {CASE(those_in_a_file_are_found_as_those_in_memory),
                                    CASE(a_file_of_several_blocks_passes_by),
                                    CASE(nothing_stays_where_memory_is_short),
+                                   CASE(generated_ones_are_found_as_those_in_memory),
                                    CASE(faint_points_find_what_they_lean_to),
                                    CASE(a_file_of_another_width_is_refused),
                                    CASE(joint_maps_choose_from_a_file_too),

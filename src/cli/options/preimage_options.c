@@ -46,10 +46,28 @@ const option preimage_options[] = {
     {0}};
 
 #define STREAMED 134217728.0 /* bytes per rank from which on candidates are not held at once */
+#define OBJECT   64.0        /* bytes of a string or set, about */
 
 static int64_t preimage_options_given(const run *r, const char *name)
 {
     return args_text(r->args, name) ? args_int(r->args, name) : 0;
+}
+
+/* Bytes of candidates in memory; 0 of those that are not streamed. */
+static double bytes_of(const dkm_source *source)
+{
+    double rows = (double)dkm_source_rows(source), cols = (double)dkm_source_cols(source);
+
+    switch (dkm_source_type(source)) {
+    case DKM_DENSE:
+        return rows * cols * sizeof(double);
+    case DKM_STRINGS:
+    case DKM_SETS:
+    case DKM_LABEL_SETS:
+        return rows * OBJECT;
+    default:
+        return 0;
+    }
 }
 
 /* Candidates that would take many bytes of a rank stay in their file. */
@@ -59,16 +77,13 @@ static dkm_status open_candidates(run *r, const char *path, const dkm_model *mod
     const char *type = args_text(r->args, "y-type");
     dkm_status status = DKM_OK;
     dkm_source *source = NULL;
-    double numbers;
 
     if (!type)
         type = xy_companion_type(path, dkm_model_output_type(model));
     if (!type) /* of kpca, whose outputs are coordinates */
         type = xy_companion_type(path, dkm_model_decoded_type(model));
     DKM_TRY(dkm_source_open(r->ctx, path, DKM_OUTPUTS, type, &source));
-    numbers = (double)dkm_source_rows(source) * (double)dkm_source_cols(source);
-    if (dkm_source_type(source) == DKM_DENSE &&
-        numbers * sizeof(double) > STREAMED * dkm_ctx_size(r->ctx)) {
+    if (bytes_of(source) > STREAMED * dkm_ctx_size(r->ctx)) {
         settings->stream = source;
         source = NULL;
     } else {

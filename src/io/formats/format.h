@@ -68,7 +68,8 @@ char *dkm_format_endings(char *list, size_t size);
     X(sets)                                                                                        \
     X(graphs)                                                                                      \
     X(mtx)                                                                                         \
-    X(arff)
+    X(arff)                                                                                        \
+    X(generated)
 
 #define DKM_FORMAT_DECLARE(name) extern const dkm_format dkm_format_##name;
 DKM_FORMAT_LIST(DKM_FORMAT_DECLARE)

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Coverage of prediction sets (predict --coverage) on random splits: intervals of numbers, sets of classes, of
+# label sets and of strings, for 80, 90 and 95 %. Then the same with outputs shuffled, which keeps coverage and
+# makes the sets large, and the time that calibration takes beside that of a fit.
+#
+# usage: jobs/reproduce/coverage.sh [--data FOLDER] [--splits N] [--rows N] [--only WHAT] [--out FOLDER]
+#   --data FOLDER  holds uci/bike.csv.gz, usps/train_x.npy and train_labels.npy, bibtex/bibtex-train.arff.gz and
+#                  bibtex-test.arff.gz, pronounce/cmudict.dict.gz              [$DKMAP_DATA]
+#   --splits N     random splits; a quarter of them once more, shuffled        [20]
+#   --only WHAT    coverage, shuffled or overhead alone
+#   --rows N       to learn from; as many calibrate, twice as many are tried   [1000]
+#   --out FOLDER   examples, models and sets of the last split                 [out/coverage]
+set -euo pipefail
+# shellcheck source=jobs/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+
+case " $* " in *" --help "* | *" -h "*)
+    explain
+    exit
+    ;;
+esac
+# shellcheck disable=SC2086
+install_packages $packages python3-numpy
+build_dkmap dkmap_command
+DKMAP=$build/dkmap exec /usr/bin/python3 "$root/jobs/reproduce/coverage.py" --out "$root/out/coverage" "$@"

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Regression on four UCI tables by exact kernel ridge regression, which is the mean of a Gaussian process, with the
+# ten splits of 90 to 10 % of https://github.com/treforevans/uci_datasets: root mean square error and negative log
+# likelihood per example, in units of the standard deviation of the training outputs.
+#
+# Of each split the kernel matern(nu=1.5) with a width per column and the ridge are tuned by the gradient of the
+# leave-one-out error (fit krr --tune) on some of the training rows; then all training rows are fitted exactly. The
+# scale of the prior is the likeliest (predict --std --noise auto). Nothing is learned from test rows.
+#
+# usage: jobs/reproduce/uci.sh [--data FOLDER] [--sets LIST] [--splits LIST] [--rows N] [--tune-rows N] [--ranks N] [--out FOLDER]
+#   --data FOLDER   holds uci/NAME.csv.gz, the target last, and uci/NAME_test_mask.csv.gz, a column per split [$DKMAP_DATA]
+#   --sets LIST     of pol, elevators, bike, protein                       [pol,elevators,bike,protein]
+#   --splits LIST   numbers of splits                                      [0,1,2,3,4,5,6,7,8,9]
+#   --rows N        at most so many training rows are fitted               [all]
+#   --tune-rows N   so many of them are tuned by                           [2000]
+#   --ranks N       MPI ranks                                              [2]
+#   --out FOLDER    models and predictions of the last split               [out/uci]
+set -euo pipefail
+# shellcheck source=jobs/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+
+case " $* " in *" --help "* | *" -h "*)
+    explain
+    exit
+    ;;
+esac
+# shellcheck disable=SC2086
+install_packages $packages python3-numpy
+build_dkmap dkmap_command
+DKMAP=$build/dkmap DKMAP_LAUNCH=$launch exec /usr/bin/python3 "$root/jobs/reproduce/uci.py" --out "$root/out/uci" "$@"
