@@ -14,10 +14,31 @@ static void readers_forward(void *user, dkm_level level, const char *text)
     dkm_log(user, level, "%s", text);
 }
 
-/* The rank that reads for this one: ranks of a node in per_node groups, the first of each reading. */
-static int find_reader(dkm_ctx *ctx, int per_node)
+/* Of the first ranks of all groups at most @p most read, each for the groups of some consecutive ones:
+ * the one that reads for this rank, where it is a first. */
+static int merge_groups(dkm_ctx *ctx, int is_first, int most)
 {
-    int rank = 0, size = 1, groups, is_first, reader, me = dkm_ctx_rank(ctx);
+    MPI_Comm comm = dkm_ctx_comm(ctx);
+    int before = 0, total = is_first, reader = dkm_ctx_rank(ctx), reads;
+
+    MPI_Exscan(&is_first, &before, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT, MPI_SUM, comm);
+    if (total <= most)
+        return reader;
+    if (dkm_ctx_rank(ctx) == 0)
+        before = 0; /* MPI_Exscan leaves it as it was */
+    reads = is_first && (before == 0 || dkm_slab_owner(total, before, most) !=
+                                            dkm_slab_owner(total, before - 1, most));
+    reader = reads ? reader : 0;
+    MPI_Scan(MPI_IN_PLACE, &reader, 1, MPI_INT, MPI_MAX, comm);
+    return reader;
+}
+
+/* The rank that reads for this one: ranks of a node in per_node groups, the first of each reading, or
+ * one of those that come before it. */
+static int find_reader(dkm_ctx *ctx, int per_node, int most)
+{
+    int rank = 0, size = 1, groups, is_first, reader;
     MPI_Comm node = MPI_COMM_NULL;
 
     if (per_node == 0)
@@ -28,8 +49,9 @@ static int find_reader(dkm_ctx *ctx, int per_node)
     groups = per_node < size ? per_node : size;
     is_first =
         rank == 0 || dkm_slab_owner(size, rank, groups) != dkm_slab_owner(size, rank - 1, groups);
-    reader =
-        is_first ? me : 0; /* ranks of a node are in the order of all: the last first before me */
+    reader = merge_groups(ctx, is_first, most);
+    if (!is_first)
+        reader = 0; /* that of the last first before: ranks of a node are in the order of all */
     MPI_Scan(MPI_IN_PLACE, &reader, 1, MPI_INT, MPI_MAX, node);
     MPI_Comm_free(&node);
     return reader;
@@ -61,13 +83,13 @@ out:
     return status;
 }
 
-dkm_status dkm_readers_open(dkm_readers *readers, dkm_ctx *ctx, int per_node)
+dkm_status dkm_readers_open(dkm_readers *readers, dkm_ctx *ctx, int per_node, int most)
 {
     dkm_status status = DKM_OK;
     int reader, all;
 
     *readers = (dkm_readers){.ctx = ctx, .group = MPI_COMM_NULL};
-    reader = find_reader(ctx, per_node);
+    reader = find_reader(ctx, per_node, most);
     all = reader == dkm_ctx_rank(ctx);
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(ctx));
     DKM_AGREE(ctx, DKM_LOCAL_OK);

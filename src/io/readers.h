@@ -1,8 +1,8 @@
 /** @file readers.h  Which ranks read a file, and for whom.
  *
  *  A file is opened by few ranks: one per node, some per node where parsing takes time, or one of
- *  all where a file can only be read from its beginning. Each reads for a group of ranks, itself
- *  among them, and sends them their objects.
+ *  all where a file can only be read from its beginning; DKM_READERS of all ranks at most. Each reads
+ *  for a group of ranks, itself among them, and sends them their objects.
  *
  *  Messages: three small ones per rank and range, and one per array of the objects. Words sent: what
  *  is read for others. Held beside a rank's own objects: on a reader those of one other rank.
@@ -11,6 +11,10 @@
 #define DKMAP_IO_READERS_H
 
 #include "data/objects.h"
+
+/** Ranks of all nodes that open a file, at most: more do not read faster from a file system that serves
+ *  them all, and are a burden to it when they open. */
+enum { DKM_READERS = 64 };
 
 typedef struct dkm_readers {
     dkm_ctx *ctx; /**< borrowed */
@@ -25,9 +29,11 @@ typedef struct dkm_readers {
  *  Collective; dkm_readers_close() frees, also after a failure.
  *
  *  @param[in] per_node  ranks of a node that read, at most; 0: rank 0 reads for all
+ *  @param[in] most      ranks of all nodes that read, at most; DKM_READERS but for tests
  *  @return DKM_OK; DKM_ERR_MEMORY; DKM_ERR_MPI
  */
-DKM_NODISCARD dkm_status dkm_readers_open(dkm_readers *readers, dkm_ctx *ctx, int per_node);
+DKM_NODISCARD dkm_status dkm_readers_open(dkm_readers *readers, dkm_ctx *ctx, int per_node,
+                                          int most);
 void dkm_readers_close(dkm_readers *readers);
 
 /** Make a failure of the readers one of all ranks. Collective.

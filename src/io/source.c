@@ -194,7 +194,7 @@ static dkm_status source_open_file(dkm_source *source)
     dkm_status status = DKM_OK;
     dkm_file *file = &source->file;
 
-    DKM_TRY(dkm_readers_open(&source->readers, source->ctx, readers_per_node(source)));
+    DKM_TRY(dkm_readers_open(&source->readers, source->ctx, readers_per_node(source), DKM_READERS));
     file->ctx = source->readers.readers;
     if (source->readers.readers)
         status = source->format->open(file);

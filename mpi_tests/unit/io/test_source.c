@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/ctx_private.h"
 #include "data/objects.h"
+#include "io/readers.h"
 #include "support/check.h"
 #include "support/fixture_files.h"
 #include "support/fixture_table.h"
@@ -226,11 +228,51 @@ static void a_type_says_what_text_is(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* Rows that are their own numbers. */
+static dkm_local count_rows(void *user, dkm_idx first, dkm_idx count, dkm_objs *objs)
+{
+    dkm_local local = dkm_objs_init(objs, user, DKM_DENSE, count, 1, 0);
+
+    for (dkm_idx i = 0; local.code == DKM_OK && i < count; i++)
+        objs->values[i] = (double)(first + i);
+    return local;
+}
+
+/* However many ranks of a node could read. */
+static void a_bounded_number_of_ranks_reads_for_all(dkm_ctx *ctx)
+{
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
+
+    for (int most = 1; most <= size; most++) {
+        dkm_readers r;
+        dkm_objs objs = {0};
+        int reading;
+
+        CHECK_OK(ctx, dkm_readers_open(&r, ctx, size, most));
+        reading = r.readers != NULL;
+        CHECK(rank != 0 || reading);
+        MPI_Allreduce(MPI_IN_PLACE, &reading, 1, MPI_INT, MPI_SUM, dkm_ctx_comm(ctx));
+        CHECK(reading == most);
+        CHECK_OK(ctx, dkm_agree(ctx, dkm_readers_read(&r, count_rows, ctx, DKM_DENSE, 10 * rank,
+                                                      rank, &objs)));
+        CHECK(objs.n == rank);
+        for (dkm_idx i = 0; i < objs.n; i++)
+            CHECK(objs.values[i] == (double)(10 * rank + i));
+        dkm_objs_clear(&objs);
+        dkm_readers_close(&r);
+    }
+}
+
 static const check_case cases[] = {
-    CASE(label_sets_are_read_from_text), CASE(a_type_says_what_text_is),
-    CASE(slices_follow_numpy),           CASE(slices_that_do_not_fit_are_told),
-    CASE(bad_names_and_types_are_told),  CASE(a_file_whose_name_has_brackets_is_read),
-    CASE(a_file_closed_to_us_is_told),   CASE(stretches_outside_are_refused),
+    CASE(a_bounded_number_of_ranks_reads_for_all),
+    CASE(label_sets_are_read_from_text),
+    CASE(a_type_says_what_text_is),
+    CASE(slices_follow_numpy),
+    CASE(slices_that_do_not_fit_are_told),
+    CASE(bad_names_and_types_are_told),
+    CASE(a_file_whose_name_has_brackets_is_read),
+    CASE(a_file_closed_to_us_is_told),
+    CASE(stretches_outside_are_refused),
 };
 
 CHECK_MAIN(cases)

@@ -279,7 +279,7 @@ static dkm_status archive_load_load(dkm_ctx *ctx, const char *path, int sealed,
 
     *archive = dkm_archive_empty(ctx);
     *header = (dkm_archive_header){.sealed = sealed};
-    DKM_TRY(dkm_readers_open(&l.readers, ctx, READERS_PER_NODE));
+    DKM_TRY(dkm_readers_open(&l.readers, ctx, READERS_PER_NODE, DKM_READERS));
     if (l.readers.readers)
         status = sealed ? dkm_checksum_verify(l.readers.readers, path)
                         : dkm_seal_check_any(l.readers.readers, path, &header->sealed);

@@ -81,7 +81,7 @@ static dkm_status describe_check_seal(dkm_ctx *ctx, const char *path, int *seale
     dkm_status status = DKM_OK;
     dkm_readers readers;
 
-    DKM_TRY(dkm_readers_open(&readers, ctx, 1));
+    DKM_TRY(dkm_readers_open(&readers, ctx, 1, DKM_READERS));
     if (readers.readers)
         status = dkm_seal_check_any(readers.readers, path, sealed);
     DKM_TRY(dkm_readers_agree(&readers, status));
