@@ -5,9 +5,9 @@
  * up the terms of every element in the order of their index. BLAS does not, as the order at the
  * edges of its blocks is another one, and where those are depends on shapes and threads.
  *
- * Cost: 2 m n k flops, n padded to a multiple of 8; dkm_twosum_allreduce() sends 2 ranks words per
- * number. Replicated: nothing; workspace of (BATCH + ROWS) DKM_NRHS_MAX numbers, and of 2 SUMS per
- * rank for sums. */
+ * Cost: 2 m n k flops, n padded to a multiple of 8; dkm_twosum_allreduce() sends 3 words per number,
+ * and holds as many, however many ranks there are; of few numbers 2 ranks words of each, in one
+ * message. Replicated: nothing; workspace of (BATCH + ROWS) DKM_NRHS_MAX numbers. */
 #include "models/common/reproducible.h"
 
 #include <dkmap/grid.h>
@@ -21,7 +21,8 @@
 #define PANEL_NUMBERS 2097152 /* of a panel: 16 MiB */
 #define BATCH         256     /* terms, and rows of a panel, at a time */
 #define ROWS          64      /* rows that are multiplied with a few columns at once */
-#define SUMS          16384   /* sums over the ranks at once: 256 KiB of each rank */
+#define FEW_SUMS      4096    /* of all ranks, that one message has */
+#define MANY_SUMS     1048576 /* that are added up at a time */
 
 dkm_idx dkm_repro_panel_rows(dkm_idx width)
 {
@@ -137,27 +138,99 @@ void dkm_repro_gemm_tn(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_row_bl
     multiply(&(product){1, 0, alpha, 1.0, A, B, C, n}, m, n, k);
 }
 
-dkm_status dkm_twosum_allreduce(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
+/* Sum k of @p count that each of the ranks has, in their order. */
+static double total_of(const dkm_twosum *all, int ranks, dkm_idx count, dkm_idx k)
+{
+    dkm_twosum total = {0};
+
+    for (int r = 0; r < ranks; r++) {
+        dkm_twosum_add(&total, all[r * count + k].hi);
+        dkm_twosum_add(&total, all[r * count + k].lo);
+    }
+    return total.hi + total.lo;
+}
+
+static dkm_status add_up_everywhere(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
 {
     dkm_status status = DKM_OK;
     int size = dkm_ctx_size(ctx);
     dkm_twosum *all = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_idx_min(count, SUMS) * size, &all));
-    for (dkm_idx from = 0; from < count; from += SUMS) {
-        dkm_idx n = dkm_idx_min(count - from, SUMS);
-        MPI_Allgather(sums + from, (int)(2 * n), MPI_DOUBLE, all, (int)(2 * n), MPI_DOUBLE,
-                      dkm_ctx_comm(ctx));
-        for (dkm_idx k = 0; k < n; k++) {
-            dkm_twosum total = {0};
-            for (int r = 0; r < size; r++) {
-                dkm_twosum_add(&total, all[r * n + k].hi);
-                dkm_twosum_add(&total, all[r * n + k].lo);
-            }
-            sums[from + k] = (dkm_twosum){total.hi + total.lo, 0};
-        }
-    }
+    DKM_AGREE(ctx, dkm_alloc(ctx, count * size, &all));
+    MPI_Allgather(sums, (int)(2 * count), MPI_DOUBLE, all, (int)(2 * count), MPI_DOUBLE,
+                  dkm_ctx_comm(ctx));
+    for (dkm_idx k = 0; k < count; k++)
+        sums[k] = (dkm_twosum){total_of(all, size, count, k), 0};
 out:
     DKM_FREE(all);
+    return status;
+}
+
+/* Counts and places of what goes to each rank, of what comes from it, and of all totals. */
+typedef struct exchange {
+    int *to, *to_at, *from, *from_at, *totals, *totals_at;
+} exchange;
+
+static exchange plan_exchange(int rank, int size, dkm_idx count, int *numbers)
+{
+    exchange e = {numbers,
+                  numbers + size,
+                  numbers + 2 * size,
+                  numbers + 3 * size,
+                  numbers + 4 * size,
+                  numbers + 5 * size};
+    int mine = (int)dkm_slab_count(count, rank, size);
+
+    for (int r = 0; r < size; r++) {
+        e.totals[r] = (int)dkm_slab_count(count, r, size);
+        e.totals_at[r] = (int)dkm_slab_first(count, r, size);
+        e.to[r] = 2 * e.totals[r];
+        e.to_at[r] = 2 * e.totals_at[r];
+        e.from[r] = 2 * mine;
+        e.from_at[r] = 2 * mine * r;
+    }
+    return e;
+}
+
+/* Each rank adds up a slab of them. */
+static dkm_status add_up_by_slabs(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
+{
+    dkm_status status = DKM_OK;
+    int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx), *numbers = NULL;
+    dkm_idx mine = dkm_slab_count(count, rank, size);
+    dkm_twosum *all = NULL;
+    double *own = NULL, *totals = NULL;
+    exchange e;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, 6 * (dkm_idx)size, &numbers));
+    DKM_AGREE(ctx, dkm_alloc(ctx, mine * size, &all));
+    DKM_AGREE(ctx, dkm_alloc(ctx, mine, &own));
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &totals));
+    e = plan_exchange(rank, size, count, numbers);
+    MPI_Alltoallv(sums, e.to, e.to_at, MPI_DOUBLE, all, e.from, e.from_at, MPI_DOUBLE,
+                  dkm_ctx_comm(ctx));
+    for (dkm_idx k = 0; k < mine; k++)
+        own[k] = total_of(all, size, mine, k);
+    MPI_Allgatherv(own, (int)mine, MPI_DOUBLE, totals, e.totals, e.totals_at, MPI_DOUBLE,
+                   dkm_ctx_comm(ctx));
+    for (dkm_idx k = 0; k < count; k++)
+        sums[k] = (dkm_twosum){totals[k], 0};
+out:
+    DKM_FREE(totals);
+    DKM_FREE(own);
+    DKM_FREE(all);
+    DKM_FREE(numbers);
+    return status;
+}
+
+dkm_status dkm_twosum_allreduce(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
+{
+    dkm_status status = DKM_OK;
+
+    if (count * dkm_ctx_size(ctx) <= FEW_SUMS)
+        return add_up_everywhere(ctx, count, sums);
+    for (dkm_idx k = 0; k < count; k += MANY_SUMS)
+        DKM_TRY(add_up_by_slabs(ctx, dkm_idx_min(count - k, MANY_SUMS), sums + k));
+out:
     return status;
 }
