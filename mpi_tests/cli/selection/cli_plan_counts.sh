@@ -38,4 +38,18 @@ says out "16 ranks each" "the node of a plan"
 says out "2 us and 200 Gb/s" "the network of a plan"
 good 0 plan krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 1e-3 --solver pcg --landmarks 5000 --ranks 64
 says out "512 d numbers" "what landmarks replicate"
+
+# Weights are on every rank, and chains have weight vectors there and no Gram matrix.
+for k in $(seq 900); do echo "1.$k"; done >weights.csv
+good 0 plan krr "${x[@]}" "${y[@]}" --ranks 4
+grep -q "weights of the examples" out && fail "a plan without weights has some"
+good 0 plan krr "${x[@]}" "${y[@]}" --weights weights.csv --ranks 4
+says out "weights of the examples" "a plan with weights"
+good 0 plan kpca "${x[@]}" --components 4 --ranks 4
+says out "means of the rows of the kernel matrix" "a plan of kpca"
+for k in $(seq 60); do echo "acgtacgt"; done >in.txt
+sed 'y|acgt|bbcc|' <in.txt >out.txt
+good 0 plan jkm --x in.txt --y out.txt --outputs chain --kx 'weighted-degree(degree=1, shift=0)' --C 1 --ranks 4
+says out "weight vectors of a chain" "a plan of chains"
+grep -q gram out && fail "a plan of chains has a Gram matrix"
 finish

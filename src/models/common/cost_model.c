@@ -173,10 +173,11 @@ static void note_phase(dkm_cost *out, double allocated, dkm_comm comm)
     f->collectives = comm.collectives;
 }
 
-static void note_array(dkm_cost *out, const char *name, double bytes)
+double dkm_cost_replicate(dkm_cost *out, const char *name, double bytes)
 {
-    if (out->arrays < DKM_COST_ARRAYS)
+    if (bytes > 0 && out->arrays < DKM_COST_ARRAYS)
         out->replicated[out->arrays++] = (dkm_cost_array){name, bytes};
+    return bytes;
 }
 
 static dkm_comm_grid grid_of(const dkm_cost_terms *p)
@@ -296,9 +297,9 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     g = grid_of(&small);
     matrices = 8.0 * elements(&small);
     panel = 8.0 * sketched * least(n, SKETCH_COLS);
-    note_array(out, "a group of landmarks on their way, 512 d numbers", landmarks);
-    note_array(out, "a panel of the sketch, 3 n x 128", panel);
-    note_array(out, "coefficients on their way, 2 n k", 16.0 * n * k);
+    dkm_cost_replicate(out, "a group of landmarks on their way, 512 d numbers", landmarks);
+    dkm_cost_replicate(out, "a panel of the sketch, 3 n x 128", panel);
+    dkm_cost_replicate(out, "coefficients on their way, 2 n k", 16.0 * n * k);
 
     comm = dkm_comm_gram(&g, p->work.x_bytes);
     comm.bytes += 8.0 * n * hit * (1.0 - 1.0 / ranks);
@@ -367,8 +368,8 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
     basis = dkm_cost_eigen_basis(k);
     ritz = dkm_rayleigh_ritz_bytes((dkm_idx)basis, (dkm_idx)(k + 0.5 * block), p->work.ranks,
                                    DKM_RITZ_LOCAL_MAX);
-    note_array(out, "Ritz vectors and inner products, s (components + 3 b / 2)",
-               8.0 * basis * (k + 1.5 * block));
+    dkm_cost_replicate(out, "Ritz vectors and inner products, s (components + 3 b / 2)",
+                       8.0 * basis * (k + 1.5 * block));
     dkm_comm_add(&comm, rounds, dkm_comm_product(&g, block));
     dkm_comm_add(&comm, 2.0 * rounds,
                  dkm_comm_allreduce(&g, block * least(0.5 * block * (rounds + 1.0), 0.7 * basis)));
@@ -406,7 +407,7 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
     note_phase(out,
                held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
                (dkm_comm){applied * 8.0 * across * r / p->work.ranks, 0.0, 30.0 * applied});
-    note_array(out, "coefficients of all examples, m r, on their way", 8.0 * across * r);
+    dkm_cost_replicate(out, "coefficients of all examples, m r, on their way", 8.0 * across * r);
 }
 
 /* Messages of a rank, those inside collectives included, and what the ranks of a node send through

@@ -37,6 +37,9 @@ void dkm_cost_add_eigen(dkm_cost *cost, const dkm_cost_terms *terms, double held
 /** The cutting-plane method of a joint map. */
 void dkm_cost_add_cutting_plane(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 
+/** Bytes of an array that every rank has all of, which the plan names. */
+double dkm_cost_replicate(dkm_cost *cost, const char *name, double bytes);
+
 /** Bytes of a rank's examples, of its share of one row of @p bytes per example, and of the
  *  examples' coordinates along components. */
 double dkm_cost_data(const dkm_cost_terms *terms);

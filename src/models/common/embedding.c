@@ -101,6 +101,12 @@ out:
     return status;
 }
 
+double dkm_embedding_estimate(const dkm_settings *settings, dkm_idx m, dkm_cost *cost)
+{
+    return dkm_cost_replicate(cost, "means of the rows of the kernel matrix, m", 8.0 * (double)m) +
+           dkm_example_weights_estimate(settings, m, 3.0, cost);
+}
+
 double dkm_embedding_weight(const dkm_embedding *e, dkm_idx i)
 {
     return e->center ? e->center[i] : 1.0 / (double)dkm_data_rows(e->fitted.X);

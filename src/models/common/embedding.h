@@ -46,6 +46,9 @@ DKM_NODISCARD dkm_status dkm_embedding_fit_landmarks(dkm_embedding *e, dkm_input
                                                      const dkm_nystroem_settings *how,
                                                      const dkm_eigen_settings *settings, double **Z,
                                                      dkm_eigen_info *info);
+/** Bytes of vectors of m numbers that every rank has: the means of the rows of K, and with weights
+ *  those, their roots, K q and q. The plan names them. Local. */
+double dkm_embedding_estimate(const dkm_settings *settings, dkm_idx m, dkm_cost *cost);
 /** Refuse an embedding without components. Local. */
 DKM_NODISCARD dkm_local dkm_embedding_check_rank(dkm_ctx *ctx, dkm_idx p);
 void dkm_embedding_close(dkm_embedding *e);

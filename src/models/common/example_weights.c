@@ -120,6 +120,16 @@ static int balances(const dkm_settings *s)
     return 0;
 }
 
+double dkm_example_weights_estimate(const dkm_settings *settings, dkm_idx m, double vectors,
+                                    dkm_cost *cost)
+{
+    if (!dkm_settings_given(settings, "weights") && !balances(settings))
+        return 0.0;
+    return dkm_cost_replicate(cost,
+                              "weights of the examples and what they are made to, m numbers each",
+                              8.0 * vectors * (double)m);
+}
+
 /* Whether every weight is 1: then there are none. Collective. */
 static int all_one(const dkm_data *W)
 {

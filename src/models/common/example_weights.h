@@ -7,6 +7,7 @@
 #ifndef DKMAP_MODELS_COMMON_EXAMPLE_WEIGHTS_H
 #define DKMAP_MODELS_COMMON_EXAMPLE_WEIGHTS_H
 
+#include "models/common/cost_model.h"
 #include "models/common/fitted_kernel.h"
 #include "models/registry/settings_impl.h"
 
@@ -47,6 +48,11 @@ DKM_NODISCARD dkm_status dkm_read_weights(dkm_ctx *ctx, const dkm_settings *sett
 /** The same for vertices of a graph, where 0 stands for an output that is not known. */
 DKM_NODISCARD dkm_status dkm_read_vertex_weights(dkm_ctx *ctx, const dkm_settings *settings,
                                                  const dkm_data *Y, dkm_idx m, dkm_data **weights);
+
+/** Bytes per rank of @p vectors numbers per example, where settings ask for weights; else 0. The plan
+ *  names them. Local. */
+double dkm_example_weights_estimate(const dkm_settings *settings, dkm_idx m, double vectors,
+                                    dkm_cost *cost);
 
 /** Weights of all examples on every rank. Collective.
  *  @param[out] all  new array; DKM_FREE() frees it; NULL on failure */

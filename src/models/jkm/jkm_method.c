@@ -9,8 +9,9 @@
 #include "models/common/method_parts.h"
 
 /* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
- * per example where each has its own. */
-enum { ITERATIONS = 40, ONE_SLACK_FROM = 1000, CONSTRAINTS_EACH = 3 };
+ * per example where each has its own; of chains of strings the window, and characters of an
+ * alphabet. */
+enum { ITERATIONS = 40, ONE_SLACK_FROM = 1000, CONSTRAINTS_EACH = 3, WINDOW = 3, LETTERS = 26 };
 
 static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kernel *kx,
                        const dkm_jkm_info *j)
@@ -112,17 +113,35 @@ static int jkm_names_classes(const dkm_settings *s)
            strcmp(dkm_settings_text(s, "joint"), "tensor") == 0;
 }
 
+/* Chains have explicit features and no Gram matrix: w, one-hot weights of strings by character, and
+ * the sums that make a constraint are on every rank. */
+static double estimate_chain(const dkm_jkm_settings *j, dkm_cost_terms *terms, dkm_cost *cost)
+{
+    dkm_idx window = j->window > 0 ? j->window : WINDOW;
+    double k, size;
+
+    terms->outputs = dkm_estimate_classes(cost);
+    if (terms->work.x_type == DKM_STRINGS)
+        terms->work.x_cols = window * LETTERS;
+    k = (double)terms->outputs;
+    size = k * ((double)terms->work.x_cols + k);
+    terms->primal = 1;
+    return dkm_cost_replicate(cost, "weight vectors of a chain, 6 k (d + k)", 48.0 * size);
+}
+
 /* One slack for all takes one constraint per iteration, one per example up to a few per example. */
 static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
 {
     dkm_cost_terms terms = {.work = *work, .rates = rates};
     dkm_jkm_settings j;
-    int classes, one;
+    int classes, one, chain;
+    double held;
 
     jkm_read(s, &j);
+    chain = j.outputs == DKM_JKM_CHAIN;
     classes = work->y_type == DKM_LABELS || j.outputs == DKM_JKM_CANDIDATES;
-    one = j.slacks == DKM_JKM_SLACKS_ONE ||
+    one = chain || j.slacks == DKM_JKM_SLACKS_ONE ||
           (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > ONE_SLACK_FROM);
     terms.outputs = dkm_estimate_outputs(work, cost);
     if (work->iterations == 0) {
@@ -132,9 +151,12 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     }
     terms.constraints = one ? terms.work.iterations : CONSTRAINTS_EACH * work->m;
     terms.primal = work->x_type == DKM_DENSE && work->x_cols < work->m && dkm_kernel_is_linear(kx);
-    dkm_cost_add_cutting_plane(cost, &terms,
-                               dkm_cost_data(&terms) +
-                                   dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols));
+    held = dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
+    if (chain)
+        held += estimate_chain(&j, &terms, cost);
+    else if (!one)
+        held += dkm_example_weights_estimate(s, work->m, 2.0, cost);
+    dkm_cost_add_cutting_plane(cost, &terms, held);
     dkm_cost_sum_up(cost, &terms);
 }
 

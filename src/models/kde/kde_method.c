@@ -2,7 +2,7 @@
 #include <dkmap/kde.h>
 
 #include "core/alloc.h"
-#include "models/common/example_weights.h"
+#include "models/common/embedding.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 #include "models/kde/kde_tune.h"
@@ -135,6 +135,7 @@ static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kde_check() has refused it */
         return;
     terms.components = dkm_estimate_components(&eigen, cost);
+    data += dkm_embedding_estimate(s, work->m, cost);
     terms.outputs = terms.components > 0 ? terms.components : work->m;
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m);
     dkm_cost_add_gram(cost, &terms, "gram (outputs)", data, work->y_bytes, (double)work->y_cols);

@@ -1,7 +1,7 @@
 /* Kernel principal components as a method. */
 #include <dkmap/kpca.h>
 
-#include "models/common/example_weights.h"
+#include "models/common/embedding.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
@@ -65,6 +65,7 @@ static void kpca_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm
     if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kpca_check() has refused it */
         return;
     terms.components = dkm_estimate_components(&eigen, cost);
+    data += dkm_embedding_estimate(s, work->m, cost);
     dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
     dkm_cost_add_eigen(cost, &terms, data);
     dkm_cost_sum_up(cost, &terms);

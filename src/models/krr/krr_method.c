@@ -318,8 +318,9 @@ static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     enum { PCG = 3 }; /* among the choices of solver */
     dkm_cost_terms terms = {.work = *work, .rates = rates};
     dkm_nystroem_settings nystroem;
-    double data =
-        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
+    double data = dkm_cost_data(&terms) +
+                  dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols) +
+                  dkm_example_weights_estimate(s, work->m, 1.0, cost);
 
     terms.outputs = dkm_estimate_outputs(work, cost);
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&

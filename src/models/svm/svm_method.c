@@ -61,7 +61,9 @@ static void svm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
 {
     dkm_cost_terms terms = {.work = *work, .rates = rates};
     double data =
-        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
+        dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols) +
+        dkm_example_weights_estimate(s, work->m, 1.0, cost) +
+        dkm_cost_replicate(cost, "places of the support vectors, m", 8.0 * (double)work->m);
     double m = (double)work->m, rows = dkm_cost_rows(&terms, 8.0 * m), solve;
     double steps = work->iterations > 0 ? (double)work->iterations : m;
     dkm_idx classes = work->y_cols > 1 ? work->y_cols : dkm_estimate_classes(cost);
