@@ -4,7 +4,8 @@
   jobs/study/memory.py [--falls]
 
 Megabytes of the fullest rank. The constants are those of c / P + constant through the runs on the fewest and on
-the most ranks, less the same of the runs named idle. With --falls exits with 1 where more ranks hold more."""
+the most ranks, less the same of the runs named idle, and less the same of the runs named NAME-64. With --falls exits
+with 1 where more ranks hold more."""
 import json
 import sys
 
@@ -31,9 +32,11 @@ def main():
     if "--falls" in sys.argv:
         return any(a["allocated"] < b["allocated"] for runs in named.values() for a, b in zip(runs, runs[1:]))
     idle = constant(named.pop("idle"))
-    print("\n| constant above an idle rank | allocated | private | resident |\n|---|---|---|---|")
-    for name, runs in named.items():
-        print(f"| {name} | " + " | ".join("%.1f" % (constant(runs)[k] - idle[k]) for k in KINDS) + " |")
+    fits = [name for name in named if name + "-64" in named]
+    for title, base in (("an idle rank", lambda name: idle), ("a fit of 64 rows", lambda name: constant(named[name + "-64"]))):
+        print(f"\n| constant above {title} | allocated | private | resident |\n|---|---|---|---|")
+        for name in fits:
+            print(f"| {name} | " + " | ".join("%.1f" % (constant(named[name])[k] - base(name)[k]) for k in KINDS) + " |")
     return 0
 
 

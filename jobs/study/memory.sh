@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Memory of the fullest rank against the number of ranks: krr, kpca, krr on landmarks and kde with many output
 # columns, and what remains when ranks are many: the constant of c / P + constant through the first and the last
-# count, less that of a rank that does nothing but start.
+# count, less that of a rank that does nothing but start, and less that of a rank that has fitted 64 rows by the
+# same method: one that has all libraries loaded and has sent messages.
 #
 #   jobs/study/memory.sh [RANKS]                4,32 where none are given
 #   jobs/study/memory.sh --cv [RANKS]           cross-validation, where only the course is of interest; 1,2,4,8,16
@@ -54,5 +55,11 @@ for ranks in ${counts//,/ }; do
     on "$ranks" kpca fit kpca "${x[@]}" --components 64 -o m.h5
     on "$ranks" pcg fit krr "${x[@]}" "${y[@]}" --solver pcg --landmarks 500 -o m.h5
     on "$ranks" kde fit kde "${x[@]}" --y wide.npy --gamma 0.01 --ky linear --components 16 -o m.h5
+    x[1]='data/x.npy[:64]' y[1]='data/y.npy[:64]'
+    on "$ranks" krr-64 fit krr "${x[@]}" "${y[@]}" --precision double -o m.h5
+    on "$ranks" kpca-64 fit kpca "${x[@]}" --components 8 -o m.h5
+    on "$ranks" pcg-64 fit krr "${x[@]}" "${y[@]}" --solver pcg --landmarks 20 -o m.h5
+    on "$ranks" kde-64 fit kde "${x[@]}" --y 'wide.npy[:64, :16]' --gamma 0.01 --ky linear --components 8 -o m.h5
+    x[1]=data/x.npy y[1]=data/y.npy
 done
 table

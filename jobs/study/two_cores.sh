@@ -63,7 +63,7 @@ timed() {
     OMP_NUM_THREADS=$threads $launch -np "$ranks" "$dkmap" "$@" --threads "$threads" --repeat 1 --record "$record" \
         >"$work/out" 2>"$work/err" || fail "dkmap $*: $(tail -n 3 "$work/err")"
     awk -v field="$field" '{ for (k = 1; k <= split(field, f, ","); k++) if ($1 == f[k]) v[k] = $2 }
-        END { for (k = 1; k <= length(v); k++) printf "%s ", v[k] }' "$work/out"
+        END { for (k = 1; k <= length(v); k++) printf "%s ", v[k]; print "" }' "$work/out"
 }
 
 # median FILE: of its numbers, and the smallest and the largest of them.
