@@ -101,6 +101,18 @@ bad "no/such" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o made/m.h5 --r
 bad "folder.npy" predict m.h5 --x x.csv -o folder.npy
 wrong ".docx" predict m.h5 --x x.csv -o made/p.docx
 
+# Files that are read, or written by another option.
+cp x.csv read.csv && cp m.h5 read.h5
+wrong "-o ./read.csv|--x" predict m.h5 --x read.csv -o ./read.csv
+wrong "-o read.csv|--x" gram --x 'read.csv[0:5]' --kx linear -o read.csv
+wrong "-o read.h5|is read" predict read.h5 --x x.csv -o read.h5
+wrong "--c read.h5|is read" export read.h5 --c read.h5
+wrong "--onnx|made/m.c" export m.h5 --c made/m.c --onnx made/m.c
+wrong "--record read.csv|--x" fit krr --x read.csv --y y.csv --kx linear --gamma 1 -o made/m.h5 --record read.csv
+wrong "--folds-out read.csv|--y" cv krr --x x.csv --y read.csv --kx linear --gamma 1 --folds 2 --folds-out read.csv
+cmp -s x.csv read.csv || fail "an input was written"
+cmp -s m.h5 read.h5 || fail "a model was written"
+
 # A full disk: a tiny file system of memory.
 mkdir disk
 if [ "$DKMAP_OWN_MOUNTS" = yes ] && mount -t tmpfs -o size=64k tmpfs disk; then

@@ -305,6 +305,7 @@ static dkm_status perform(run *r)
     dkm_status status = DKM_OK;
 
     DKM_AGREE(r->ctx, standard_streams_check(r->ctx, r->args));
+    DKM_AGREE(r->ctx, written_files_check(r->ctx, r->args));
     DKM_TRY(run_begin(r));
     if (record_path(r) || run_wants_json(r))
         DKM_TRY(begin_record(r));

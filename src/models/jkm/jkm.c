@@ -73,7 +73,7 @@ static dkm_status jkm_find_support(const dkm_jkm *s, const double *U, dkm_idx *c
     for (dkm_idx k = 0; k < n * r; k++)
         if (U[k] != 0)
             used[dkm_data_local_first(s->map.fitted.X) + k / r] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, used, (int)m, MPI_UNSIGNED_CHAR, MPI_MAX, dkm_ctx_comm(s->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, used, (int)m, MPI_SIGNED_CHAR, MPI_MAX, dkm_ctx_comm(s->ctx));
     *count = 0;
     for (dkm_idx i = 0; i < m; i++)
         if (used[i])

@@ -110,7 +110,7 @@ static dkm_idx find_bytes(const dkm_data *data, double bytes[DKM_CHAIN_BYTES])
         for (dkm_idx t = 0; t < length; t++)
             seen[(unsigned char)x[t]] = 1;
     }
-    MPI_Allreduce(MPI_IN_PLACE, seen, DKM_CHAIN_BYTES, MPI_UNSIGNED_CHAR, MPI_MAX,
+    MPI_Allreduce(MPI_IN_PLACE, seen, DKM_CHAIN_BYTES, MPI_SIGNED_CHAR, MPI_MAX,
                   dkm_ctx_comm(dkm_data_ctx(data)));
     for (int byte = 0; byte < DKM_CHAIN_BYTES; byte++)
         if (seen[byte])

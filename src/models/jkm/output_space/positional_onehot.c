@@ -21,7 +21,7 @@ static dkm_status learn_letters(dkm_output_space *s)
             seen[(unsigned char)own->bytes[k]] = 1;
     }
     MPI_Allreduce(MPI_IN_PLACE, &s->positions, 1, MPI_INT64_T, MPI_MAX, comm);
-    MPI_Allreduce(MPI_IN_PLACE, seen, BYTES, MPI_UNSIGNED_CHAR, MPI_MAX, comm);
+    MPI_Allreduce(MPI_IN_PLACE, seen, BYTES, MPI_SIGNED_CHAR, MPI_MAX, comm);
     DKM_AGREE(s->ctx, dkm_calloc(s->ctx, BYTES + 1, &s->alphabet));
     for (int c = 1; c < BYTES; c++)
         if (seen[c])
