@@ -4,6 +4,7 @@
  *     dual         krr_dual.c       (K + gamma I) B = Y: m^3 / 3 flops, m^2 / ranks numbers per rank
  *     primal       krr_primal.c     linear kernels of d < m columns: m d^2 flops, d^2 / ranks numbers
  *     landmarks    krr_nystroem.c   preconditioned conjugate gradients on n landmarks
+ *     labelled     krr_labelled.c   some objects of a kernel that is known on all of them
  *     subset       krr_subset.c     a basis of n inputs: m n^2 flops, m n / ranks numbers */
 #include <dkmap/krr.h>
 
@@ -12,6 +13,7 @@
 
 #include "models/common/method_parts.h"
 #include "models/krr/krr_autotune.h"
+#include "models/krr/krr_labelled.h"
 #include "models/krr/krr_outputs.h"
 
 dkm_krr_settings dkm_krr_settings_default(void)
@@ -132,6 +134,19 @@ static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_k
            dkm_data_cols(X) > 0 && dkm_data_cols(X) < dkm_data_rows(X);
 }
 
+/* Whether some examples have no weight, and so no output. Collective. */
+static int has_unlabelled(const dkm_data *weights)
+{
+    double least = 1;
+
+    for (dkm_idx i = 0; weights && i < dkm_data_local_rows(weights); i++)
+        least = fmin(least, dkm_data_values_const(weights)[i]);
+    if (weights)
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN,
+                      dkm_ctx_comm(dkm_data_ctx(weights)));
+    return least == 0;
+}
+
 /* Fit by the solver that the settings name, or that the form allows. */
 static dkm_status fit_by(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
                          const dkm_kernel *kernel, const dkm_krr_settings *settings,
@@ -143,6 +158,8 @@ static dkm_status fit_by(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
         return dkm_krr_nystroem_fit(ctx, X, NULL, Y, kernel, settings, model, info);
     if (takes_primal(X, kernel, settings))
         return dkm_krr_primal_fit(ctx, X, Y, settings, model, info);
+    if (has_unlabelled(settings->weights))
+        return dkm_krr_labelled_fit(ctx, X, Y, kernel, settings, model, info);
     return dkm_krr_dual_fit(ctx, X, Y, kernel, settings, model, info);
 }
 
