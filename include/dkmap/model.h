@@ -57,6 +57,18 @@ DKM_NODISCARD dkm_status dkm_model_configure(dkm_model *model,
  *  Local. */
 int dkm_model_has_candidates(const dkm_model *model);
 
+/** Which candidates count for each of the inputs that are predicted next, which must be as many.
+ *
+ *  Collective. Lists that are shorter than asked for end in NaN, and so do scores of all candidates
+ *  have NaN for those that do not count.
+ *
+ *  @param[in] model  of jkm with candidates or classes, borrowed
+ *  @param[in] lists  label sets of numbers of candidates, from 0 on in their order, or of classes
+ *                    ascending; shared; NULL: all count
+ *  @return DKM_OK; DKM_ERR_ARG for a number that no candidate has, or an empty list;
+ *          DKM_ERR_UNSUPPORTED for other models */
+DKM_NODISCARD dkm_status dkm_model_set_candidate_lists(dkm_model *model, const dkm_data *lists);
+
 /** What dkm_model_predict() gives. */
 typedef enum dkm_prediction {
     DKM_PREDICT_OUTPUTS,

@@ -110,6 +110,45 @@ says err "with C of about 1," "an example in the wrong class"
 good 3 fit jkm --x e.csv --y f.csv --y-type labels --kx linear --lists lists.svm -o lists.h5
 below "$(value violation)" 1e-3 "a hard margin with lists"
 
+# The same for new inputs: what is chosen from scores of all candidates by hand.
+awk 'BEGIN { for (i = 40; i < 60; i++) print (i * 7) % 120 "," (i * 13 + 5) % 120 (i % 2 ? "" : "," 2 * i) }' >few.csv
+good 1 predict p1.h5 --x 'px.txt[40:60]' --scores -o scores.csv
+paste -d' ' scores.csv few.csv | awk '{ n = split($1, score, ","); l = split($2, list, ","); line = ""
+    delete taken
+    for (k = 1; k <= 3; k++) { best = -1
+        for (j = 1; j <= l; j++) { c = list[j]
+            if (!(c in taken) && (best < 0 || score[c + 1] > score[best + 1] ||
+                (score[c + 1] == score[best + 1] && c + 0 < best + 0))) best = c }
+        taken[best]
+        line = line (k > 1 ? "," : "") (best < 0 ? "nan,nan" : best "," score[best + 1]) }
+    print line }' >by_hand.csv
+awk -F, 'NR == FNR { object[NR - 1] = $0; next } { print object[$1] }' pc.txt by_hand.csv >by_hand.txt
+for ranks in 1 3; do
+    good $ranks predict p1.h5 --x 'px.txt[40:60]' --candidate-lists few.csv --top 3 -o top.csv
+    cmp -s top.csv by_hand.csv || fail "--candidate-lists --top: $(paste -d' ' top.csv by_hand.csv | head -2)"
+    good $ranks predict p1.h5 --x 'px.txt[40:60]' --candidate-lists few.csv -o chosen.txt
+    cmp -s chosen.txt by_hand.txt || fail "--candidate-lists: $(paste -d' ' chosen.txt by_hand.txt | head -2)"
+    good $ranks predict p1.h5 --x 'px.txt[40:60]' --candidate-lists few.csv --scores -o some.csv
+    paste -d' ' scores.csv some.csv few.csv | awk '{ n = split($1, all, ","); split($2, some, ","); c = "," $3 ","
+        for (j = 1; j <= n; j++) if (some[j] != (c ~ "," j - 1 "," ? all[j] : "nan")) bad = 1 }
+        END { exit bad || NR != 20 }' || fail "--candidate-lists --scores: $(head -1 some.csv)"
+    good $ranks score --truth 'place.csv[40:60]' --y-type labels --pred top.csv --loss rank
+    [ "$(value rank)" = "$(awk -F, '{ r = 4; for (k = 1; k <= 3; k++) if ($(2 * k - 1) == 2 * (NR + 39)) r = k; s += r }
+        END { print s / NR }' top.csv)" ] || fail "ranks in lists that end early: $(cat out)"
+done
+# Of classes, by their places: one of two that count.
+awk 'BEGIN { for (i = 0; i < 12; i++) print i % 3 == 2 ? "0,1" : i % 3 ",2" }' >two.csv
+good 3 predict lists.h5 --x e.csv --candidate-lists two.csv --top 2 -o top.csv
+awk -F, 'NR == FNR { a[NR] = $1; b[NR] = $2; next } $1 != a[FNR] && $1 != b[FNR] { exit 1 } FNR % 3 && $1 != (FNR - 1) % 3 && FNR != 6 { exit 1 }' \
+    two.csv top.csv || fail "lists of classes: $(cat top.csv)"
+mkdir -p made
+printf '0\n' >short.csv
+wrong "short.csv has 1 rows but e.csv has 12" predict lists.h5 --x e.csv --candidate-lists short.csv -o made/p.csv
+sed '4s/.*/7/' two.csv >high.csv
+wrong "high.csv|candidate 7" predict lists.h5 --x e.csv --candidate-lists high.csv -o made/p.csv
+sed '4s/.*//' two.csv >empty.svm
+wrong "empty.svm|row 3|empty" predict lists.h5 --x e.csv --candidate-lists empty.svm -o made/p.csv
+
 # Equal inputs with different outputs: multipliers grow until rounding ends it, and no C is advised.
 good 1 gen strings --n 80 --seed 1 --out-dir strings
 for ranks in 1 2; do

@@ -103,8 +103,8 @@ out:
 /* Residuals of --calibration-x and --calibration-y, read as new inputs of the model are. */
 static dkm_status read_calibration(run *r, dkm_model *model)
 {
-    static const file_options inputs = {"calibration-x", "x-type", DKM_INPUTS};
-    static const file_options outputs = {"calibration-y", "y-type", DKM_OUTPUTS};
+    static const file_options inputs = {"calibration-x", "x-type", DKM_INPUTS, 0};
+    static const file_options outputs = {"calibration-y", "y-type", DKM_OUTPUTS, 0};
     dkm_status status = DKM_OK;
     dkm_data *X = NULL, *Y = NULL;
     int x = args_text(r->args, "calibration-x") != NULL;
@@ -130,10 +130,10 @@ static dkm_status prepare_sets(run *r, dkm_model *model)
     DKM_REQUIRE(r->ctx,
                 !args_flag(r->args, "std") && !args_flag(r->args, "scores") &&
                     !args_flag(r->args, "proba") && !args_text(r->args, "threshold") &&
-                    !args_text(r->args, "top"),
+                    !args_text(r->args, "top") && !args_text(r->args, "candidate-lists"),
                 DKM_ERR_ARG,
                 "--coverage writes prediction sets: leave out --std, --scores, --proba, "
-                "--threshold and --top");
+                "--threshold, --top and --candidate-lists");
     DKM_TRY(preimage_choose(r, model));
     DKM_TRY(read_calibration(r, model));
     DKM_TRY(run_error_context(r, r->args->positionals[0],
@@ -168,6 +168,12 @@ static const option options[] = {
     ROW_KERNEL_DIR,
     ROW_LABELS,
     ROW_OUTPUT("predictions to write: .npy .csv .tsv .h5 .txt .sets .svm"),
+    {.name = "candidate-lists",
+     .kind = OPT_TEXT,
+     .metavar = "FILE",
+     .help =
+         "of jkm, for each input the candidates that count, as label sets of their numbers from "
+         "0 on, or of classes ascending; --top and --scores then have nan for others"},
     {.name = "scores",
      .kind = OPT_FLAG,
      .help = "write decision values instead: of models of krr and svm one column per class or "

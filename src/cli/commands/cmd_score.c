@@ -363,10 +363,17 @@ out:
     return status;
 }
 
-static int wants_numbers(const run *r)
+/* What the first loss that is named takes. */
+static dkm_loss_input first_takes(const run *r)
 {
     const value *first = args_value(r->args, "loss", 0);
-    dkm_loss_input input = first ? dkm_loss_takes((dkm_loss)first->integer) : DKM_LOSS_OF_OBJECTS;
+
+    return first ? dkm_loss_takes((dkm_loss)first->integer) : DKM_LOSS_OF_OBJECTS;
+}
+
+static int wants_numbers(const run *r)
+{
+    dkm_loss_input input = first_takes(r);
 
     return input == DKM_LOSS_OF_LISTS || input == DKM_LOSS_OF_SCORES ||
            input == DKM_LOSS_OF_NORMALS || args_flag(r->args, "std");
@@ -375,13 +382,14 @@ static int wants_numbers(const run *r)
 /* Truth and predictions; prediction sets of labels are label sets. */
 static dkm_status read_both(run *r, dkm_data **truth, dkm_data **pred)
 {
-    static const file_options truths = {"truth", "y-type", DKM_OUTPUTS};
-    static const file_options predictions = {"pred", "y-type", DKM_OUTPUTS};
-    static const file_options numbers = {"pred", NULL, DKM_OUTPUTS};
+    static const file_options truths = {"truth", "y-type", DKM_OUTPUTS, 0};
+    static const file_options predictions = {"pred", "y-type", DKM_OUTPUTS, 0};
+    file_options numbers = {"pred", NULL, DKM_OUTPUTS, 0};
     const value *first = args_value(r->args, "loss", 0);
     const char *type = NULL;
     dkm_status status = DKM_OK;
 
+    numbers.missing_ok = first_takes(r) == DKM_LOSS_OF_LISTS; /* lists may end early */
     if (!first || first->integer != DKM_LOSS_COVERAGE)
         return xy_read(r, truths, wants_numbers(r) ? numbers : predictions, truth, pred);
     DKM_TRY(dkm_data_read(r->ctx, args_text(r->args, "truth"), DKM_OUTPUTS,

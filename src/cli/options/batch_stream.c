@@ -7,11 +7,14 @@
 #include <dkmap/model.h>
 #include <dkmap/store.h>
 
+#define LISTS "candidate-lists"
+
 typedef struct stream {
     run *r;
     const streaming *through;
     dkm_model *model;
     dkm_source *source;
+    dkm_source *lists; /* of candidates, a row per row of the source; or NULL */
     dkm_sink *sink;
 } stream;
 
@@ -30,6 +33,22 @@ static dkm_local check_complete(run *r, const dkm_data *X)
     return DKM_LOCAL_OK;
 }
 
+/* The candidates that count for a batch. */
+static dkm_status take_lists(stream *s, dkm_idx first, dkm_idx count)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *lists = NULL;
+
+    if (!s->lists)
+        return DKM_OK;
+    DKM_TRY(dkm_source_read(s->lists, first, count, &lists));
+    DKM_TRY(run_error_context(s->r, args_text(s->r->args, LISTS),
+                              dkm_model_set_candidate_lists(s->model, lists)));
+out:
+    dkm_data_destroy(&lists);
+    return status;
+}
+
 static dkm_status pass_batch(stream *s, dkm_idx first, dkm_idx count)
 {
     dkm_status status = DKM_OK;
@@ -38,6 +57,7 @@ static dkm_status pass_batch(stream *s, dkm_idx first, dkm_idx count)
     DKM_TRY(dkm_source_read(s->source, first, count, &X));
     DKM_TRY(run_error_context(s->r, args_text(s->r->args, s->through->from),
                               dkm_agree(s->r->ctx, check_complete(s->r, X))));
+    DKM_TRY(take_lists(s, first, count));
     DKM_TRY(run_error_context(s->r, args_text(s->r->args, s->through->from),
                               s->through->apply(s->model, X, &Y)));
     if (s->through->watch)
@@ -83,6 +103,22 @@ static dkm_status batch_stream_check_method(run *r, const dkm_model *model, cons
                                       r->args->positionals[0], dkm_model_method(model), only));
 }
 
+static dkm_status open_lists(stream *s)
+{
+    run *r = s->r;
+    const char *path = args_accepts(r->args, LISTS) ? args_text(r->args, LISTS) : NULL;
+    dkm_status status = DKM_OK;
+
+    if (!path)
+        return DKM_OK;
+    DKM_TRY(dkm_source_open(r->ctx, path, DKM_OUTPUTS, dkm_type_name(DKM_LABEL_SETS), &s->lists));
+    DKM_REQUIRE(r->ctx, dkm_source_rows(s->lists) == dkm_source_rows(s->source), DKM_ERR_ARG,
+                "%s has %lld rows but %s has %lld", path, (long long)dkm_source_rows(s->lists),
+                args_text(r->args, s->through->from), (long long)dkm_source_rows(s->source));
+out:
+    return status;
+}
+
 dkm_status stream_through_model(run *r, const streaming *through)
 {
     const char *path = args_text(r->args, "output");
@@ -99,6 +135,7 @@ dkm_status stream_through_model(run *r, const streaming *through)
     DKM_TRY(
         dkm_source_open(r->ctx, args_text(r->args, through->from), DKM_INPUTS, kind, &s.source));
     DKM_TRY(batch_stream_check_method(r, s.model, through->only));
+    DKM_TRY(open_lists(&s));
     if (through->prepare)
         DKM_TRY(through->prepare(r, s.model));
     if (through->begin)
@@ -120,6 +157,7 @@ out:
     dkm_table_use(r->ctx, NULL);
     dkm_sink_close(&s.sink);
     dkm_model_destroy(&s.model);
+    dkm_source_close(&s.lists);
     dkm_source_close(&s.source);
     return status;
 }

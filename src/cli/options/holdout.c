@@ -37,8 +37,8 @@ dkm_status holdout_open(run *r, holdout *h)
 
 dkm_status holdout_read(run *r, holdout *h)
 {
-    static const file_options inputs = {"holdout-x", "x-type", DKM_INPUTS};
-    static const file_options outputs = {"holdout-y", "y-type", DKM_OUTPUTS};
+    static const file_options inputs = {"holdout-x", "x-type", DKM_INPUTS, 0};
+    static const file_options outputs = {"holdout-y", "y-type", DKM_OUTPUTS, 0};
     dkm_status status = DKM_OK;
 
     if (args_text(r->args, "holdout-x"))

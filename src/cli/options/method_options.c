@@ -7,8 +7,8 @@
 #include "cli/core/calibration.h"
 #include "cli/options/xy_reader.h"
 
-static const file_options inputs = {"x", "x-type", DKM_INPUTS};
-static const file_options outputs = {"y", "y-type", DKM_OUTPUTS};
+static const file_options inputs = {"x", "x-type", DKM_INPUTS, 0};
+static const file_options outputs = {"y", "y-type", DKM_OUTPUTS, 0};
 
 /* All values of an option that may have several, separated by commas; new, for free(). */
 static char *join_values(const args *a, const char *name)

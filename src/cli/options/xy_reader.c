@@ -53,8 +53,9 @@ dkm_status xy_open(run *r, file_options first, file_options second, dkm_source *
     if (first.role == DKM_OUTPUTS && second.role == DKM_OUTPUTS && second.type && !type)
         type = xy_companion_type(args_text(r->args, second.where), dkm_source_type(*a));
     DKM_TRY(open_source(r, second, type, &b));
-    if (first.role == DKM_INPUTS && dkm_source_type(*a) == DKM_GRAPH)
-        dkm_source_accept_missing(b); /* some vertices may have no output */
+    /* Some vertices may have no output. */
+    if (second.missing_ok || (first.role == DKM_INPUTS && dkm_source_type(*a) == DKM_GRAPH))
+        dkm_source_accept_missing(b);
     m = dkm_source_rows(*a);
     n = dkm_source_rows(b);
     DKM_AGREE(r->ctx, xy_reader_check_rows(r, first.where, m, second.where, n));

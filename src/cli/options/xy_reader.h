@@ -9,10 +9,11 @@
 #include "cli/core/run.h"
 
 /** The options that name a file and its type (NULL: its ending says), and what it is read for. Of
- * two files of outputs the second takes its type from the first where pair_type() says. */
+ * two files of outputs the second takes its type from the first where xy_companion_type() says. */
 typedef struct file_options {
     const char *where, *type;
     dkm_role role;
+    int missing_ok; /**< of the second file: NaN may stand in it */
 } file_options;
 
 /** The type of a text file without one of its own that goes with objects of @p type, or NULL:

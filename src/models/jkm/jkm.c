@@ -178,6 +178,7 @@ static dkm_status jkm_learn(dkm_jkm *s, const dkm_data *X, const dkm_data *Y,
     info->candidates = s->space.count;
     info->outputs = settings->oracle.find ? "oracle" : dkm_output_space_name(&s->space);
     info->slacks = settings->C == 0 ? "none" : loop.constraints->ops->name;
+    DKM_TRY(dkm_output_space_set_lists(&s->space, NULL)); /* they are of the training inputs */
     DKM_TRY(jkm_keep_support(s, joint, &kernels, loop.U, &settings->layout));
 out:
     dkm_cutting_plane_close(&loop);

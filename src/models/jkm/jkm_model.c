@@ -102,6 +102,13 @@ out:
     return status;
 }
 
+static dkm_status jkm_model_set_lists(void *state, const dkm_data *lists)
+{
+    dkm_jkm *s = state;
+
+    return dkm_output_space_set_lists(&s->space, lists);
+}
+
 static dkm_local jkm_model_name_entries(dkm_jkm *s, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -202,6 +209,7 @@ const dkm_model_class dkm_class_jkm = {.name = "jkm",
                                        .predict = dkm_jkm_predict,
                                        .batch_rows = jkm_model_batch_rows,
                                        .configure = jkm_model_configure,
+                                       .set_lists = jkm_model_set_lists,
                                        .lists_scores = 1,
                                        .residuals = dkm_jkm_residuals,
                                        .open_sets = dkm_jkm_open_sets,

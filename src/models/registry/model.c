@@ -140,14 +140,34 @@ typedef struct listed {
     double index, value;
 } listed;
 
+/* Ascending; those that do not count, whose index is NaN, last. */
 static int by_index(const void *a, const void *b)
 {
     const listed *u = a, *v = b;
 
+    if (isnan(u->index) || isnan(v->index))
+        return isnan(u->index) - isnan(v->index);
     return (u->index > v->index) - (u->index < v->index);
 }
 
-/* From lists of all candidates, the best first, to a score per candidate, in their order. */
+/* From a list of all candidates, the best first, to a score per candidate, in their order; NaN for
+ * those that do not count for own row @p i. */
+static void order_row(const dkm_model *model, dkm_idx i, listed *list, double *scores)
+{
+    dkm_idx count = model->output_cols, counts = count;
+    const dkm_objs *lists = model->lists ? &model->lists->mine : NULL;
+    const dkm_idx *place = lists ? lists->col + lists->start[i] : NULL;
+
+    qsort(list, (size_t)count, sizeof *list, by_index);
+    for (dkm_idx k = 0; lists && k < count; k++)
+        scores[k] = NAN;
+    if (lists)
+        counts = lists->start[i + 1] - lists->start[i];
+    for (dkm_idx k = 0; k < counts; k++)
+        scores[place ? place[k] : k] =
+            model->class->lists_scores ? list[k].value : 0.0 - list[k].value;
+}
+
 static dkm_status order_scores(const dkm_model *model, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
@@ -158,13 +178,9 @@ static dkm_status order_scores(const dkm_model *model, dkm_data **Y)
                 "lists of %lld columns for %lld candidates", (long long)dkm_data_cols(*Y),
                 (long long)count);
     DKM_TRY(dkm_data_create_dense(model->ctx, dkm_data_rows(*Y), count, &scores));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(*Y); i++) {
-        listed *list = (listed *)(void *)(dkm_data_values(*Y) + 2 * i * count);
-        qsort(list, (size_t)count, sizeof *list, by_index);
-        for (dkm_idx k = 0; k < count; k++)
-            dkm_data_values(scores)[i * count + k] =
-                model->class->lists_scores ? list[k].value : 0.0 - list[k].value;
-    }
+    for (dkm_idx i = 0; i < dkm_data_local_rows(*Y); i++)
+        order_row(model, i, (listed *)(void *)(dkm_data_values(*Y) + 2 * i * count),
+                  dkm_data_values(scores) + i * count);
     dkm_data_destroy(Y);
     *Y = scores;
 out:
@@ -192,6 +208,20 @@ out:
 int dkm_model_has_candidates(const dkm_model *model)
 {
     return model->class->configure && !model->class->predicts_coordinates;
+}
+
+dkm_status dkm_model_set_candidate_lists(dkm_model *model, const dkm_data *lists)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_REQUIRE(model->ctx, model->class->set_lists != NULL, DKM_ERR_UNSUPPORTED,
+                "lists of candidates per input are of models of jkm, not of %s",
+                model->class->name);
+    DKM_TRY(model->class->set_lists(model->state, lists));
+    dkm_data_destroy(&model->lists);
+    model->lists = lists ? dkm_data_share(lists) : NULL;
+out:
+    return status;
 }
 
 static dkm_local choose(dkm_model *model, dkm_prediction prediction, double threshold)
@@ -454,6 +484,7 @@ void dkm_model_destroy(dkm_model **model)
         M->class->destroy(M->state);
     DKM_FREE(M->radius);
     dkm_data_destroy(&M->residuals);
+    dkm_data_destroy(&M->lists);
     dkm_categories_destroy(&M->class_names);
     dkm_table_destroy(&M->table);
     dkm_free_block(M);

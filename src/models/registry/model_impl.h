@@ -41,6 +41,9 @@ typedef struct dkm_model_class {
      *  hold. NULL for methods without coordinates. Collective. */
     dkm_status (*configure)(void *state, dkm_preimage_settings *settings, dkm_type *type,
                             dkm_idx *cols);
+    /** Which candidates count for each of the inputs that are predicted next; NULL: all. NULL for
+     *  methods without such lists. Collective. */
+    dkm_status (*set_lists)(void *state, const dkm_data *lists);
     /** Objects from coordinates, as configured; NULL for methods without them. Collective. */
     dkm_status (*decode)(void *state, const dkm_data *Z, dkm_data **Y);
     /** What the model is configured with to do so; NULL for methods without coordinates. Local. */
@@ -66,6 +69,7 @@ struct dkm_model {
     dkm_type decoded_type;
     dkm_idx decoded_cols;
     int scores;          /**< a number per candidate is predicted, made from lists of all of them */
+    dkm_data *lists;     /**< the candidates that count for each input to predict next, or NULL */
     int unconfigured;    /**< after dkm_model_configure() failed: nothing can be predicted */
     dkm_data *residuals; /**< of examples that were held out, for prediction sets; or NULL */
     double *radius;      /**< of prediction sets, once calibrated */

@@ -143,9 +143,9 @@ out:
     return status;
 }
 
-static dkm_local output_space_check_lists(const dkm_output_space *s, dkm_idx m)
+static dkm_local output_space_check_lists(const dkm_output_space *s, const dkm_data *lists,
+                                          dkm_idx m)
 {
-    const dkm_data *lists = s->lists;
     const dkm_objs *own = &lists->mine;
 
     if (dkm_data_type(lists) != DKM_LABEL_SETS || dkm_data_rows(lists) != m)
@@ -185,7 +185,43 @@ dkm_status dkm_output_space_open(dkm_output_space *space, const dkm_data *Y, con
         DKM_TRY(take_candidates(space, Y, ky, settings));
     }
     if (space->lists)
-        DKM_AGREE(ctx, output_space_check_lists(space, m));
+        DKM_AGREE(ctx, output_space_check_lists(space, space->lists, m));
+out:
+    return status;
+}
+
+/* To predict, an example needs something to choose from. */
+static dkm_local output_space_check_choice(const dkm_output_space *s, const dkm_data *lists)
+{
+    const dkm_objs *own = &lists->mine;
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (s->count == 0)
+        return dkm_fail(s->ctx, DKM_ERR_ARG,
+                        "the model predicts vectors: lists of candidates go with candidates");
+    DKM_STEP(output_space_check_lists(s, lists, dkm_data_rows(lists)));
+    for (dkm_idx i = 0; i < own->n; i++) {
+        long long row = (long long)(dkm_data_local_first(lists) + i);
+        if (own->start[i + 1] == own->start[i])
+            return dkm_fail(s->ctx, DKM_ERR_ARG,
+                            "row %lld of the lists of candidates is empty: name at least one", row);
+        for (dkm_idx k = own->start[i] + 1; k < own->start[i + 1]; k++)
+            if (own->col[k] <= own->col[k - 1])
+                return dkm_fail(s->ctx, DKM_ERR_ARG,
+                                "row %lld of the lists of candidates does not ascend", row);
+    }
+out:
+    return local;
+}
+
+dkm_status dkm_output_space_set_lists(dkm_output_space *space, const dkm_data *lists)
+{
+    dkm_status status = DKM_OK;
+
+    if (lists)
+        DKM_AGREE(space->ctx, output_space_check_choice(space, lists));
+    dkm_data_destroy(&space->lists);
+    space->lists = lists ? dkm_data_share(lists) : NULL;
 out:
     return status;
 }

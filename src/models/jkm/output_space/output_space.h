@@ -33,7 +33,8 @@ typedef struct dkm_output_space {
     dkm_embedding *embedding; /**< of objects that are not dense rows under a linear kernel; it owns
                                  the objects */
     dkm_idx *truth;           /**< training: the candidate that is each own example's output */
-    dkm_data *lists;          /**< training: the candidates that count for each example, or NULL */
+    dkm_data *lists; /**< the candidates that count for each example, in training or of the inputs
+                        that are predicted next; or NULL */
 } dkm_output_space;
 
 /** Set up for training outputs, with the candidates and lists of @p settings: it holds shares of
@@ -58,7 +59,8 @@ DKM_NODISCARD dkm_status dkm_output_space_candidates(const dkm_output_space *spa
 
 /** Outputs from rows of W x, which are taken over. Collective.
  *
- *  @param[in]  top  0, or how many candidates to list with their scores, alternating, instead
+ *  @param[in]  top  0, or how many candidates to list with their scores, alternating, instead; NaN
+ *                   where fewer count
  *  @param[out] Y    new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_output_space_decode(const dkm_output_space *space, dkm_idx top,
                                                  dkm_data **G, dkm_data **Y);
@@ -67,6 +69,11 @@ DKM_NODISCARD dkm_status dkm_output_space_decode(const dkm_output_space *space, 
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED */
 DKM_NODISCARD dkm_status dkm_output_space_set_candidates(dkm_output_space *space,
                                                          dkm_data **candidates);
+
+/** For each of the inputs that are decoded next, the candidates that count; NULL: all count.
+ *  Collective; holds a share.
+ *  @return DKM_OK; DKM_ERR_ARG for other types, numbers that no candidate has and empty lists */
+DKM_NODISCARD dkm_status dkm_output_space_set_lists(dkm_output_space *space, const dkm_data *lists);
 
 /** Parts of a model file, and back. Collective. */
 DKM_NODISCARD dkm_status dkm_output_space_to_archive(dkm_output_space *space, dkm_archive *archive);

@@ -78,6 +78,27 @@ static void space_decode_insert(dkm_idx top, dkm_idx *index, double *score, dkm_
     index[k] = c;
 }
 
+/* Scores of candidates from @p first on, of one own row, into its list of the best. */
+static void take_scores(const dkm_output_space *s, dkm_idx row, dkm_idx first, dkm_idx count,
+                        const double *scores, dkm_idx top, dkm_idx *index, double *score)
+{
+    const dkm_objs *lists = s->lists ? &s->lists->mine : NULL;
+
+    for (dkm_idx k = 0; !lists && k < count; k++)
+        space_decode_insert(top, index, score, first + k, scores[k]);
+    for (dkm_idx k = lists ? lists->start[row] : 0; lists && k < lists->start[row + 1]; k++)
+        if (lists->col[k] >= first && lists->col[k] < first + count)
+            space_decode_insert(top, index, score, lists->col[k], scores[lists->col[k] - first]);
+}
+
+/* Candidates that own row counts. */
+static dkm_idx count_of_row(const dkm_output_space *s, dkm_idx row)
+{
+    const dkm_objs *lists = s->lists ? &s->lists->mine : NULL;
+
+    return lists ? lists->start[row + 1] - lists->start[row] : s->count;
+}
+
 /* The @p top candidates of highest score <g, c> for own rows, and the scores. */
 static dkm_status best_candidates(const dkm_output_space *s, const dkm_data *G, dkm_idx top,
                                   dkm_idx *index, double *score)
@@ -97,9 +118,9 @@ static dkm_status best_candidates(const dkm_output_space *s, const dkm_data *G, 
         DKM_TRY(dkm_output_space_candidates(s, first, count, rows));
         dkm_repro_gemm_nt(n, count, r, 1.0, (dkm_row_block){dkm_data_values_const(G), r},
                           (dkm_row_block){rows, r}, 0.0, tile);
-        for (dkm_idx k = 0; k < n * count; k++)
-            space_decode_insert(top, index + k / count * top, score + k / count * top,
-                                first + k % count, tile[k]);
+        for (dkm_idx i = 0; i < n; i++)
+            take_scores(s, i, first, count, tile + i * count, top, index + i * top,
+                        score + i * top);
     }
 out:
     DKM_FREE(tile);
@@ -108,25 +129,28 @@ out:
 }
 
 /* Scores that are not numbers choose nobody. */
-static dkm_local check_scores(const dkm_output_space *s, dkm_idx count, const double *score)
+static dkm_local check_scores(const dkm_output_space *s, dkm_idx n, dkm_idx top,
+                              const double *score)
 {
-    for (dkm_idx k = 0; k < count; k++)
-        if (!isfinite(score[k]))
+    for (dkm_idx k = 0; k < n * top; k++)
+        if (!isfinite(score[k]) && k % top < count_of_row(s, k / top))
             return dkm_fail(s->ctx, DKM_ERR_NUMERIC,
                             "scores of candidates are not finite: inputs or model are too large");
     return DKM_LOCAL_OK;
 }
 
-/* Rows of (index, score) pairs; of classes the label instead of the index. */
+/* Rows of (index, score) pairs; of classes the label instead of the index, and NaN where fewer
+ * candidates count. */
 static dkm_status list_best(const dkm_output_space *s, dkm_idx rows, dkm_idx top,
                             const dkm_idx *index, const double *score, dkm_data **Y)
 {
     dkm_status status = dkm_data_create_dense(s->ctx, rows, 2 * top, Y);
 
     for (dkm_idx k = 0; status == DKM_OK && k < dkm_data_local_rows(*Y) * top; k++) {
-        dkm_data_values(*Y)[2 * k] =
-            s->classes.classes ? s->classes.classes[index[k]] : (double)index[k];
-        dkm_data_values(*Y)[2 * k + 1] = score[k];
+        int counts = k % top < count_of_row(s, k / top);
+        double name = s->classes.classes ? s->classes.classes[index[k]] : (double)index[k];
+        dkm_data_values(*Y)[2 * k] = counts ? name : NAN;
+        dkm_data_values(*Y)[2 * k + 1] = counts ? score[k] : NAN;
     }
     return status;
 }
@@ -162,10 +186,13 @@ static dkm_status decode_candidates(const dkm_output_space *s, dkm_idx top, cons
     dkm_idx n = dkm_data_local_rows(G), keep = top > 0 ? top : 1, *index = NULL;
     double *score = NULL;
 
+    DKM_REQUIRE(s->ctx, !s->lists || dkm_data_rows(s->lists) == dkm_data_rows(G), DKM_ERR_ARG,
+                "%lld lists of candidates for %lld inputs",
+                (long long)(s->lists ? dkm_data_rows(s->lists) : 0), (long long)dkm_data_rows(G));
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * keep, &index));
     DKM_AGREE(s->ctx, dkm_alloc(s->ctx, n * keep, &score));
     DKM_TRY(best_candidates(s, G, keep, index, score));
-    DKM_AGREE(s->ctx, check_scores(s, n * keep, score));
+    DKM_AGREE(s->ctx, check_scores(s, n, keep, score));
     if (top > 0)
         DKM_TRY(list_best(s, dkm_data_rows(G), top, index, score, Y));
     else if (s->C)

@@ -1,20 +1,24 @@
 /* rank and mrr: the place of the true candidate in a list of candidates, and the reciprocal of it, 0
  * for a candidate that is not in the list. */
+#include <math.h>
+
 #include "selection/metrics/losses.h"
 
 /* The place of @p wanted in a list of @p n pairs of index and distance, or of index and score: the
- * best comes first, so values that fall are scores. */
+ * best comes first, so values that fall are scores. A list may end early, in NaN. */
 static double place_in_list(const double *list, dkm_idx n, double wanted)
 {
-    double nearer = 0.0, as_near = 0.0;
-    double sign = list[1] > list[2 * n - 1] ? -1.0 : 1.0;
-    dkm_idx at = 0;
+    double nearer = 0.0, as_near = 0.0, sign;
+    dkm_idx at = 0, listed = n;
 
-    while (at < n && list[2 * at] != wanted)
+    while (listed > 0 && isnan(list[2 * listed - 1]))
+        listed--;
+    while (at < listed && list[2 * at] != wanted)
         at++;
-    if (at == n)
+    if (at == listed)
         return (double)(n + 1);
-    for (dkm_idx k = 0; k < n; k++) {
+    sign = list[1] > list[2 * listed - 1] ? -1.0 : 1.0;
+    for (dkm_idx k = 0; k < listed; k++) {
         nearer += sign * list[2 * k + 1] < sign * list[2 * at + 1];
         as_near += list[2 * k + 1] == list[2 * at + 1];
     }
