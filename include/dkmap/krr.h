@@ -23,8 +23,9 @@ typedef struct dkm_krr_settings {
     dkm_ridge_settings ridge; /**< gamma where there is no list, and how its system is solved */
     dkm_idx count;            /**< of gammas to choose from; 0: there is no list */
     const double *gammas;     /**< borrowed */
-    int loo;                  /**< tell the errors of a single gamma too */
-    dkm_path_select select;   /**< the error that decides between gammas */
+    int grows; /**< the caller goes beyond an end of the list where the best lies: no remark on it */
+    int loo;   /**< tell the errors of a single gamma too */
+    dkm_path_select select; /**< the error that decides between gammas */
     dkm_path_solver solver;
     dkm_penalty penalty;
     int primal; /**< solve for the weights of a linear kernel where they are fewer than examples */

@@ -41,6 +41,7 @@ typedef struct dkm_path_settings {
     dkm_path_solver solver;
     dkm_path_select select; /**< the error that decides */
     int errors;             /**< wanted for a single gamma too; a list always has them */
+    int grows; /**< the caller goes beyond an end of the list where the best lies: no remark on it */
     int classes; /**< right-hand sides are 1 in the column of a class and 0 in the others, less
                       the means: tell how often the left out class is not found, and calibrate
                       probabilities; DKM_PATH_LABEL_SETS: 1 in the columns of some labels */

@@ -40,6 +40,19 @@ static dkm_local find_type(dkm_ctx *ctx, const char *name, dkm_type *type)
     return DKM_LOCAL_OK;
 }
 
+/* Tables that other programs write, and no library reads here. */
+static int is_arrow(const char *path)
+{
+    static const char *const endings[] = {".parquet", ".feather", ".arrow"};
+    size_t length = strlen(path);
+
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (length > strlen(endings[k]) &&
+            strcmp(path + length - strlen(endings[k]), endings[k]) == 0)
+            return 1;
+    return 0;
+}
+
 static dkm_local find_format(dkm_source *source)
 {
     const char *path = source->where.path, *slash = strrchr(path, '/');
@@ -55,6 +68,11 @@ static dkm_local find_format(dkm_source *source)
                         source->where.path);
     if (source->format)
         return DKM_LOCAL_OK;
+    if (is_arrow(path))
+        return dkm_fail(source->ctx, DKM_ERR_ARG,
+                        "%s: Parquet and Arrow files are not read: convert it, for instance by "
+                        "pandas.read_parquet(...).to_csv(..., index=False)",
+                        source->where.path);
     return dkm_fail(source->ctx, DKM_ERR_ARG,
                     "%s: the ending does not say what it is: known are %s; or give a type",
                     source->where.path, dkm_format_endings(endings, sizeof endings));

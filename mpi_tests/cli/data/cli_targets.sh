@@ -46,6 +46,9 @@ good 3 fit krr --x x.csv --y n.csv --y-type labels --kx linear --gamma 1 -o d.h5
 says err '40 classes in 40 rows' "classes that are numbers"
 good 3 fit krr --x x.csv --y three.csv --kx linear --gamma 1 -o d.h5
 says err '3 different ones in 40 rows' "numbers that are classes"
+awk 'BEGIN { for (i = 0; i < 40; i++) print 2.5 }' >one.csv
+good 3 fit krr --x x.csv --y one.csv --kx linear --gamma 1 -o one.h5
+says err 'the target is the same in all 40 rows' "a target that is constant"
 says out 'numbers, 1 column' "the target"
 good 3 fit krr --x x.csv --y three.csv --y-type labels --kx linear --gamma 1 -o d.h5
 grep -q warning err && fail "nothing is doubtful: $(cat err)"

@@ -30,6 +30,8 @@ for ranks in 1 3; do
     good "$ranks" fit krr --x x.csv --y linear.csv --kx linear -o n.h5
     awk '$1 == "path" { n++ } END { exit !(n > 12) }' out || fail "more decades: $(cat out)"
     below "$(value gamma)" 2e-8 "the ridge of an exact map"
+    says err "is the least tried" "the ridge of an exact map"
+    grep -q "of the list" err && fail "a list that nobody gave: $(cat err)"
 done
 
 # Strings have a kernel too.
@@ -55,6 +57,9 @@ grep -q nearly err && fail "a kernel that suits: $(cat err)"
 
 # Names that people know.
 mkdir -p made
+wrong "rbf has no parameter 'gamma'|sigma = 1 / sqrt(2 gamma)" fit krr --x x.csv --y y.csv --kx 'rbf(gamma=1)' --gamma 1 -o made/m.h5
+echo PAR1 >t.parquet
+wrong "t.parquet: Parquet and Arrow files are not read|to_csv" fit krr --x t.parquet --y y.csv -o made/m.h5
 wrong "unknown name 'gaussian': it is rbf" fit krr --x x.csv --y y.csv --kx 'gaussian(sigma=1)' --gamma 1 -o made/m.h5
 wrong "unknown name 'sigmoid'|negative eigenvalues" fit krr --x x.csv --y y.csv --kx sigmoid --gamma 1 -o made/m.h5
 wrong "unknown name 'RBF', did you mean 'rbf'" fit krr --x x.csv --y y.csv --kx RBF --gamma 1 -o made/m.h5

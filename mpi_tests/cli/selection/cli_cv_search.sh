@@ -125,5 +125,14 @@ both() {
     head -9 folds.csv >short.csv
     wrong "short.csv has 9 rows but x.csv has 160" krr $data --kx linear --gamma 1 --groups short.csv
     wrong "4 groups cannot fill 5 folds" krr $data --kx linear --gamma 1 --groups folds.csv
+    wrong "--groups 2 is --rank-groups 2, which is given already" krr $data --kx linear --gamma 1 --groups 2 --rank-groups 3
+
+    # A bare number is what --rank-groups was called once.
+    good 3 cv krr $data --kx linear --gamma 1,2 --rank-groups 3 --record by_name.jsonl
+    good 3 cv krr $data --kx linear --gamma 1,2 --groups 3 --record by_number.jsonl
+    for record in by_name by_number; do
+        grep -o '"groups": *[0-9]*' $record.jsonl >$record
+        says $record 3 "groups of ranks"
+    done
 }
 finish

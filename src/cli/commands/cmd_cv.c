@@ -99,11 +99,12 @@ static const option options[] = {
     {.name = "groups",
      .kind = OPT_TEXT,
      .metavar = "FILE",
-     .help = "a number or string per example: examples with the same stay in one fold"},
+     .help = "a number or string per example: examples with the same stay in one fold; a bare "
+             "number is --rank-groups, as it was once"},
     {.name = "rank-groups",
      .kind = OPT_INT,
      .metavar = "N",
-     .max = 1000000,
+     .max = RANK_GROUPS_MAX,
      .default_text = "0",
      .help = "groups of ranks that take folds and kernels of their own; 0 chooses"},
     {0}};

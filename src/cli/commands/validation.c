@@ -156,6 +156,30 @@ out:
     return status;
 }
 
+/* --rank-groups N was called --groups N: files have endings, so that a bare number is still that. */
+static int is_count(const char *groups)
+{
+    return groups && *groups && groups[strspn(groups, "0123456789")] == '\0';
+}
+
+static dkm_status read_rank_groups(validation *v)
+{
+    const args *a = v->r->args;
+    const char *groups = args_text(a, "groups");
+    long long count = args_int(a, "rank-groups");
+    dkm_status status = DKM_OK;
+
+    if (is_count(groups))
+        count = strtoll(groups, NULL, 10);
+    DKM_REQUIRE(v->r->ctx, !is_count(groups) || !args_given(a, "rank-groups"), DKM_ERR_ARG,
+                "--groups %s is --rank-groups %s, which is given already", groups, groups);
+    DKM_REQUIRE(v->r->ctx, count <= RANK_GROUPS_MAX, DKM_ERR_ARG,
+                "--groups %s is --rank-groups: at most %d", groups, RANK_GROUPS_MAX);
+    v->problem.groups = (int)count;
+out:
+    return status;
+}
+
 /* A file with a row for each example. */
 static dkm_status read_companion(validation *v, const char *name, dkm_data **data)
 {
@@ -241,7 +265,8 @@ dkm_status validation_open(validation *v)
     DKM_TRY(method_learn_table(v->r, &v->table));
     DKM_TRY(method_read_examples(v->r, &v->X, &v->Y));
     DKM_TRY(read_companion(v, "folds-in", &v->fold));
-    DKM_TRY(read_companion(v, "groups", &v->group));
+    if (!is_count(args_text(a, "groups")))
+        DKM_TRY(read_companion(v, "groups", &v->group));
     DKM_TRY(method_read_weights(v->r, dkm_data_rows(v->X), &v->weights));
     DKM_TRY(method_drop_missing(
         v->r, (dkm_data * *[]){&v->X, &v->Y, &v->fold, &v->group, &v->weights, NULL}));
@@ -255,7 +280,7 @@ dkm_status validation_open(validation *v)
     v->problem.inner = args_text(a, "inner-folds") ? args_int(a, "inner-folds") : 0;
     v->problem.loss_kernel = v->loss_kernel;
     v->problem.weights = v->weights;
-    v->problem.groups = (int)args_int(a, "rank-groups");
+    DKM_TRY(read_rank_groups(v));
 out:
     return status;
 }

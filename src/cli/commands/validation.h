@@ -6,7 +6,7 @@
 
 #include "cli/options/grid_search.h"
 
-enum { TRIALS_MAX = 1000, LOSSES_MAX = 16 };
+enum { TRIALS_MAX = 1000, LOSSES_MAX = 16, RANK_GROUPS_MAX = 1000000 };
 
 /** A problem for the library, and what it points to. */
 typedef struct validation {

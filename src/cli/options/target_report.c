@@ -1,5 +1,6 @@
 #include "cli/options/target_report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,32 @@ static void warn_of_classes(run *r, dkm_idx classes, dkm_idx rows)
                 (long long)classes, (long long)rows);
 }
 
+/* Whether every row of dense outputs is the same. Collective. */
+static int is_constant(const dkm_data *Y)
+{
+    dkm_idx d = dkm_data_cols(Y), n = dkm_data_local_rows(Y) * d;
+    const double *y = dkm_data_values_const(Y);
+    int same = 1;
+
+    for (dkm_idx j = 0; j < d && same; j++) {
+        double ends[2] = {-INFINITY, -INFINITY}; /* minus the least, and the greatest */
+        for (dkm_idx k = j; k < n; k += d) {
+            ends[0] = fmax(ends[0], -y[k]);
+            ends[1] = fmax(ends[1], y[k]);
+        }
+        MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(dkm_data_ctx(Y)));
+        same = -ends[0] >= ends[1];
+    }
+    return same;
+}
+
+static void warn_of_one(run *r, dkm_idx rows)
+{
+    if (rows > 1)
+        dkm_log(r->ctx, DKM_WARN, "the target is the same in all %lld rows: nothing can be learned",
+                (long long)rows);
+}
+
 static dkm_status describe_names(run *r, const dkm_data *Y, char text[TARGET_TEXT])
 {
     dkm_status status = DKM_OK;
@@ -41,6 +68,8 @@ static dkm_status describe_names(run *r, const dkm_data *Y, char text[TARGET_TEX
     }
     add_text(text, count > LISTED ? ", ..." : "", 5);
     warn_of_classes(r, count, dkm_data_rows(Y));
+    if (count == 1)
+        warn_of_one(r, dkm_data_rows(Y));
 out:
     dkm_categories_destroy(&names);
     return status;
@@ -67,11 +96,15 @@ static dkm_status describe_numbers(run *r, const dkm_data *Y, char text[TARGET_T
         snprintf(text, TARGET_TEXT, "classes, %lld:", (long long)count);
         list_labels(count, labels, text);
         warn_of_classes(r, count, m);
+        if (count == 1)
+            warn_of_one(r, m);
     } else if (dkm_data_type(Y) == DKM_LABEL_SETS) {
         snprintf(text, TARGET_TEXT, "label sets, %lld labels", (long long)count);
     } else {
         snprintf(text, TARGET_TEXT, "numbers, %lld column%s", (long long)d, d == 1 ? "" : "s");
-        if (count > 0 && count <= FEW_CLASSES && count * ROWS_PER_CLASS <= m)
+        if (is_constant(Y))
+            warn_of_one(r, m);
+        else if (count > 0 && count <= FEW_CLASSES && count * ROWS_PER_CLASS <= m)
             dkm_log(r->ctx, DKM_WARN,
                     "the target is integers, %lld different ones in %lld rows, and is taken "
                     "for numbers: if they are classes, give --y-type labels",

@@ -62,14 +62,37 @@ static void list_params(const dkm_kernel_class *kind, char *text, size_t size)
                                  kind->params[k].name);
 }
 
+/* Widths by the names that other programs have. */
+static const char *other_param(const dkm_expression *e, dkm_span name, const dkm_kernel_class *kind)
+{
+    static const struct {
+        const char *other, *kernel, *advice;
+    } known[] = {
+        {"gamma", "rbf", ": exp(-gamma ||x - x'||^2) has sigma = 1 / sqrt(2 gamma)"},
+        {"gamma", "laplace", ": exp(-gamma ||x - x'||_1) has sigma = 1 / gamma"},
+        {"length_scale", "rbf", ": a length scale is sigma"},
+        {"length_scale", "matern", ": a length scale is sigma"},
+        {"length_scale", "rq", ": a length scale is sigma"},
+        {"coef0", "poly", ": coef0 is c"},
+    };
+
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(kind->name, known[k].kernel) == 0 &&
+            strlen(known[k].other) == (size_t)name.length &&
+            strncmp(e->text + name.at, known[k].other, (size_t)name.length) == 0)
+            return known[k].advice;
+    return "";
+}
+
 static dkm_local fail_unknown_param(const dkm_expression *e, dkm_span name,
                                     const dkm_kernel_class *kind)
 {
     char known[256] = "nor any other";
 
     list_params(kind, known, sizeof known);
-    return dkm_expression_fail(e, name.at, "%s has no parameter '%.*s', %s", kind->name,
-                               (int)name.length, e->text + name.at, known);
+    return dkm_expression_fail(e, name.at, "%s has no parameter '%.*s', %s%s", kind->name,
+                               (int)name.length, e->text + name.at, known,
+                               other_param(e, name, kind));
 }
 
 static const char *find_word(const dkm_expression *e, dkm_span value, const dkm_param *p)

@@ -193,7 +193,8 @@ static dkm_status krr_fit_any(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
 
     if (krr->count > 0)
         return dkm_krr_fit(ctx, X, Y, kx, krr, model, info);
-    for (int tries = 0; tries < TRIES; tries++) {
+    krr->grows = 1;
+    for (int tries = 0;; tries++) {
         dkm_idx best;
         dkm_model_destroy(model);
         dkm_krr_info_free(info);
@@ -202,6 +203,14 @@ static dkm_status krr_fit_any(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y
         best = info->path.points ? info->path.best : 1;
         if (best > 0 && best < krr->count - 1)
             break;
+        if (tries == TRIES - 1) {
+            dkm_log(ctx, DKM_INFO,
+                    "the best gamma, %g, is the %s tried: outputs seem %s, or the kernel does not "
+                    "suit the inputs",
+                    info->gamma, best == 0 ? "least" : "largest",
+                    best == 0 ? "free of noise" : "not to depend on the inputs");
+            break;
+        }
         from -= best == 0 ? GROWTH : 0;
         to += best == 0 ? 0 : GROWTH;
     }

@@ -88,6 +88,7 @@ dkm_path_settings dkm_krr_outputs_path(const dkm_krr_outputs *head,
     s.solver = settings->solver;
     s.select = settings->select;
     s.errors = settings->loo;
+    s.grows = settings->grows;
     s.classes = head->encoder.type == DKM_LABELS       ? 1
                 : head->encoder.type == DKM_LABEL_SETS ? DKM_PATH_LABEL_SETS
                                                        : 0;

@@ -149,7 +149,7 @@ static void path_report_ends(const dkm_path_run *run)
         least = least && best <= s->gammas[g];
         most = most && best >= s->gammas[g];
     }
-    if (s->count > 2 && (least || most))
+    if (s->count > 2 && !s->grows && (least || most))
         dkm_log(run->ctx, DKM_INFO,
                 "the best gamma, %g, is the %s of the list: %s ones may be better still", best,
                 least ? "smallest" : "largest", least ? "smaller" : "larger");
