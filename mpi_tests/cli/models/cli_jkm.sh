@@ -143,11 +143,11 @@ awk -F, 'NR == FNR { a[NR] = $1; b[NR] = $2; next } $1 != a[FNR] && $1 != b[FNR]
     two.csv top.csv || fail "lists of classes: $(cat top.csv)"
 mkdir -p made
 printf '0\n' >short.csv
-wrong "short.csv has 1 rows but e.csv has 12" predict lists.h5 --x e.csv --candidate-lists short.csv -o made/p.csv
+must_refuse 2 "short.csv has 1 rows but e.csv has 12" predict lists.h5 --x e.csv --candidate-lists short.csv -o made/p.csv
 sed '4s/.*/7/' two.csv >high.csv
-wrong "high.csv|candidate 7" predict lists.h5 --x e.csv --candidate-lists high.csv -o made/p.csv
+must_refuse 2 "high.csv|candidate 7" predict lists.h5 --x e.csv --candidate-lists high.csv -o made/p.csv
 sed '4s/.*//' two.csv >empty.svm
-wrong "empty.svm|row 3|empty" predict lists.h5 --x e.csv --candidate-lists empty.svm -o made/p.csv
+must_refuse 2 "empty.svm|row 3|empty" predict lists.h5 --x e.csv --candidate-lists empty.svm -o made/p.csv
 
 # Equal inputs with different outputs: multipliers grow until rounding ends it, and no C is advised.
 good 1 gen strings --n 80 --seed 1 --out-dir strings

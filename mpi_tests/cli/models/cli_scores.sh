@@ -107,4 +107,8 @@ done
 cmp -s table1.csv table3.csv || fail "tables on 1 and 3 ranks: $(diff table1.csv table3.csv | head -3)"
 good 3 cv krr --x x.csv --y x.csv --kx linear --gamma 1e-3,1e2,1e4 --folds 3
 says err 'the best value of --gamma lies at an end' "the end of a list"
+# shellcheck disable=SC2016
+good 3 cv krr --x x.csv --y x.csv --kx 'scale(linear, by=$b)' --try b=1,10,100 --gamma 1e-3,1e2,1e4 --folds 3
+# shellcheck disable=SC2016
+says err 'the best value of --gamma and of $b lies at an end' "the ends of two lists"
 finish

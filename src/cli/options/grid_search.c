@@ -173,22 +173,18 @@ out:
     return status;
 }
 
-int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *name)
+int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *names)
 {
     int lists = grid_search_lists(s);
 
+    names[0] = '\0';
     if (s->wanted) /* draws have no ends */
         return 0;
-    for (int k = 0; k < lists; k++) {
-        const search_axis *axis = &s->axis[k];
-        const char *taken = s->value[setting * lists + k];
-        if (axis->count >= 3 &&
-            (taken == axis->value[0].text || taken == axis->value[axis->count - 1].text)) {
-            snprintf(name, GRID_SEARCH_LABEL, "--%s", s->lists[k]);
-            return 1;
-        }
-    }
-    return param_grid_at_end(&s->param_grid, kernel, name, GRID_SEARCH_LABEL);
+    for (int k = 0; k < lists; k++)
+        search_axis_add_end(&s->axis[k], s->value[setting * lists + k], "--", names,
+                            GRID_SEARCH_LABEL);
+    param_grid_at_end(&s->param_grid, kernel, names, GRID_SEARCH_LABEL);
+    return names[0] != '\0';
 }
 
 int grid_search_value(const grid_search *s, int64_t point, int k, const char **name,

@@ -53,9 +53,9 @@ DKM_NODISCARD dkm_status grid_search_draw(grid_search *s, int64_t trials);
 DKM_NODISCARD dkm_status grid_search_at(const grid_search *s, int64_t kernel, int64_t setting,
                                         dkm_settings **settings);
 
-/** Whether a value of a point is the first or last of three or more numbers. Local.
- *  @param[out] name  the first such option or name, at most GRID_SEARCH_LABEL bytes */
-int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *name);
+/** Whether a value of a point is the first or last of three or more. Local.
+ *  @param[out] names  the options and names whose values are, at most GRID_SEARCH_LABEL bytes */
+int grid_search_at_end(const grid_search *s, int64_t kernel, int64_t setting, char *names);
 
 /** A point for a person, as "s=0.1,gamma=1e-3": what does not vary is left out. At most
  *  GRID_SEARCH_LABEL bytes. Local. */

@@ -261,16 +261,9 @@ void param_grid_label(const param_grid *t, int64_t k, char *label)
                                  t->name[n].name, param_grid_value_of(t, k, &t->name[n]));
 }
 
-int param_grid_at_end(const param_grid *t, int64_t k, char *name, size_t size)
+void param_grid_at_end(const param_grid *t, int64_t k, char *names, size_t size)
 {
-    for (int n = 0; n < t->names; n++) {
-        const search_axis *axis = &t->name[n].axis;
-        const char *taken = param_grid_value_of(t, k, &t->name[n]);
-        if (axis->count >= 3 &&
-            (taken == axis->value[0].text || taken == axis->value[axis->count - 1].text)) {
-            snprintf(name, size, "$%s", axis->name);
-            return 1;
-        }
-    }
-    return 0;
+    for (int n = 0; n < t->names; n++)
+        search_axis_add_end(&t->name[n].axis, param_grid_value_of(t, k, &t->name[n]), "$", names,
+                            size);
 }

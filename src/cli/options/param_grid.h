@@ -51,9 +51,9 @@ DKM_NODISCARD dkm_status param_grid_text(run *r, const param_grid *t, int64_t k,
 /** Combination @p k for a person, as "s=0.1,c=2": at most PARAM_LABEL bytes. Local. */
 void param_grid_label(const param_grid *t, int64_t k, char *label);
 
-/** Whether the value of a name in combination @p k is the first or last of three or more. Local.
- *  @param[out] name  as $NAME, at most @p size bytes */
-int param_grid_at_end(const param_grid *t, int64_t k, char *name, size_t size);
+/** The names whose value in combination @p k is the first or last of three or more. Local.
+ *  @param[in,out] names  takes them as $NAME, at most @p size bytes in all */
+void param_grid_at_end(const param_grid *t, int64_t k, char *names, size_t size);
 
 void param_grid_free(param_grid *t);
 

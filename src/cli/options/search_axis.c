@@ -1,6 +1,8 @@
 #include "cli/options/search_axis.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int search_axis_has_range(const search_axis *axis)
 {
@@ -25,4 +27,14 @@ const char *search_axis_draw(const search_axis *axis, double u, char *made)
                    last - first + 1};
     range_at(&ends, (u * axis->count - first) / ends.count, axis->integers, made);
     return made;
+}
+
+void search_axis_add_end(const search_axis *axis, const char *taken, const char *sign, char *names,
+                         size_t size)
+{
+    size_t used = strlen(names);
+
+    if (axis->count >= 3 &&
+        (taken == axis->value[0].text || taken == axis->value[axis->count - 1].text))
+        snprintf(names + used, size - used, "%s%s%s", used > 0 ? " and of " : "", sign, axis->name);
 }

@@ -2,6 +2,8 @@
 #ifndef DKMAP_CLI_OPTIONS_SEARCH_AXIS_H
 #define DKMAP_CLI_OPTIONS_SEARCH_AXIS_H
 
+#include <stddef.h>
+
 #include "cli/core/range.h"
 
 typedef struct axis_value {
@@ -24,5 +26,11 @@ int search_axis_has_range(const search_axis *axis);
  *  @param[out] made  RANGE_TEXT bytes, for a value that is not listed
  *  @return the value: one of the axis, or @p made */
 const char *search_axis_draw(const search_axis *axis, double u, char *made);
+
+/** Add the name to a list of names if @p taken is the first or last of three or more values. Local.
+ *  @param[in]     sign   before the name
+ *  @param[in,out] names  at most @p size bytes */
+void search_axis_add_end(const search_axis *axis, const char *taken, const char *sign, char *names,
+                         size_t size);
 
 #endif
