@@ -34,7 +34,7 @@ typedef struct dkm_krr_settings {
     int center;      /**< take the mean of the outputs as intercept b, else b = 0 */
     const dkm_data *weights; /**< of the examples, a column of numbers > 0, borrowed; NULL: all are
                                   1. Minimizes sum_i w_i ||y_i - f(x_i)||^2 + gamma ||f||^2; the
-                                  mean is weighted too. Not for DKM_PATH_PCG, keep_factor and
+                                  mean is weighted too. Not for nystroem.all_centers and
                                   DKM_PENALTY_COEFFICIENTS */
     dkm_layout layout;
     dkm_idx reduce; /**< so many of the inputs, chosen as nystroem.choice says, stand for all: the

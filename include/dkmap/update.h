@@ -22,6 +22,17 @@ DKM_API_BEGIN
 DKM_NODISCARD dkm_status dkm_model_append(dkm_model *model, const dkm_data *X, const dkm_data *Y,
                                           dkm_report **report);
 
+/** The same with weights: an example of weight 2 counts as two. Collective.
+ *
+ *  @param[in] model  fitted, borrowed
+ *  @param[in]  X, Y     as many rows each, like those that the model was trained on
+ *  @param[in]  weights  a column of numbers > 0, as many; NULL: they weigh 1
+ *  @param[out] report   may be NULL; else new, owned by the caller
+ *  @return as dkm_model_append() */
+DKM_NODISCARD dkm_status dkm_model_append_weighted(dkm_model *model, const dkm_data *X,
+                                                   const dkm_data *Y, const dkm_data *weights,
+                                                   dkm_report **report);
+
 /** Forget some of the examples. Collective; as dkm_model_append().
  *
  *  @param[in] model  fitted, borrowed

@@ -159,6 +159,10 @@ def test_support_vectors_and_joint_maps_tell_classes():
     assert model.score(X[OWN], classes[OWN]) > 0.95
     joint = JointKernelMap(kernel="rbf(sigma=1)", C=10.0, comm=comm).fit(X[OWN], (y[OWN] > 0).astype(int))
     assert joint.score(X[OWN], (y[OWN] > 0).astype(int)) > 0.95
+    lists = [[0] if i % 3 == 0 else [0, 1] for i in OWN]
+    free, bound = joined(joint.predict(X[OWN])), joined(joint.predict(X[OWN], candidate_lists=lists))
+    assert (bound == np.where(np.arange(len(X)) % 3 == 0, 0, free)).all()
+    assert (joined(joint.predict(X[OWN])) == free).all()
 
 
 def test_embedding_a_plane():

@@ -46,6 +46,11 @@ def test_examples_come_and_go():
     assert model.report_["appended"] == 20 and model.report_["m"] == 60 and model.residual_ < 1e-12
     model.forget(range(40, 60))
     close(joined(model.predict(new[mine(10)])), before, 1e-9)
+    weights = np.arange(20) % 3 + 1.0
+    model.append(X[40:][mine(20)], y[40:][mine(20)], sample_weight=weights[mine(20)])
+    whole = ridge(center=True).fit(X[mine(60)], y[mine(60)], np.append(np.ones(40), weights)[mine(60)])
+    for got, wanted in zip(*(one.predict(new[mine(10)], return_std=True) for one in (model, whole))):
+        close(joined(got), joined(wanted), 1e-9)
 
 
 def test_sets_cover():

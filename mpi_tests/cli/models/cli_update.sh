@@ -48,6 +48,36 @@ cp all.h5 in_place.h5
 good 2 forget in_place.h5 --rows 0,17:19,59,100,129 -o in_place.h5
 same rest.h5 in_place.h5 "a model in its own place"
 
+# Weights: an example of weight 2 is the same one twice, in the means, the deviations, and what is added and
+# forgotten.
+awk '{ print 1 + (NR % 3 == 0) }' y.csv >w.csv
+for f in all y; do awk 'NR % 3 == 0' $f.csv | cat $f.csv - >$f.twice.csv; done
+good 1 fit krr --x all.twice.csv --y y.twice.csv "${krr[@]}" --center -o twice.h5
+for ranks in 1 3; do
+    good "$ranks" fit krr --x all.csv --y y.csv --weights w.csv "${krr[@]}" --center -o weighed.h5
+    same twice.h5 weighed.h5 "weights on $ranks ranks"
+    good "$ranks" fit krr --x all.csv --y y.csv --weights w.csv "${krr[@]:0:4}" --center -o plain.h5
+    same twice.h5 plain.h5 "weights without a factor on $ranks ranks"
+    good "$ranks" fit krr --x 'all.csv[0:100]' --y 'y.csv[0:100]' --weights 'w.csv[0:100]' "${krr[@]}" --center -o part.h5
+    good "$ranks" append part.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --weights 'w.csv[100:]' --block 8 -o grown.h5
+    below "$(value residual)" 1e-12 "residual of weights on $ranks ranks"
+    same twice.h5 grown.h5 "30 more of some weight on $ranks ranks"
+    good "$ranks" forget grown.h5 --rows 100:130 --block 8 -o back.h5
+    same part.h5 back.h5 "weights of what is left on $ranks ranks"
+done
+for m in twice weighed; do
+    good 3 predict "$m.h5" --x new.csv --std --noise 0.3 -o "$m.csv"
+done
+good 1 score --truth twice.csv --pred weighed.csv --loss mse --baseline none
+below "$(value rmse)" 1e-10 "deviations of new outputs with weights"
+# Without weights before: those that were there weigh 1.
+good 1 fit krr --x 'all.csv[0:100]' --y 'y.csv[0:100]' "${krr[@]}" -o part.h5
+awk 'NR <= 100 { print 1; next } { print $1 }' w.csv >late.csv
+good 1 fit krr --x all.csv --y y.csv --weights late.csv "${krr[@]}" -o late.h5
+good 3 append part.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --weights 'w.csv[100:]' -o grown.h5
+same late.h5 grown.h5 "the first weights"
+wrong "w.csv has 130 weights, and there are 30 examples" append part.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --weights w.csv -o made/m.h5
+
 # Classes: one that is new, and names.
 good 1 fit krr --x 'all.csv[0:100]' --y 'labels.csv[0:100]' --y-type labels "${krr[@]}" -o classes.h5
 good 1 fit krr --x all.csv --y labels.csv --y-type labels "${krr[@]}" -o all_classes.h5

@@ -145,12 +145,9 @@ ridge="krr --kx rbf(sigma=2) --gamma 0.1"
     counts=0
     wrong "one column" fit $ridge --x x.csv --y y.csv --weights y.csv -o made.h5
     wrong "not for --basis all" fit $ridge --x x.csv --y y.csv --weights w.csv --solver pcg --basis all -o made.h5
-    wrong "not for --keep-factor" fit $ridge --x x.csv --y y.csv --weights w.csv --keep-factor -o made.h5
     wrong "class-weights is for outputs that are classes" fit $ridge --x x.csv --y y.csv --class-weights balanced -o made.h5
     wrong "give --C" fit jkm --kx linear --x x.csv --y labels.csv --y-type labels --weights w.csv -o made.h5
     wrong "LIBSVM takes no weights" fit svm --kx linear --C 1 --x x.csv --y labels.csv --y-type labels --weights w.csv --solver libsvm -o made.h5
     wrong "r2 is not a mean over rows" score --truth y.csv --pred pred.csv --loss r2 --weights w.csv
-    on 0 predict m.h5 --x new.csv --std -o std.csv
-    says err "fitted with weights" "deviations of a weighted model"
 }
 finish

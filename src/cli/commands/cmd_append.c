@@ -29,14 +29,16 @@ static dkm_status cmd_append(run *r)
     dkm_status status = DKM_OK;
     dkm_report *report = NULL;
     dkm_model *model = NULL;
-    dkm_data *X = NULL, *Y = NULL;
+    dkm_data *X = NULL, *Y = NULL, *W = NULL;
 
     DKM_TRY(run_check_model_path(r));
     DKM_TRY(dkm_model_load(r->ctx, r->args->positionals[0], &layout, &model));
     DKM_TRY(run_follow_model(r, model));
     dkm_table_use(r->ctx, dkm_model_table(model));
     DKM_TRY(append_read(r, model, &X, &Y));
-    DKM_TRY(run_error_context(r, r->args->positionals[0], dkm_model_append(model, X, Y, &report)));
+    DKM_TRY(method_read_weights(r, dkm_data_rows(X), &W));
+    DKM_TRY(run_error_context(r, r->args->positionals[0],
+                              dkm_model_append_weighted(model, X, Y, W, &report)));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
     method_report(r, report);
     report_seconds(r);
@@ -44,6 +46,7 @@ static dkm_status cmd_append(run *r)
 out:
     dkm_table_use(r->ctx, NULL);
     dkm_report_destroy(&report);
+    dkm_data_destroy(&W);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     dkm_model_destroy(&model);
@@ -55,6 +58,10 @@ static const option options[] = {ROW_X("more inputs, of the kind the model was t
                                  ROW_X_TYPE,
                                  ROW_Y_TYPE,
                                  ROW_LABELS,
+                                 {.name = "weights",
+                                  .kind = OPT_TEXT,
+                                  .metavar = "FILE",
+                                  .help = "a number > 0 per new example; 1 when not given"},
                                  ROW_KERNEL_DIR,
                                  ROW_OUTPUT("model file to write, .h5; may be MODEL itself"),
                                  {0}};

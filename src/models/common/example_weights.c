@@ -217,7 +217,7 @@ void dkm_example_weights_close(dkm_example_weights *w)
     DKM_FREE(w->root);
 }
 
-void dkm_example_weights_apply(const dkm_example_weights *w, dkm_fitted_kernel *fitted)
+void dkm_example_weights_apply(const dkm_example_weights *w, const dkm_fitted_kernel *fitted)
 {
     fitted->prepared->scale = w ? w->root : NULL;
 }
@@ -227,6 +227,22 @@ void dkm_example_weights_scale(const dkm_example_weights *w, dkm_dmat *B)
     for (dkm_idx jl = 0; w->root && jl < B->n_loc; jl++)
         for (dkm_idx il = 0; il < B->m_loc; il++)
             dkm_dmat_put(B, il, jl, dkm_dmat_at(B, il, jl) * w->root[dkm_dmat_global_row(B, il)]);
+}
+
+void dkm_example_weights_scale_cols(const dkm_example_weights *w, dkm_dmat *K)
+{
+    for (dkm_idx jl = 0; w->root && jl < K->n_loc; jl++)
+        for (dkm_idx il = 0; il < K->m_loc; il++)
+            dkm_dmat_put(K, il, jl, dkm_dmat_at(K, il, jl) * w->root[dkm_dmat_global_col(K, jl)]);
+}
+
+void dkm_example_weights_unscale(const dkm_example_weights *w, dkm_dmat *B)
+{
+    for (dkm_idx jl = 0; w->root && jl < B->n_loc; jl++)
+        for (dkm_idx il = 0; il < B->m_loc; il++) {
+            double root = w->root[dkm_dmat_global_row(B, il)];
+            dkm_dmat_put(B, il, jl, root > 0 ? dkm_dmat_at(B, il, jl) / root : 0.0);
+        }
 }
 
 dkm_status dkm_example_weights_scale_rows(const dkm_example_weights *w, const dkm_data *X,

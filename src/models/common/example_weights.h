@@ -73,10 +73,13 @@ static inline const double *dkm_example_roots(const dkm_example_weights *w)
 
 /** Gram matrices of the training inputs are S K S from now on, or K where @p w is NULL. Local; @p w
  *  is borrowed until then. */
-void dkm_example_weights_apply(const dkm_example_weights *w, dkm_fitted_kernel *fitted);
+void dkm_example_weights_apply(const dkm_example_weights *w, const dkm_fitted_kernel *fitted);
 
-/** Rows of a distributed matrix times the roots. Local. */
+/** Rows, or columns, of a distributed matrix times the roots; rows divided by them, 0 where a root is
+ *  0. Local. */
 void dkm_example_weights_scale(const dkm_example_weights *w, dkm_dmat *B);
+void dkm_example_weights_scale_cols(const dkm_example_weights *w, dkm_dmat *K);
+void dkm_example_weights_unscale(const dkm_example_weights *w, dkm_dmat *B);
 
 /** Dense or sparse rows times the roots. Collective.
  *  @param[out] scaled  new, owned by the caller; NULL on failure and where all weigh 1 */

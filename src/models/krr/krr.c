@@ -105,8 +105,7 @@ out:
     return local;
 }
 
-/* Weights scale the rows of the kernel matrix, which pcg with all inputs as centers does not form, and a
- * factor that is retained would not fit outputs of other weights. */
+/* Weights scale the rows of the kernel matrix, which pcg with all inputs as centers does not form. */
 static dkm_local krr_check_weights(dkm_ctx *ctx, dkm_idx m, const dkm_krr_settings *s)
 {
     if (dkm_data_rows(s->weights) != m || dkm_data_type(s->weights) != DKM_DENSE)
@@ -115,9 +114,6 @@ static dkm_local krr_check_weights(dkm_ctx *ctx, dkm_idx m, const dkm_krr_settin
     if (s->solver == DKM_PATH_PCG && s->nystroem.all_centers)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "--weights are not for --basis all: leave it out, or use another solver");
-    if (s->keep_factor)
-        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                        "--weights are not for --keep-factor: leave one of them out");
     if (s->penalty == DKM_PENALTY_COEFFICIENTS)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "--weights are for --regularizer rkhs, not for a penalty on coefficients");
@@ -158,7 +154,7 @@ static dkm_status fit_by(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
         return dkm_krr_nystroem_fit(ctx, X, NULL, Y, kernel, settings, model, info);
     if (takes_primal(X, kernel, settings))
         return dkm_krr_primal_fit(ctx, X, Y, settings, model, info);
-    if (has_unlabelled(settings->weights))
+    if (!settings->keep_factor && has_unlabelled(settings->weights))
         return dkm_krr_labelled_fit(ctx, X, Y, kernel, settings, model, info);
     return dkm_krr_dual_fit(ctx, X, Y, kernel, settings, model, info);
 }

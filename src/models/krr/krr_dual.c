@@ -93,6 +93,7 @@ dkm_status dkm_krr_dual_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y,
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, kernel, &settings->layout));
     DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, Y, settings, &T));
     s->weighted = settings->weights != NULL;
+    DKM_TRY(dkm_krr_factor_set_weights(&s->factor, settings->weights));
     dkm_example_weights_apply(&s->outputs.weights, &s->fitted);
     status = krr_dual_solve(s, settings, T, Y, &path);
     dkm_example_weights_apply(NULL, &s->fitted);
@@ -123,6 +124,7 @@ static dkm_status krr_dual_add_std(krr *s, const dkm_data *X, dkm_dmat *K, dkm_d
 
     *Y = NULL;
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &var));
+    dkm_example_weights_scale_cols(&s->factor.roots, K);
     DKM_TRY(dkm_krr_std_variances(&s->fitted, s->factor.L, X, K, var));
     DKM_TRY(dkm_krr_std_join(&s->std, means, var, Y));
 out:
@@ -160,14 +162,14 @@ static dkm_local krr_dual_check_std(const krr *s)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "standard deviations are of numbers, and this model predicts %s",
                         dkm_type_name(s->outputs.encoder.type));
-    if (s->weighted)
-        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
-                        "standard deviations are those of examples that all weigh the same: this "
-                        "model was fitted with weights");
     if (s->fitted.indices || s->penalizes_coefficients)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "standard deviations are those of the exact fit with the penalty on the "
                         "weights: fit without landmarks, and by --regularizer weights");
+    if (s->weighted && !s->factor.weights)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "the model was fitted with weights, by a version that did not save them: "
+                        "standard deviations need them");
     if (dkm_data_type(s->fitted.X) == DKM_GRAM)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "rows of a Gram matrix do not tell k(x, x) of new inputs, which standard "
@@ -184,7 +186,7 @@ static dkm_status krr_dual_scale(krr *s, dkm_noise noise, double variance)
     DKM_AGREE(s->fitted.ctx, dkm_calloc(s->fitted.ctx, s->outputs.encoder.cols, &s->std.scale));
     s->std.noise = noise == DKM_NOISE_NONE ? 0.0 : gamma;
     if (noise == DKM_NOISE_ESTIMATED) {
-        DKM_TRY(dkm_krr_std_estimate(&s->fitted, gamma, s->B, s->std.scale));
+        DKM_TRY(dkm_krr_std_estimate(&s->fitted, &s->factor.roots, gamma, s->B, s->std.scale));
     } else {
         for (dkm_idx j = 0; j < s->outputs.encoder.cols; j++)
             s->std.scale[j] = noise == DKM_NOISE_GIVEN ? variance / gamma : 1.0;
@@ -275,10 +277,10 @@ out:
 }
 
 static dkm_status krr_dual_append(void *state, const dkm_data *X, const dkm_data *Y,
-                                  dkm_report *report, dkm_idx *cols)
+                                  const dkm_data *weights, dkm_report *report, dkm_idx *cols)
 {
     krr *s = state;
-    dkm_status status = dkm_krr_append(s, X, Y, report);
+    dkm_status status = dkm_krr_append(s, X, Y, weights, report);
 
     *cols = dkm_krr_outputs_cols(&s->outputs);
     return status;

@@ -15,6 +15,7 @@
 #define JITTER        "factor_jitter"
 #define CENTER        "centered"
 #define HISTORY       "history"
+#define WEIGHTS       "example_weights"
 #define MEMORY_MARGIN 1.1 /* of the matrix's bytes: panels, buffers, vectors */
 
 void dkm_krr_factor_clear(dkm_krr_factor *f)
@@ -22,7 +23,30 @@ void dkm_krr_factor_clear(dkm_krr_factor *f)
     dkm_dmat_destroy(&f->L);
     dkm_data_destroy(&f->Y);
     dkm_data_destroy(&f->history);
+    dkm_data_destroy(&f->weights);
+    dkm_example_weights_close(&f->roots);
     DKM_FREE(f->stored.path);
+}
+
+/* The roots of weights that came from a file. Collective. */
+static dkm_status factor_open_roots(dkm_krr_factor *f)
+{
+    if (!f->weights || f->roots.root)
+        return DKM_OK;
+    return dkm_example_weights_open(&f->roots, dkm_data_ctx(f->weights), f->weights);
+}
+
+dkm_status dkm_krr_factor_set_weights(dkm_krr_factor *f, const dkm_data *weights)
+{
+    dkm_example_weights_close(&f->roots);
+    dkm_data_destroy(&f->weights);
+    f->weights = weights ? dkm_data_share(weights) : NULL;
+    return factor_open_roots(f);
+}
+
+void dkm_krr_factor_weigh(const dkm_krr_factor *f, const dkm_fitted_kernel *fitted, int on)
+{
+    dkm_example_weights_apply(on ? &f->roots : NULL, fitted);
 }
 
 static dkm_status factor_check_memory(const dkm_fitted_kernel *fitted)
@@ -65,12 +89,14 @@ static dkm_status factor_compute(dkm_krr_factor *f, const dkm_fitted_kernel *fit
     dkm_shifted_cholesky factor = {0};
 
     dkm_phase_begin(fitted->ctx, "refactor");
+    dkm_krr_factor_weigh(f, fitted, 1);
     DKM_TRY(dkm_gram(fitted->grid, fitted->kernel, fitted->prepared, fitted->nb, DKM_F64, &f->L));
     DKM_TRY(dkm_shifted_cholesky_open(&factor, f->L, "K + gamma I"));
     DKM_TRY(dkm_shifted_cholesky_factorize(&factor, gamma));
     f->jitter = factor.info.jitter;
     f->recomputed = 1;
 out:
+    dkm_krr_factor_weigh(f, fitted, 0);
     dkm_shifted_cholesky_close(&factor);
     if (status != DKM_OK)
         dkm_dmat_destroy(&f->L);
@@ -121,6 +147,7 @@ dkm_status dkm_krr_factor_open(dkm_krr_factor *f, const dkm_fitted_kernel *fitte
 {
     dkm_status status = DKM_OK;
 
+    DKM_TRY(factor_open_roots(f));
     if (f->L)
         return DKM_OK;
     DKM_TRY(factor_check_memory(fitted));
@@ -152,6 +179,8 @@ dkm_status dkm_krr_factor_to_archive(dkm_krr_factor *f, const dkm_fitted_kernel 
 {
     dkm_status status = DKM_OK;
 
+    if (f->weights)
+        DKM_AGREE(fitted->ctx, dkm_archive_borrow_data(archive, WEIGHTS, f->weights));
     if (!f->retained)
         return DKM_OK;
     DKM_TRY(dkm_krr_factor_open(f, fitted, gamma));
@@ -174,12 +203,34 @@ static dkm_local factor_check(const dkm_krr_factor *f, dkm_idx m, dkm_ctx *ctx)
     return DKM_LOCAL_OK;
 }
 
+/* A number from 0 on for each of @p m inputs. */
+static dkm_local factor_take_weights(dkm_krr_factor *f, dkm_idx m, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *w;
+    int fit;
+
+    DKM_STEP(dkm_archive_take_rows(archive, WEIGHTS, &f->weights));
+    w = dkm_data_values_const(f->weights);
+    fit = dkm_data_rows(f->weights) == m && dkm_data_cols(f->weights) == 1;
+    for (dkm_idx i = 0; fit && i < dkm_data_local_rows(f->weights); i++)
+        fit = w[i] >= 0 && isfinite(w[i]);
+    if (!fit)
+        local =
+            dkm_fail(archive->ctx, DKM_ERR_FORMAT,
+                     "the model's weights are no numbers from 0 on for %lld inputs", (long long)m);
+out:
+    return local;
+}
+
 dkm_local dkm_krr_factor_from_archive(dkm_krr_factor *f, dkm_idx m, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_matrix_entry *rows;
     dkm_idx center = 0;
 
+    if (dkm_archive_find(archive, WEIGHTS))
+        DKM_STEP(factor_take_weights(f, m, archive));
     if (!dkm_archive_find(archive, FACTOR))
         return local;
     DKM_STEP(dkm_archive_rows(archive, FACTOR, &rows));

@@ -101,7 +101,8 @@ out:
 }
 
 /* The model of the labelled objects becomes one of all. */
-static dkm_status labelled_widen(const labelled *l, dkm_fitted_kernel *fitted, dkm_model *model)
+static dkm_status labelled_widen(const labelled *l, const dkm_data *weights,
+                                 dkm_fitted_kernel *fitted, dkm_model *model)
 {
     dkm_krr_dual *s = model->state;
     dkm_status status = DKM_OK;
@@ -114,6 +115,7 @@ static dkm_status labelled_widen(const labelled *l, dkm_fitted_kernel *fitted, d
     s->fitted = *fitted;
     *fitted = (dkm_fitted_kernel){0};
     s->weighted = 1; /* B is not (K + gamma I)^-1 T of all */
+    DKM_TRY(dkm_krr_factor_set_weights(&s->factor, weights));
 out:
     return status;
 }
@@ -140,7 +142,7 @@ dkm_status dkm_krr_labelled_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data 
     DKM_TRY(dkm_krr_dual_fit(ctx, G, T, gram, &some, model, info));
     if (info)
         info->m = dkm_data_rows(X);
-    DKM_TRY(labelled_widen(&l, &fitted, *model));
+    DKM_TRY(labelled_widen(&l, settings->weights, &fitted, *model));
 out:
     if (status != DKM_OK)
         dkm_model_destroy(model);

@@ -6,6 +6,10 @@
  *   var f(x) = s (k(x, x) - k(x, X) (K + gamma I)^-1 k(X, x)) = s (k(x, x) - ||L^-1 k(X, x)||^2)
  *   var y(x) = var f(x) + s gamma
  *
+ * An example of weight w has noise of variance s gamma / w: with S the roots of the weights,
+ * K + gamma W^-1 = S^-1 (S K S + gamma I) S^-1, so that L is the factor of S K S + gamma I and
+ * k(x, X) S takes the place of k(x, X).
+ *
  * s = 1 makes the ridge the variance of the noise. The s under which the training outputs are most
  * likely is t'(K + gamma I)^-1 t / m.
  *
@@ -28,8 +32,25 @@ void dkm_krr_std_clear(dkm_krr_std *std)
     DKM_FREE(std->scale);
 }
 
-dkm_status dkm_krr_std_estimate(const dkm_fitted_kernel *fitted, double gamma, const dkm_dmat *B,
-                                double *scale)
+/* Rows of B, as they solve the system that is scaled by the roots of weights. */
+static dkm_status std_take_rows(const dkm_example_weights *roots, const dkm_dmat *B, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *copy = NULL;
+
+    DKM_TRY(dkm_dmat_create_like(B, dkm_dmat_cols(B), B->nb, DKM_F64, &copy));
+    for (dkm_idx jl = 0; jl < B->n_loc; jl++)
+        for (dkm_idx il = 0; il < B->m_loc; il++)
+            dkm_dmat_put(copy, il, jl, dkm_dmat_at(B, il, jl));
+    dkm_example_weights_unscale(roots, copy);
+    DKM_TRY(dkm_dmat_to_rows(copy, rows));
+out:
+    dkm_dmat_destroy(&copy);
+    return status;
+}
+
+dkm_status dkm_krr_std_estimate(const dkm_fitted_kernel *fitted, const dkm_example_weights *roots,
+                                double gamma, const dkm_dmat *B, double *scale)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = fitted->ctx;
@@ -44,12 +65,14 @@ dkm_status dkm_krr_std_estimate(const dkm_fitted_kernel *fitted, double gamma, c
     DKM_AGREE(ctx, dkm_multivec_init(&b, ctx, m, p));
     DKM_AGREE(ctx, dkm_multivec_init(&t, ctx, m, p));
     b.cols = t.cols = p;
-    DKM_TRY(dkm_dmat_to_rows(B, b.a));
+    DKM_TRY(std_take_rows(roots, B, b.a));
+    dkm_example_weights_apply(roots, fitted);
     DKM_TRY(dkm_kernel_op_apply(&K, &b, &t));
     dkm_multivec_dots(&b, &t, scale);
     for (dkm_idx j = 0; j < p; j++)
-        scale[j] = fmax(scale[j] / (double)m, 0.0);
+        scale[j] = fmax(scale[j] / (double)(roots->root ? roots->count : m), 0.0);
 out:
+    dkm_example_weights_apply(NULL, fitted);
     dkm_multivec_free(&t);
     dkm_multivec_free(&b);
     return status;

@@ -12,14 +12,17 @@ typedef struct dkm_krr_std {
 void dkm_krr_std_clear(dkm_krr_std *std);
 
 /** s_j = b_j'(K + gamma I) b_j / m, under which the outputs are most likely. Collective.
+ *  @param[in]  roots  of the weights S, where examples have such: b is then S^-1 b, K is S K S and m
+ *                     counts the examples that weigh anything
  *  @param[in]  B      (K + gamma I)^-1 T
  *  @param[out] scale  a number per column, the same on every rank */
-DKM_NODISCARD dkm_status dkm_krr_std_estimate(const dkm_fitted_kernel *fitted, double gamma,
+DKM_NODISCARD dkm_status dkm_krr_std_estimate(const dkm_fitted_kernel *fitted,
+                                              const dkm_example_weights *roots, double gamma,
                                               const dkm_dmat *B, double *scale);
 
 /** var(i) = k(x_i, x_i) - ||L^-1 k(X, x_i)||^2 of this rank's slab of new inputs, 0 at least.
  *  Collective.
- *  @param[in,out] K    k(new, training); overwritten
+ *  @param[in,out] K    k(new, training), its columns times the roots of weights; overwritten
  *  @param[out]    var  dkm_data_local_rows(X) numbers */
 DKM_NODISCARD dkm_status dkm_krr_std_variances(const dkm_fitted_kernel *fitted, const dkm_dmat *L,
                                                const dkm_data *X, dkm_dmat *K, double *var);

@@ -46,9 +46,10 @@ static dkm_local update_check(const dkm_krr_dual *s)
     return DKM_LOCAL_OK;
 }
 
-/* A state for other examples, with the kernel, grid, blocks and gamma of another one. */
+/* A state for other examples, with the kernel, grid, blocks and gamma of another one. Its Gram matrix
+ * is scaled by the roots of weights until update_solve() is done. */
 static dkm_status update_begin(const dkm_krr_dual *old, const dkm_data *X, dkm_data **Y,
-                               dkm_krr_dual *s)
+                               const dkm_data *weights, dkm_krr_dual *s)
 {
     dkm_status status = DKM_OK;
     dkm_layout layout = {dkm_grid_rows(old->fitted.grid), dkm_grid_cols(old->fitted.grid),
@@ -58,6 +59,9 @@ static dkm_status update_begin(const dkm_krr_dual *old, const dkm_data *X, dkm_d
     s->factor = (dkm_krr_factor){
         .retained = 1, .jitter = old->factor.jitter, .center = old->factor.center, .Y = *Y};
     *Y = NULL;
+    s->weighted = weights != NULL;
+    DKM_TRY(dkm_krr_factor_set_weights(&s->factor, weights));
+    dkm_krr_factor_weigh(&s->factor, &s->fitted, 1);
     DKM_TRY(dkm_dmat_create(s->fitted.grid, dkm_data_rows(X), dkm_data_rows(X), s->fitted.nb,
                             s->fitted.nb, DKM_F64, &s->factor.L));
 out:
@@ -112,7 +116,7 @@ static dkm_status update_solve(dkm_krr_dual *s, const dkm_krr_dual *old, double 
     dkm_idx m = dkm_data_rows(s->fitted.X), p;
     dkm_dmat *T = NULL;
     dkm_multivec t = {0}, b = {0}, r = {0};
-    dkm_krr_settings settings = {.center = s->factor.center};
+    dkm_krr_settings settings = {.center = s->factor.center, .weights = s->factor.weights};
 
     s->outputs.gamma = old->outputs.gamma;
     DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, s->factor.Y, &settings, &T));
@@ -133,6 +137,9 @@ static dkm_status update_solve(dkm_krr_dual *s, const dkm_krr_dual *old, double 
     }
     DKM_TRY(dkm_dmat_create_like(T, p, s->fitted.nb, DKM_F64, &s->B));
     DKM_TRY(dkm_dmat_from_rows(s->B, b.a));
+    dkm_example_weights_scale(&s->factor.roots, s->B);
+    dkm_example_weights_close(&s->outputs.weights);
+    dkm_krr_factor_weigh(&s->factor, &s->fitted, 0);
 out:
     dkm_multivec_free(&r);
     dkm_multivec_free(&b);
@@ -215,6 +222,7 @@ static dkm_status update_gram_rows(const dkm_krr_dual *s, dkm_idx from)
         indices[i - from] = i;
     DKM_TRY(dkm_data_select(s->fitted.X, m - from, indices, &rows));
     DKM_TRY(dkm_kernel_prepare_new(s->fitted.prepared, rows, &prepared));
+    prepared->scale = s->factor.roots.root ? s->factor.roots.root + from : NULL;
     DKM_TRY(dkm_gram_cross(s->fitted.grid, s->fitted.kernel, prepared, s->fitted.prepared,
                            s->fitted.nb, s->fitted.nb, DKM_F64, &K));
     below = update_view(s->factor.L, from, 0, m - from, m);
@@ -288,13 +296,62 @@ static void update_report(const dkm_krr_dual *s, const char *what, dkm_idx count
     dkm_report_add_real(report, "residual", residual);
 }
 
+/* Weights, or as many of 1. */
+static dkm_status update_column(dkm_ctx *ctx, const dkm_data *weights, dkm_idx m, dkm_data **column)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_data_create_dense(ctx, m, 1, column));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(*column); i++)
+        dkm_data_values(*column)[i] = weights ? dkm_data_values_const(weights)[i] : 1.0;
+out:
+    return status;
+}
+
+/* Weights of the examples that are there and of new ones; none where all weigh 1. */
+static dkm_status update_join_weights(const dkm_krr_dual *old, const dkm_data *more, dkm_idx count,
+                                      dkm_data **all)
+{
+    dkm_ctx *ctx = old->fitted.ctx;
+    dkm_status status = DKM_OK;
+    dkm_data *were = NULL, *are = NULL;
+
+    if (!old->factor.weights && !more)
+        return DKM_OK;
+    DKM_TRY(update_column(ctx, old->factor.weights, dkm_data_rows(old->fitted.X), &were));
+    DKM_TRY(update_column(ctx, more, count, &are));
+    DKM_TRY(dkm_data_join(were, are, all));
+out:
+    dkm_data_destroy(&are);
+    dkm_data_destroy(&were);
+    return status;
+}
+
+static dkm_local update_check_weights(dkm_ctx *ctx, const dkm_data *weights, dkm_idx count)
+{
+    if (!weights)
+        return DKM_LOCAL_OK;
+    if (dkm_data_type(weights) != DKM_DENSE || dkm_data_cols(weights) != 1 ||
+        dkm_data_rows(weights) != count)
+        return dkm_fail(ctx, DKM_ERR_ARG, "weights are a number for each of %lld examples",
+                        (long long)count);
+    for (dkm_idx i = 0; i < dkm_data_local_rows(weights); i++)
+        if (!(dkm_data_values_const(weights)[i] > 0) ||
+            !isfinite(dkm_data_values_const(weights)[i]))
+            return dkm_fail(ctx, DKM_ERR_ARG,
+                            "row %lld has the weight %g: weights are finite numbers above 0",
+                            (long long)(dkm_data_local_first(weights) + i) + 1,
+                            dkm_data_values_const(weights)[i]);
+    return DKM_LOCAL_OK;
+}
+
 dkm_status dkm_krr_append(dkm_krr_dual *old, const dkm_data *X, const dkm_data *Y,
-                          dkm_report *report)
+                          const dkm_data *weights, dkm_report *report)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = old->fitted.ctx;
     dkm_krr_dual s = {0};
-    dkm_data *allX = NULL, *allY = NULL;
+    dkm_data *allX = NULL, *allY = NULL, *allW = NULL;
     double residual = 0;
 
     DKM_AGREE(ctx, update_check(old));
@@ -303,8 +360,10 @@ dkm_status dkm_krr_append(dkm_krr_dual *old, const dkm_data *X, const dkm_data *
                 (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
     DKM_TRY(dkm_error_context(ctx, "x", dkm_data_join(old->fitted.X, X, &allX)));
     DKM_TRY(dkm_error_context(ctx, "y", dkm_data_join(old->factor.Y, Y, &allY)));
+    DKM_AGREE(ctx, update_check_weights(ctx, weights, dkm_data_rows(X)));
+    DKM_TRY(update_join_weights(old, weights, dkm_data_rows(X), &allW));
     DKM_TRY(dkm_krr_factor_open(&old->factor, &old->fitted, old->outputs.gamma));
-    DKM_TRY(update_begin(old, allX, &allY, &s));
+    DKM_TRY(update_begin(old, allX, &allY, allW, &s));
     DKM_TRY(update_extend(&s, old));
     DKM_TRY(update_solve(&s, old, &residual));
     DKM_TRY(update_remember(&s, old, 1.0, dkm_data_rows(X)));
@@ -312,6 +371,7 @@ dkm_status dkm_krr_append(dkm_krr_dual *old, const dkm_data *X, const dkm_data *
     update_report(old, "appended", dkm_data_rows(X), residual, report);
 out:
     update_clear(&s);
+    dkm_data_destroy(&allW);
     dkm_data_destroy(&allY);
     dkm_data_destroy(&allX);
     return status;
@@ -450,15 +510,17 @@ dkm_status dkm_krr_forget(dkm_krr_dual *old, dkm_idx count, const dkm_idx *rows,
     dkm_ctx *ctx = old->fitted.ctx;
     dkm_krr_dual s = {0};
     selection z = {0};
-    dkm_data *X = NULL, *Y = NULL;
+    dkm_data *X = NULL, *Y = NULL, *W = NULL;
     double residual = 0;
 
     DKM_AGREE(ctx, update_check(old));
     DKM_AGREE(ctx, selection_open(&z, ctx, dkm_data_rows(old->fitted.X), count, rows));
     DKM_TRY(dkm_data_select(old->fitted.X, z.retained, z.keep, &X));
     DKM_TRY(dkm_data_select(old->factor.Y, z.retained, z.keep, &Y));
+    if (old->factor.weights)
+        DKM_TRY(dkm_data_select(old->factor.weights, z.retained, z.keep, &W));
     DKM_TRY(dkm_krr_factor_open(&old->factor, &old->fitted, old->outputs.gamma));
-    DKM_TRY(update_begin(old, X, &Y, &s));
+    DKM_TRY(update_begin(old, X, &Y, W, &s));
     DKM_TRY(update_shrink(&s, old, &z));
     DKM_TRY(update_solve(&s, old, &residual));
     DKM_TRY(update_remember(&s, old, -1.0, count));
@@ -466,6 +528,7 @@ dkm_status dkm_krr_forget(dkm_krr_dual *old, dkm_idx count, const dkm_idx *rows,
     update_report(old, "forgotten", count, residual, report);
 out:
     update_clear(&s);
+    dkm_data_destroy(&W);
     dkm_data_destroy(&Y);
     dkm_data_destroy(&X);
     selection_close(&z);

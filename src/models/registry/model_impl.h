@@ -23,8 +23,8 @@ typedef struct dkm_model_class {
                              dkm_idx *cols);
     /** Learn from more examples, and forget some; the state is as before on failure. Say how wide
      *  predictions are now. NULL for methods that must fit anew. Collective. */
-    dkm_status (*append)(void *state, const dkm_data *X, const dkm_data *Y, dkm_report *report,
-                         dkm_idx *cols);
+    dkm_status (*append)(void *state, const dkm_data *X, const dkm_data *Y, const dkm_data *weights,
+                         dkm_report *report, dkm_idx *cols);
     dkm_status (*forget)(void *state, dkm_idx count, const dkm_idx *rows, dkm_report *report,
                          dkm_idx *cols);
     /** How far outputs are from what is predicted for their inputs: dense rows, a number for each

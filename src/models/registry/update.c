@@ -34,6 +34,12 @@ static void update_drop_residuals(dkm_model *model)
 dkm_status dkm_model_append(dkm_model *model, const dkm_data *X, const dkm_data *Y,
                             dkm_report **report)
 {
+    return dkm_model_append_weighted(model, X, Y, NULL, report);
+}
+
+dkm_status dkm_model_append_weighted(dkm_model *model, const dkm_data *X, const dkm_data *Y,
+                                     const dkm_data *weights, dkm_report **report)
+{
     dkm_status status = DKM_OK;
     dkm_report *filled = NULL;
     dkm_data *labels = NULL;
@@ -43,7 +49,7 @@ dkm_status dkm_model_append(dkm_model *model, const dkm_data *X, const dkm_data 
     DKM_AGREE(model->ctx, update_check_able(model, model->class->append != NULL));
     DKM_AGREE(model->ctx, dkm_report_create(model->ctx, &filled));
     DKM_TRY(update_outputs(model, Y, &labels));
-    DKM_TRY(model->class->append(model->state, X, labels, filled, &model->output_cols));
+    DKM_TRY(model->class->append(model->state, X, labels, weights, filled, &model->output_cols));
     DKM_AGREE(model->ctx, dkm_report_check(filled));
     update_drop_residuals(model);
     if (report) {

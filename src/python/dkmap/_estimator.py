@@ -335,13 +335,17 @@ class Estimator(BaseEstimator):
             self._content = None
         return self._model
 
-    def _apply(self, X, function="dkm_model_predict"):
+    def _apply(self, X, function="dkm_model_predict", lists=None):
         self._check_fitted()
         ctx = self._context()
         with ctx.agree():
             X = self._check_X(X, reset=False)
             self._check_rows(ctx, X)
-        result = self._fitted().apply(function, X, self._type_of_X(), "X", self._same)
+            if lists is not None and len(lists) != (count(X) if X is not None else 0):
+                raise ValueError(f"candidate_lists: {len(lists)} lists for {count(X) if X is not None else 0} inputs")
+        if ctx.size > 1 and any(ctx.comm.allgather(lists is not None)) and lists is None:
+            lists = []
+        result = self._fitted().apply(function, X, self._type_of_X(), "X", self._same, lists)
         with ctx.agree():
             return result
 
@@ -560,9 +564,12 @@ class ObjectsOutputs:
 
     def predict(self, X):
         """Predict the outputs of this rank's inputs. Collective."""
+        return self._predict(X)
+
+    def _predict(self, X, lists=None):
         self._check_fitted()
         self._configure()
-        values = self._apply(X)
+        values = self._apply(X, lists=lists)
         if isinstance(values, np.ndarray) and values.ndim == 1 and self._integer is not None:
             return values.astype(self._integer)
         if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1 and self._flat:

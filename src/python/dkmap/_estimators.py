@@ -173,6 +173,14 @@ class JointKernelMap(PredictionSets, ObjectsOutputs, Estimator):
             y = y.astype(int)
         return y
 
+    def predict(self, X, candidate_lists=None):
+        """Predict the outputs of this rank's inputs. Collective.
+
+        candidate_lists : for each input the numbers of the candidates that count, in their order, or of
+            classes ascending; None: all count
+        """
+        return self._predict(X, candidate_lists)
+
     def _attributes(self, ctx, X):
         self.n_iter_ = max(1, int(self.report_.get("iterations", self.report_.get("rounds", 1))))
 

@@ -40,17 +40,30 @@ class Model:
             settings.kz, settings.candidates = kernel.pointer, data.pointer
             ctx.call("dkm_model_configure", self.handle.pointer, ct.byref(settings))
 
-    def apply(self, function, objects, type_name=None, name="X", replicated=False):
-        """Map objects, some at a time so that memory stays bounded, and join what comes out."""
+    def apply(self, function, objects, type_name=None, name="X", replicated=False, lists=None):
+        """Map objects, some at a time so that memory stays bounded, and join what comes out.
+
+        lists : of each object the candidates that count, the same on every rank whether there are any
+        """
         ctx = self.ctx
         rows = count(objects) if objects is not None else 0
         at_once = max(1, lib.dkm_model_batch_rows(self.handle.pointer))
         if not replicated:
             at_once = max(1, at_once // ctx.size)
         most = max(ctx.comm.allgather(rows)) if ctx.size > 1 else rows
-        results = [self._batch(function, _cut(objects, at, at_once), type_name, name, replicated)
-                   for at in range(0, max(most, 1), at_once)]
+        results = []
+        for at in range(0, max(most, 1), at_once):
+            if lists is not None:
+                self._count_only(_cut(lists, at, at_once), replicated)
+            results.append(self._batch(function, _cut(objects, at, at_once), type_name, name, replicated))
+        if lists is not None:
+            ctx.call("dkm_model_set_candidate_lists", self.handle.pointer, None)
         return _join(results)
+
+    def _count_only(self, lists, replicated):
+        ctx = self.ctx
+        with to_data(ctx, lists, "label-sets", "candidate_lists", replicated) as data:
+            ctx.call("dkm_model_set_candidate_lists", self.handle.pointer, data.pointer)
 
     def _batch(self, function, part, type_name, name, replicated):
         ctx = self.ctx

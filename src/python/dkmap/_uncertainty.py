@@ -96,15 +96,21 @@ class PredictionSets:
 class Updates:
     """Examples added to and removed from ridge regression that keeps its factor (keep_factor=True)."""
 
-    def append(self, X, y):
-        """Learn from more examples, as if they had been there in fit(). Collective."""
+    def append(self, X, y, sample_weight=None):
+        """Learn from more examples, as if they had been there in fit(). Collective.
+
+        sample_weight : as many numbers; None: they weigh 1
+        """
         self._check_fitted()
         ctx = self._context()
         with ctx.agree():
             X = self._check_X(X, reset=False)
             y = self._check_y(X, y)
-        with to_data(ctx, X, self._type_of_X(), "X", self._same) as inputs, self._more_y(ctx, y) as outputs:
-            self._update(ctx, "dkm_model_append", inputs.pointer, outputs.pointer)
+            X, y, weights = self._check_weights(X, y, sample_weight)
+        weighed = any(ctx.comm.allgather(weights is not None)) if ctx.size > 1 else weights is not None
+        column = to_data(ctx, weights, "dense", "sample_weight", self._same) if weighed else Handle("data")
+        with to_data(ctx, X, self._type_of_X(), "X", self._same) as inputs, self._more_y(ctx, y) as outputs, column:
+            self._update(ctx, "dkm_model_append_weighted", inputs.pointer, outputs.pointer, column.pointer)
         return self
 
     def forget(self, rows):
