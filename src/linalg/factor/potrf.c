@@ -18,10 +18,11 @@
  * grid column that is next begins no piece of an update until it has what it needs.
  *
  * Cost per rank: n^3 / (3 P Q) flops; about n^2 / (2 P) + n^2 / (2 Q) words received and as many
- * sent; a message per block of columns and direction, where P divides Q or Q divides P, and up to
- * P / gcd(P, Q) in the second one elsewhere. Held beside A: two panels of 256 columns on fewer than
- * 16 ranks or where they take at most half as much as A, three of 128 elsewhere, each
- * (m_loc + n_loc) numbers a column, and 2 n_loc nb numbers. Nothing of order n^2 is replicated. The order of the sums does not depend on timing. */
+ * sent, up to 1/8 more where that makes messages contiguous; a message per block of columns and
+ * direction, where P divides Q or Q divides P, and up to P / gcd(P, Q) in the second one elsewhere.
+ * Held beside A: two panels of 256 columns on fewer than 16 ranks or where they take at most half as
+ * much as A, three of 128 elsewhere, each (m_loc + n_loc) numbers a column, and 2 n_loc nb numbers.
+ * Nothing of order n^2 is replicated. The order of the sums does not depend on timing. */
 #include <string.h>
 
 #include "core/minmax.h"
@@ -29,7 +30,8 @@
 #include "linalg/factor/factor.h"
 #include "linalg/factor/potrf_update.h"
 
-#define TAGS 16384 /* broadcasts under way have different tags */
+#define TAGS     16384 /* broadcasts under way have different tags */
+#define FEW_ROWS 8     /* one in so many may be sent that nobody needs */
 
 static void potrf_copy_block(const dkm_potrf_ws *e, dkm_idx m, dkm_idx n, const void *from,
                              dkm_idx ldf, void *to, dkm_idx ldt)
@@ -109,15 +111,27 @@ static void potrf_factor_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w, void *info
                      dkm_potrf_panel_rows_ld(e, e->panel));
 }
 
+/* What others need of columns [k, k + w) of the panel: the rows below their diagonal block. With the
+ * few rows above these the message is contiguous, and a receiver on the same node copies it by itself;
+ * one with gaps is packed in fragments, and waits for its sender between two of them. */
+static dkm_bcast_data potrf_block_rows(const dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
+{
+    const dkm_potrf_panel *s = e->panel;
+    dkm_idx below = dkm_cyclic_count(k + w, e->A->mb, e->p, e->P), above = below - s->row0,
+            rows = e->A->m_loc - below + 1;
+    dkm_idx from = FEW_ROWS * above <= rows ? s->row0 : below;
+
+    return (dkm_bcast_data){dkm_potrf_in_panel_rows(e, s, from, k - s->at), e->A->m_loc - from + 1,
+                            w, dkm_potrf_panel_rows_ld(e, s), e->type};
+}
+
 /* Send columns [k, k + w) of the panel along the grid row, or get them; the info of the block. */
 static int potrf_bcast_block(dkm_potrf_ws *e, dkm_idx k, dkm_idx w)
 {
     dkm_potrf_panel *s = e->panel;
     dkm_bcast *b = &s->bcasts[(k - s->at) / e->A->nb];
     int owner = dkm_cyclic_owner(k, e->A->nb, e->Q);
-    dkm_idx below = dkm_cyclic_count(k + w, e->A->mb, e->p, e->P);
-    dkm_bcast_data rows = {dkm_potrf_in_panel_rows(e, s, below, k - s->at), e->A->m_loc - below + 1,
-                           w, dkm_potrf_panel_rows_ld(e, s), e->type};
+    dkm_bcast_data rows = potrf_block_rows(e, k, w);
     void *info = dkm_potrf_in_panel_rows(e, s, e->A->m_loc, k - s->at);
 
     if (e->q == owner)
