@@ -17,6 +17,7 @@
 #include "core/alloc.h"
 
 #define TURNS 4 /* trades in a group before the next one has its turn */
+#define LANES 8 /* members looked at together where all are in one group */
 
 typedef struct solver {
     dkm_qp *qp;
@@ -91,12 +92,63 @@ static void smo_gradients(solver *v)
         v->grad[c] = qp->b[c] - v->grad[c];
 }
 
+/* The extremes of the gradient: the largest of all members and the least of those that can give. */
+static void smo_extremes(const solver *v, double *most, double *least)
+{
+    const double *restrict grad = v->grad, *restrict a = v->qp->a;
+    double high[LANES], low[LANES];
+    dkm_idx n = v->qp->n, c = 0;
+
+    for (int l = 0; l < LANES; l++) {
+        high[l] = *most;
+        low[l] = *least;
+    }
+    for (; c + LANES <= n; c += LANES)
+        for (int l = 0; l < LANES; l++) {
+            double gives = a[c + l] > 0 ? grad[c + l] : INFINITY;
+            high[l] = grad[c + l] > high[l] ? grad[c + l] : high[l];
+            low[l] = gives < low[l] ? gives : low[l];
+        }
+    for (; c < n; c++) {
+        high[0] = fmax(high[0], grad[c]);
+        low[0] = a[c] > 0 ? fmin(low[0], grad[c]) : low[0];
+    }
+    for (int l = 0; l < LANES; l++) {
+        *most = fmax(*most, high[l]);
+        *least = fmin(*least, low[l]);
+    }
+}
+
+/* smo_select_pair() where there is one group, of all variables: values first, in vectors, and then
+ * the first members that have them, as going through the list would find. */
+static double smo_select_of_all(const solver *v, dkm_idx *to, dkm_idx *from)
+{
+    double bound = v->unspent[0] > 0 ? 0 : INFINITY, most = 0, least = bound;
+    dkm_idx c = 0;
+
+    *to = *from = SLACK_VAR;
+    smo_extremes(v, &most, &least);
+    if (most > 0) {
+        for (c = 0; v->grad[c] != most; c++)
+            ;
+        *to = c;
+    }
+    if (least < bound) {
+        for (c = 0; v->grad[c] != least || !(v->qp->a[c] > 0); c++)
+            ;
+        *from = c;
+    }
+    return isinf(least) ? 0 : most - least;
+}
+
 /* The best pair to trade in a group: @p to gains, @p from gives. Returns how far apart their
  * gradients are. */
 static double smo_select_pair(const solver *v, dkm_idx g, dkm_idx *to, dkm_idx *from)
 {
     double most = 0, least = v->unspent[g] > 0 ? 0 : INFINITY;
 
+    if (v->groups == 1)
+        return smo_select_of_all(v, to, from);
     *to = *from = SLACK_VAR;
     for (dkm_idx c = v->first[g]; c >= 0; c = v->next[c]) {
         if (v->grad[c] > most) {
