@@ -61,6 +61,16 @@ awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.999 && a /
 good 1 predict both3.h5 --x kx.csv -o ky.both.txt
 [ "$(paste -d' ' ky.txt ky.both.txt | awk '$1 == $2' | wc -l)" -gt 32 ] || fail "kde with both kernels tuned predicts"
 
+# Without any number: the ridge begins at 0.1. Some of the examples decide, the same on any number of ranks.
+for ranks in 1 3; do
+    good "$ranks" fit kde --x kx.csv --y ky.txt --kx rbf --ky 'normalize(spectrum(p=2))' --components all --autotune --tune-starts 1 --tune-fits 8 --tune-rows 30 -o "some$ranks.h5"
+    [ "$(value start_gamma)/$(value tune_rows)/$(value m)" = 0.1/30/40 ] || fail "30 of 40 examples: $(cat out)"
+    losses[ranks]=$(value loo)
+done
+awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.999 && a / b < 1.001) }' || fail "3 ranks end at ${losses[3]}, not ${losses[1]}"
+on 1 fit kde --x kx.csv --y ky.txt --kx rbf --ky class --components all -o none.h5
+expect 2 "kde without a ridge"
+
 # Classes, as the square error of one column each; a list of ridges is where to begin.
 awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) { x = rand(); y = rand(); print x "," y >"x.csv"; print (x > y) + (x + y > 1) >"y.csv" } }'
 good 3 fit krr --x x.csv --y y.csv --y-type labels --kx 'sum(rbf(sigma=5), scale(linear, by=1))' --gamma 1e-3,1e-1 --autotune \

@@ -7,6 +7,8 @@
 #include "models/common/method_parts.h"
 #include "models/kde/kde_tune.h"
 
+#define TUNE_GAMMA 0.1 /* where tuning begins */
+
 enum { RIDGE, SVR }; /* choices of the regressor */
 
 static int uses_svr(const dkm_settings *s)
@@ -55,7 +57,8 @@ static dkm_local kde_read(dkm_ctx *ctx, const dkm_settings *s, dkm_kde_settings 
         if (dkm_settings_given(s, "tolerance"))
             kde->margin.tolerance = dkm_settings_real(s, "tolerance");
     } else {
-        kde->ridge.gamma = dkm_settings_real(s, "gamma");
+        kde->ridge.gamma =
+            dkm_settings_given(s, "gamma") ? dkm_settings_real(s, "gamma") : TUNE_GAMMA;
     }
     kde->landmarks = dkm_settings_choice(s, "solver") == 1;
     dkm_read_nystroem(s, &kde->nystroem);
@@ -69,7 +72,7 @@ static dkm_local kde_check(dkm_ctx *ctx, const dkm_settings *s)
 
     if (uses_svr(s) && !dkm_settings_given(s, "C"))
         return dkm_fail(ctx, DKM_ERR_ARG, "%sregressor svr needs %sC", s->prefix, s->prefix);
-    if (!uses_svr(s) && !dkm_settings_given(s, "gamma"))
+    if (!uses_svr(s) && !dkm_settings_given(s, "gamma") && !dkm_settings_flag(s, "tune"))
         return dkm_fail(ctx, DKM_ERR_ARG, "kde needs %sgamma, the ridge", s->prefix);
     if (!uses_svr(s) && (dkm_settings_given(s, "C") || dkm_settings_given(s, "svr-epsilon")))
         return dkm_fail(ctx, DKM_ERR_ARG, "%sC and %ssvr-epsilon go with %sregressor svr",
@@ -197,7 +200,7 @@ static const dkm_setting settings[] = {
      .aliases = "ridge|alpha|",
      .only_with = "regressor=ridge|",
      .help = "ridge > 0 that is added to the diagonal of the kernel matrix; ridge regression needs "
-             "it"},
+             "it; --tune begins at 0.1 when not given"},
     DKM_ROW_REGULARIZER(
         "what gamma weighs: the norm of the map, or that of its coefficients, which "
         "makes B = (K'K + gamma I)^-1 K Z of coordinates Z"),
@@ -211,6 +214,14 @@ static const dkm_setting settings[] = {
      .help = "where ky has numbers to tune: the loss is the squared distance of outputs in the "
              "feature space of this kernel, which stays as it is; that of ky as given when not "
              "given"},
+    {.name = "tune-rows",
+     .kind = DKM_SETTING_INT,
+     .min = 10,
+     .metavar = "N",
+     .default_text = "2000",
+     .only_with = "tune|",
+     .not_in_cv = "is for fit --tune",
+     .help = "tune by so many of the examples, drawn at random; all are fitted then"},
     {.name = "solver",
      .kind = DKM_SETTING_CHOICE,
      .metavar = "WORD",

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include <dkmap/landmarks.h>
+
 #include "core/alloc.h"
 #include "kernels/gram/gram.h"
 #include "matrix/dmat_impl.h"
@@ -249,8 +251,9 @@ out:
     return status;
 }
 
-dkm_status dkm_kde_tune(const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
-                        dkm_kde_settings *kde, dkm_kernel *kx, dkm_kernel *ky, dkm_report *report)
+/* Both searches, by all of the examples given. Collective. */
+static dkm_status tune_by(const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
+                          dkm_kde_settings *kde, dkm_kernel *kx, dkm_kernel *ky, dkm_report *report)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(X);
@@ -264,7 +267,6 @@ dkm_status dkm_kde_tune(const dkm_settings *s, const dkm_data *X, const dkm_data
                  .X = X,
                  .Y = Y};
 
-    DKM_AGREE(ctx, kde_check_tune(ctx, kde));
     tune.fits -= fits;
     DKM_TRY(tune_inputs(&tune, X, Y, ky, kde, kx, report));
     if (fits > 0)
@@ -272,5 +274,39 @@ dkm_status dkm_kde_tune(const dkm_settings *s, const dkm_data *X, const dkm_data
     dkm_report_add_real(report, "gamma", kde->ridge.gamma);
 out:
     decoder_close(&d);
+    return status;
+}
+
+/* Whether some of the objects can stand for themselves. Local. */
+static int can_select(const dkm_data *X)
+{
+    dkm_type type = dkm_data_type(X);
+
+    return type != DKM_GRAM && type != DKM_DISTANCE && type != DKM_GRAPH;
+}
+
+dkm_status dkm_kde_tune(const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
+                        dkm_kde_settings *kde, dkm_kernel *kx, dkm_kernel *ky, dkm_report *report)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_idx m = dkm_data_rows(X), count = dkm_settings_int(s, "tune-rows"), *rows = NULL;
+    dkm_data *some_X = NULL, *some_Y = NULL;
+
+    DKM_AGREE(ctx, kde_check_tune(ctx, kde));
+    if (count >= m || !can_select(X) || !can_select(Y)) {
+        DKM_TRY(tune_by(s, X, Y, kde, kx, ky, report));
+        goto out;
+    }
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &rows));
+    DKM_TRY(dkm_landmarks_uniform(ctx, m, count, rows));
+    DKM_TRY(dkm_data_select(X, count, rows, &some_X));
+    DKM_TRY(dkm_data_select(Y, count, rows, &some_Y));
+    DKM_TRY(tune_by(s, some_X, some_Y, kde, kx, ky, report));
+    dkm_report_add_int(report, "tune_rows", count);
+out:
+    dkm_data_destroy(&some_Y);
+    dkm_data_destroy(&some_X);
+    DKM_FREE(rows);
     return status;
 }

@@ -10,6 +10,7 @@
 /** Follow the gradient of the squared distance, along the components of the outputs, to the image of
  *  an output that was left out, by numbers of @p kx and the ridge; then, where @p ky has numbers
  *  too, that of the loss of decoding (decode_loss.h) by all of them, with half of the looks each.
+ *  Both look at the setting tune-rows of the examples, drawn at random.
  *  Collective.
  *  @param[in,out] kde     its ridge becomes the tuned one
  *  @param[in,out] kx, ky  resolved; become the tuned ones
