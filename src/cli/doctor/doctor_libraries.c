@@ -72,8 +72,8 @@ static void check_one_mpi(doctor *d)
 /* How many processes the launcher says it started; 0 when none speaks. */
 static int launched_size(const char **by)
 {
-    static const char *const names[] = {"OMPI_COMM_"
-                                        "WORLD_SIZE",
+    static const char *const names[] = {("OMPI_COMM_"
+                                         "WORLD_SIZE"),
                                         "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {

@@ -59,7 +59,7 @@ static dkm_status multiply_columns(const supply *from, const dkm_dmat *shape, dk
     dkm_status status = DKM_OK;
     dkm_grid *grid = dkm_dmat_grid(shape);
     dkm_ctx *ctx = dkm_grid_ctx(grid);
-    product w = {.visitor = {use_tile}};
+    product w = {.visitor = {.visit = use_tile}};
 
     DKM_AGREE(ctx, dkm_alloc(ctx, WORKSPACE, &w.workspace));
     DKM_TRY(dkm_symm_begin(&w.sweep, shape, p, V->a + c, V->ld));

@@ -101,7 +101,7 @@ dkm_status dkm_tiles_open(dkm_tiles *t, dkm_grid *grid, const dkm_prepared *X, d
     dkm_status status = DKM_OK;
     dkm_idx m = dkm_prepared_rows(X);
 
-    *t = (dkm_tiles){.visitor = {keep_tile}, .ctx = X->ctx, .local = DKM_LOCAL_OK};
+    *t = (dkm_tiles){.visitor = {.visit = keep_tile}, .ctx = X->ctx, .local = DKM_LOCAL_OK};
     DKM_TRY(dkm_dmat_create_shape(grid, m, m, nb, nb, DKM_F64, &t->shape));
     DKM_TRY(dkm_gram_visit(grid, X, nb, precision, &t->visitor));
     DKM_AGREE(t->ctx, t->local);
