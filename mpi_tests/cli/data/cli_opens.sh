@@ -38,9 +38,10 @@ opens x.csv 16 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o csv.h5
 opens x.csv.gz 7 "${fit[@]}" --x "$scratch/x.csv.gz" --y y.csv -o gz.h5
 
 # On more ranks one of them reads short files for all, whatever the format.
-ranks=12
+ranks=16
 opens data/x.npy 4 "${fit[@]}" --x "$scratch/data/x.npy" --y data/y.npy -o few.h5
 opens x.csv 7 "${fit[@]}" --x "$scratch/x.csv" --y y.csv -o few.h5
+opens few.h5 5 predict "$scratch/few.h5" --x x.csv -o p.npy -q
 ranks=8
 
 # A model is opened by one rank per node: to look for its checksum, to verify it, to say why it cannot be
