@@ -28,6 +28,17 @@ DKM_API_BEGIN
 typedef enum dkm_preimage_method { DKM_PREIMAGE_LIST(DKM_PREIMAGE_ENUM) } dkm_preimage_method;
 #undef DKM_PREIMAGE_ENUM
 
+/** What the places of a window weigh, with the name users type. */
+#define DKM_WINDOW_WEIGHTS_LIST(X)                                                                 \
+    X(DKM_WINDOW_WEIGHTS_EQUAL, "equal") /* one each */                                            \
+    X(DKM_WINDOW_WEIGHTS_LOO, "loo")     /* chosen by leave-one-out on the training strings */
+
+#define DKM_WINDOW_WEIGHTS_ENUM(code, name) code,
+typedef enum dkm_window_weights {
+    DKM_WINDOW_WEIGHTS_LIST(DKM_WINDOW_WEIGHTS_ENUM)
+} dkm_window_weights;
+#undef DKM_WINDOW_WEIGHTS_ENUM
+
 /** A `top` that lists all candidates. */
 #define DKM_PREIMAGE_TOP_ALL INT64_MAX
 
@@ -47,6 +58,7 @@ typedef struct dkm_preimage_settings {
     double gamma_z; /**< its ridge > 0 */
     int scores;     /**< predict a number per candidate instead, in their order, the best the
                        greatest: minus its squared distance, or of jkm its score */
+    dkm_window_weights window_weights; /**< DKM_PREIMAGE_STRINGS without kz: of the window */
 } dkm_preimage_settings;
 
 /** Destroy what the settings hold, for a caller to whom it belongs. Local. */

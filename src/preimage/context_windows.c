@@ -73,3 +73,14 @@ void dkm_context_windows_close(dkm_context_windows *w)
     DKM_FREE(w->window);
     DKM_FREE(w->letter);
 }
+
+void dkm_context_windows_table(dkm_idx width, const double *weights, dkm_idx step, double *table)
+{
+    for (dkm_idx word = 0; word < (width + 7) / 8; word++)
+        for (unsigned mask = 0; mask < 256; mask++) {
+            double sum = 0;
+            for (dkm_idx k = 8 * word; k < width && k < 8 * word + 8; k++)
+                sum += mask >> (k - 8 * word) & 1 ? weights ? weights[k] : 1.0 : 0.0;
+            table[(256 * word + mask) * step] = sum;
+        }
+}

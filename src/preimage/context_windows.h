@@ -3,7 +3,7 @@
  *
  *  Where input and output are of the same length, the character at place p of the output has the
  * window about place p of the input; where they are not, positions go in proportion. Windows are
- * packed into words, so that characters which differ are counted eight at a time.
+ * packed into words, so that characters are compared eight at a time; each place has a weight.
  */
 #ifndef DKMAP_PREIMAGE_CONTEXT_WINDOWS_H
 #define DKMAP_PREIMAGE_CONTEXT_WINDOWS_H
@@ -33,19 +33,30 @@ DKM_NODISCARD dkm_local dkm_context_windows_open(dkm_context_windows *w, const d
                                                  dkm_idx width);
 void dkm_context_windows_close(dkm_context_windows *w);
 
-/** How many characters of two windows differ. Local. */
-static inline int dkm_context_windows_differ(const uint64_t *a, const uint64_t *b, dkm_idx words)
+/** Which of eight characters differ, a bit each, the first the lowest. Local. */
+static inline unsigned dkm_context_windows_mask(uint64_t a, uint64_t b)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    int count = 0;
+    uint64_t x = a ^ b; /* the high bit of each byte that is not zero, gathered in one byte */
 
-    for (dkm_idx k = 0; k < words; k++) {
-        uint64_t x = a[k] ^ b[k]; /* the high bit of each byte that is not zero */
-        x = (x | ((x & low) + low)) & ~low;
-        for (x >>= 7; x; x &= x - 1)
-            count++;
-    }
-    return count;
+    x = (x | ((x & low) + low)) & ~low;
+    return (unsigned)((x >> 7) * UINT64_C(0x0102040810204080) >> 56);
+}
+
+/** Sums of the weights of characters that differ, for every mask of a word: words x 256. Local.
+ *  @param[in]  weights  of the places of a window of @p width characters; NULL: 1 each
+ *  @param[in]  step     numbers from one sum to the next in @p table */
+void dkm_context_windows_table(dkm_idx width, const double *weights, dkm_idx step, double *table);
+
+/** The weights of characters that differ between two windows, added up. Local. */
+static inline double dkm_context_windows_distance(const uint64_t *a, const uint64_t *b,
+                                                  dkm_idx words, const double *table)
+{
+    double sum = 0;
+
+    for (dkm_idx k = 0; k < words; k++)
+        sum += table[256 * k + dkm_context_windows_mask(a[k], b[k])];
+    return sum;
 }
 
 #endif

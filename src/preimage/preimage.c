@@ -164,6 +164,10 @@ static dkm_local check_neighbors(const dkm_preimage *pre)
                         "neighbors go with the pre-image methods mds and strings");
     if (pre->settings.window > 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_WINDOW))
         return dkm_fail(ctx, DKM_ERR_ARG, "a window goes with the pre-image method strings");
+    if (pre->settings.window_weights != DKM_WINDOW_WEIGHTS_EQUAL &&
+        (!(pre->kind->takes & DKM_PREIMAGE_TAKES_WINDOW) || pre->settings.kz))
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "window weights go with the pre-image method strings, and not with kz");
     if (pre->settings.window > 0 && pre->settings.window % 2 == 0)
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "a window of %lld letters has none in its middle: give an "

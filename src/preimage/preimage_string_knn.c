@@ -1,9 +1,10 @@
 /* A string is found character by character. Every character of a training output is an example: the
  * coordinates of the full output and the window on the input around the character go with it. The
  * k nearest of them vote, by the distance
- *   ||z - z_i||^2 + 2 (characters of the windows that differ),
- * in which ties are nearly universal: they are broken at random, by the seed. The length is that of
- * the input and what the outputs of the k nearest strings have more than their inputs.
+ *   ||z - z_i||^2 + 2 sum of w_p over the places p of the windows that differ,
+ * w_p = 1 or chosen by leave-one-out (window_weights.c). Ties are nearly universal: they are broken at
+ * random, by the seed. The length is that of the input and what the outputs of the k nearest strings
+ * have more than their inputs.
  *
  * Training strings pass by in chunks on every rank; points stay where they are.
  *
@@ -12,24 +13,24 @@
 #include <math.h>
 #include <string.h>
 
-#include <dkmap/random.h>
-
 #include "core/alloc.h"
 #include "kernels/evaluation/object_hash.h"
 #include "linalg/backend/blas.h"
+#include "preimage/char_voters.h"
 #include "preimage/context_windows.h"
 #include "preimage/preimage.h"
 #include "preimage/preimage_char_classifier.h"
+#include "preimage/window_weights.h"
 
-#define CHUNK       512
-#define VOTERS      5
-#define WIDTH       3
-#define STREAM_TIES 41
-#define GRAIN       0x1.0p-30 /* of distances, relative to their size: what is nearer is a tie */
+#define CHUNK  512
+#define VOTERS 5
+#define WIDTH  3
+#define GRAIN  0x1.0p-30 /* of distances, relative to their size: what is nearer is a tie */
 
 typedef struct strings_state {
     dkm_candidates training; /* coordinates, with norms of those alone */
     double *longer;          /* how much each training output is longer than its input, m */
+    double *table;           /* of weighted differences, see context_windows.h */
     dkm_char_classifier classifier;
 } strings_state;
 
@@ -39,15 +40,9 @@ static void preimage_string_knn_clear(void *state)
 
     dkm_candidates_clear(&s->training);
     DKM_FREE(s->longer);
+    DKM_FREE(s->table);
     dkm_char_classifier_close(&s->classifier);
 }
-
-/* One of the nearest characters so far. */
-typedef struct voter {
-    double distance;
-    uint64_t tie;
-    char letter;
-} voter;
 
 /* What is known of this rank's points. */
 typedef struct decoding {
@@ -55,8 +50,8 @@ typedef struct decoding {
     const strings_state *state;
     const dkm_data *X, *Z;
     dkm_context_windows windows;
-    uint64_t *id;  /* of each string, by which its ties are broken */
-    voter *voters; /* k for each character, nearest first */
+    uint64_t *id;           /* of each string, by which its ties are broken */
+    dkm_char_voter *voters; /* k for each character, nearest first */
     dkm_idx k;
     double grain;
 } decoding;
@@ -121,6 +116,27 @@ static double preimage_string_knn_square(const double *z, dkm_idx p)
     return sum;
 }
 
+/* What differences of windows weigh. */
+static dkm_status open_table(const dkm_preimage *pre, strings_state *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_idx width = window_of(pre);
+    double *weights = NULL;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, (width + 7) / 8 * 256, &s->table));
+    DKM_AGREE(ctx, dkm_alloc(ctx, width, &weights));
+    if (pre->settings.window_weights == DKM_WINDOW_WEIGHTS_LOO)
+        DKM_TRY(dkm_window_weights_choose(pre->e->inputs, pre->e->fitted.X, width, voters_of(pre),
+                                          weights));
+    dkm_context_windows_table(
+        width, pre->settings.window_weights == DKM_WINDOW_WEIGHTS_LOO ? weights : NULL, 1,
+        s->table);
+out:
+    DKM_FREE(weights);
+    return status;
+}
+
 /* Distances are between coordinates alone: what an output has outside of them is not known. */
 static dkm_status preimage_string_knn_prepare(const dkm_preimage *pre, void *state)
 {
@@ -135,6 +151,8 @@ static dkm_status preimage_string_knn_prepare(const dkm_preimage *pre, void *sta
     if (pre->settings.kz)
         DKM_TRY(dkm_char_classifier_learn(&s->classifier, pre, window_of(pre), s->training.Z,
                                           s->longer));
+    else
+        DKM_TRY(open_table(pre, s));
 out:
     return status;
 }
@@ -180,8 +198,7 @@ static dkm_local open_decoding(decoding *s, const dkm_idx *lengths)
     DKM_STEP(dkm_alloc(ctx, letters * s->k, &s->voters));
     for (dkm_idx i = 0; i < X->n; i++)
         s->id[i] = dkm_hash_bytes(X->bytes + X->start[i], X->start[i + 1] - X->start[i]);
-    for (dkm_idx v = 0; v < letters * s->k; v++)
-        s->voters[v] = (voter){INFINITY, UINT64_MAX, ' '};
+    dkm_char_voters_clear(s->voters, letters * s->k);
 out:
     return local;
 }
@@ -206,23 +223,6 @@ static double find_grain(const dkm_candidates *training)
     return exp2(floor(log2(size[0] / size[1]))) * GRAIN;
 }
 
-static int nearer(const voter *a, const voter *b)
-{
-    return a->distance < b->distance || (a->distance == b->distance && a->tie < b->tie);
-}
-
-/* Put a character among the k nearest of a place, if it belongs there. */
-static void preimage_string_knn_insert(voter *list, dkm_idx k, voter v)
-{
-    dkm_idx at = k - 1;
-
-    if (!nearer(&v, &list[at]))
-        return;
-    for (; at > 0 && nearer(&v, &list[at - 1]); at--)
-        list[at] = list[at - 1];
-    list[at] = v;
-}
-
 /* All characters of training string i, at @p far from point t, want to be among the voters of t's.
  */
 static void preimage_string_knn_inner(decoding *s, dkm_idx t, const examples *c, dkm_idx i,
@@ -232,16 +232,17 @@ static void preimage_string_knn_inner(decoding *s, dkm_idx t, const examples *c,
     uint64_t seed = dkm_ctx_seed(s->pre->e->fitted.ctx);
 
     for (dkm_idx p = a->start[t]; p < a->start[t + 1]; p++) {
-        voter *list = s->voters + p * s->k;
+        dkm_char_voter *list = s->voters + p * s->k;
         for (dkm_idx q = b->start[i]; far <= list[s->k - 1].distance && q < b->start[i + 1]; q++) {
-            voter v = {far, 0, b->letter[q]};
-            v.distance += 2.0 * dkm_context_windows_differ(a->window + p * a->words,
-                                                           b->window + q * b->words, a->words);
+            dkm_char_voter v = {far, 0, b->letter[q]};
+            v.distance += 2.0 * dkm_context_windows_distance(a->window + p * a->words,
+                                                             b->window + q * b->words, a->words,
+                                                             s->state->table);
             if (v.distance > list[s->k - 1].distance)
                 continue;
-            v.tie = dkm_random_bits(seed, STREAM_TIES, s->id[t] + (uint64_t)(p - a->start[t]),
-                                    (uint64_t)(c->first + i) << 24 ^ (uint64_t)(q - b->start[i]));
-            preimage_string_knn_insert(list, s->k, v);
+            v.tie =
+                dkm_char_voters_tie(seed, s->id[t], p - a->start[t], c->first + i, q - b->start[i]);
+            dkm_char_voters_insert(list, s->k, v);
         }
     }
 }
@@ -292,23 +293,6 @@ static void preimage_string_knn_meet_all(decoding *s, examples *c)
     }
 }
 
-/* The character with most votes; of several the one whose first voter is nearest. */
-static char elect(const voter *list, dkm_idx k)
-{
-    dkm_idx most = 0, best = 0;
-
-    for (dkm_idx a = 0; a < k && isfinite(list[a].distance); a++) {
-        dkm_idx votes = 0;
-        for (dkm_idx b = 0; b < k; b++)
-            votes += isfinite(list[b].distance) && list[b].letter == list[a].letter;
-        if (votes > most) {
-            most = votes;
-            best = a;
-        }
-    }
-    return list[best].letter;
-}
-
 static dkm_status decode_all(decoding *s, dkm_data *Y)
 {
     dkm_status status = DKM_OK;
@@ -325,7 +309,7 @@ static dkm_status decode_all(decoding *s, dkm_data *Y)
         dkm_idx length;
         char *letters = dkm_data_string(Y, t, &length);
         for (dkm_idx p = 0; p < length; p++)
-            letters[p] = elect(s->voters + (s->windows.start[t] + p) * s->k, s->k);
+            letters[p] = dkm_char_voters_elect(s->voters + (s->windows.start[t] + p) * s->k, s->k);
     }
 out:
     clear_examples(&c);

@@ -97,7 +97,26 @@ for output in "y.txt|normalize(spectrum(p=2))" "xy.txt|normalize(strings(p=3))";
     below "$(value hamming)" 0.1 "letters by ${output#*|}"
 done
 
+# Weights of the window's places by leave-one-out: y says which letter came two places before.
+awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) { x = y = ""; n = 5 + int(6 * rand()); b = d = "z"
+    for (p = 0; p < n; p++) { c = substr("abcd", 1 + int(4 * rand()), 1); x = x c; y = y toupper(b); b = d; d = c }
+    print x > "wx.txt"; print y > "wy.txt" } }'
+good 2 fit kde --x 'wx.txt[0:70]' --y 'wy.txt[0:70]' --kx 'normalize(spectrum(p=2))' --ky 'normalize(spectrum(p=2))' \
+    --components 5 --gamma 0.1 -o w.h5
+for ranks in 1 3; do
+    good $ranks predict w.h5 --x 'wx.txt[70:]' -o "w$ranks.txt" --preimage strings --window 7 --window-weights loo
+done
+cmp -s w1.txt w3.txt || fail "weights by leave-one-out on 1 and 3 ranks"
+good 1 predict w.h5 --x 'wx.txt[70:]' -o equal.txt --preimage strings --window 7
+good 1 score --truth 'wy.txt[70:]' --pred equal.txt --loss hamming
+equal=$(value hamming)
+good 1 score --truth 'wy.txt[70:]' --pred w1.txt --loss hamming
+below "$(value hamming)" 0.02 "weights by leave-one-out"
+below "$(value hamming)" "$equal" "weights by leave-one-out, and equal ones"
+
 # Wrong uses.
+wrong 'window weights go with' predict w.h5 --x wx.txt -o none.txt --window-weights loo --preimage candidates
+wrong 'not with kz' predict w.h5 --x wx.txt -o none.txt --preimage strings --window-weights loo --kz 'rbf(sigma=1)'
 on 1 decode t.h5 --z z.npy'[0:2]' -o none.txt --preimage strings
 expect 2 "strings without inputs"
 on 1 predict t.h5 --x x.txt -o none.txt --preimage strings --window 4

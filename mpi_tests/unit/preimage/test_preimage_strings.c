@@ -7,6 +7,7 @@
 #include <dkmap/random.h>
 
 #include "preimage/context_windows.h"
+#include "preimage/window_weights.h"
 #include "reference/reference_linalg.h"
 #include "support/check.h"
 #include "support/fixture_objects.h"
@@ -317,7 +318,12 @@ static void windows_that_differ_are_counted(dkm_ctx *ctx)
     dkm_objs all = {0};
     dkm_idx wanted[M];
     dkm_context_windows w = {0};
+    double weights[W], equal[2 * 256], weighted[2 * 256];
 
+    for (dkm_idx k = 0; k < W; k++)
+        weights[k] = ldexp(1, (int)k);
+    dkm_context_windows_table(W, NULL, 1, equal);
+    dkm_context_windows_table(W, weights, 1, weighted);
     for (dkm_idx i = 0; i < M; i++)
         wanted[i] = i;
     CHECK_OK(ctx, dkm_data_fetch(X, M, wanted, &all));
@@ -325,16 +331,68 @@ static void windows_that_differ_are_counted(dkm_ctx *ctx)
     for (dkm_idx i = 0; i < M; i++)
         for (dkm_idx p = 0; p < w.start[i + 1] - w.start[i]; p++) {
             const char *x = all.bytes + all.start[i], *y = all.bytes;
-            dkm_idx n = all.start[i + 1] - all.start[i], count = 0;
-            for (dkm_idx k = -(W / 2); k <= W / 2; k++)
-                count += (p + k >= 0 && p + k < n ? x[p + k] : 0) !=
-                         (2 + k >= 0 && 2 + k < all.start[1] ? y[2 + k] : 0);
-            CHECK(dkm_context_windows_differ(w.window + (w.start[i] + p) * w.words,
-                                             w.window + 2 * w.words, w.words) == count);
+            const uint64_t *a = w.window + (w.start[i] + p) * w.words, *b = w.window + 2 * w.words;
+            dkm_idx n = all.start[i + 1] - all.start[i];
+            double count = 0, sum = 0;
+            for (dkm_idx k = -(W / 2); k <= W / 2; k++) {
+                int differ = (p + k >= 0 && p + k < n ? x[p + k] : 0) !=
+                             (2 + k >= 0 && 2 + k < all.start[1] ? y[2 + k] : 0);
+                count += differ;
+                sum += differ * weights[k + W / 2];
+            }
+            CHECK(dkm_context_windows_distance(a, b, w.words, equal) == count);
+            CHECK(dkm_context_windows_distance(a, b, w.words, weighted) == sum);
         }
     dkm_context_windows_close(&w);
     dkm_objs_clear(&all);
     dkm_data_destroy(&X);
+}
+
+/* Letters at random, and outputs that have at each place the letter after it. */
+static dkm_idx letters_at_random(dkm_idx i, char *text, dkm_idx capacity)
+{
+    dkm_idx length = 5 + i % 6;
+
+    (void)capacity;
+    for (dkm_idx t = 0; t < length; t++)
+        text[t] = (char)('a' + (int)(4 * dkm_random_uniform(3, 0, (uint64_t)i, (uint64_t)t)));
+    return length;
+}
+
+static dkm_idx letters_moved(dkm_idx i, char *text, dkm_idx capacity)
+{
+    dkm_idx length = letters_at_random(i, text, capacity);
+
+    memmove(text, text + 1, (size_t)length - 1);
+    text[length - 1] = 'e';
+    return length;
+}
+
+/* What decides weighs most, on any number of ranks the same. */
+static void weights_of_windows_are_found_by_leave_one_out(dkm_ctx *ctx)
+{
+    enum { W = 5, MANY = 60 };
+    double weights[W], single[W], sum = 0;
+    dkm_ctx *alone = NULL;
+    dkm_data *X = objects_texts(ctx, DKM_STRINGS, MANY, letters_at_random);
+    dkm_data *Y = objects_texts(ctx, DKM_STRINGS, MANY, letters_moved);
+
+    CHECK_OK(ctx, dkm_window_weights_choose(X, Y, W, 3, weights));
+    for (int k = 0; k < W; k++) {
+        sum += weights[k];
+        CHECK(k == 3 || weights[k] <= 0.5 * weights[3]);
+    }
+    CHECK(fabs(sum - W) < 1e-12);
+    dkm_data_destroy(&X);
+    dkm_data_destroy(&Y);
+    CHECK(dkm_ctx_create(MPI_COMM_SELF, &alone) == DKM_OK);
+    X = objects_texts(alone, DKM_STRINGS, MANY, letters_at_random);
+    Y = objects_texts(alone, DKM_STRINGS, MANY, letters_moved);
+    CHECK_OK(alone, dkm_window_weights_choose(X, Y, W, 3, single));
+    CHECK(memcmp(weights, single, sizeof weights) == 0);
+    dkm_data_destroy(&X);
+    dkm_data_destroy(&Y);
+    dkm_ctx_destroy(&alone);
 }
 
 /* The kernel of pairs, by its definition. */
@@ -423,13 +481,10 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(training_strings_come_back),
-    CASE(letters_are_those_of_the_nearest_place),
-    CASE(letters_are_those_of_a_classifier),
-    CASE(lengths_are_those_of_the_nearest_strings),
-    CASE(windows_that_differ_are_counted),
-    CASE(pairs_of_strings_are_counted),
-    CASE(strings_that_are_no_pairs_are_refused),
+    CASE(training_strings_come_back),        CASE(letters_are_those_of_the_nearest_place),
+    CASE(letters_are_those_of_a_classifier), CASE(lengths_are_those_of_the_nearest_strings),
+    CASE(windows_that_differ_are_counted),   CASE(weights_of_windows_are_found_by_leave_one_out),
+    CASE(pairs_of_strings_are_counted),      CASE(strings_that_are_no_pairs_are_refused),
     CASE(failing_allocations_are_agreed_on),
 };
 

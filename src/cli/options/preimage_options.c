@@ -3,12 +3,12 @@
 #include "cli/options/common_options.h"
 #include "cli/options/xy_reader.h"
 
-#define WORD_OF_METHOD(code, name) name "|"
+#define WORD_OF(code, name) name "|"
 
 const option preimage_options[] = {
     {.name = "preimage",
      .kind = OPT_CHOICE,
-     .choices = DKM_PREIMAGE_LIST(WORD_OF_METHOD),
+     .choices = DKM_PREIMAGE_LIST(WORD_OF),
      .default_text = "auto",
      .metavar = "METHOD",
      .help = "how coordinates become objects (kde, kpca), as described above"},
@@ -34,6 +34,14 @@ const option preimage_options[] = {
      .min = 1,
      .metavar = "W",
      .help = "letters of the input around each letter (strings), odd; 3 when not given"},
+    {.name = "window-weights",
+     .kind = OPT_CHOICE,
+     .choices = DKM_WINDOW_WEIGHTS_LIST(WORD_OF),
+     .default_text = "equal",
+     .metavar = "WORD",
+     .help = "what the places of that window weigh when windows are compared (strings): all the "
+             "same, or "
+             "weights chosen by leave-one-out on the training strings"},
     {.name = "kz",
      .kind = OPT_TEXT,
      .metavar = "KERNEL",
@@ -102,7 +110,8 @@ int preimage_asked(const run *r)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (args_text(r->args, names[k]))
             return 1;
-    return args_int(r->args, "preimage") != DKM_PREIMAGE_AUTO;
+    return args_int(r->args, "preimage") != DKM_PREIMAGE_AUTO ||
+           args_int(r->args, "window-weights") != DKM_WINDOW_WEIGHTS_EQUAL;
 }
 
 static dkm_local check_ridge(run *r)
@@ -121,6 +130,7 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     settings.top = preimage_options_given(r, "top");
     settings.neighbors = preimage_options_given(r, "neighbors");
     settings.window = preimage_options_given(r, "window");
+    settings.window_weights = (dkm_window_weights)args_int(r->args, "window-weights");
     settings.gamma_z = args_text(r->args, "gamma-z") ? args_real(r->args, "gamma-z") : 1e-3;
     settings.scores = args_accepts(r->args, "scores") && args_flag(r->args, "scores") &&
                       dkm_model_has_candidates(model);

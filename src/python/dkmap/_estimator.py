@@ -614,13 +614,14 @@ def _alike(a, b):
 
 # Pre-images, by the options of the commands predict and decode.
 PREIMAGE = [("preimage", "auto"), ("candidates", None), ("preimage_neighbors", None), ("window", None),
-            ("kz", None), ("gamma_z", 1e-3)]
+            ("window_weights", "equal"), ("kz", None), ("gamma_z", 1e-3)]
 SHARED_HELP.update({
     "preimage": "how coordinates become objects: auto, candidates, linear, exact, fixed-point, gradient, mds, "
                 "learned, strings, coordinates",
     "candidates": "objects to choose from; the training objects where there are none",
     "preimage_neighbors": "training objects that mds measures by (10), or letters that vote (strings, 5)",
     "window": "letters of the input around each letter (strings), odd; 3 where it is None",
+    "window_weights": "what the places of that window weigh (strings): equal, or loo: chosen by leave-one-out",
     "kz": "kernel on coordinates, of a learned pre-image",
     "gamma_z": "ridge of a learned pre-image",
 })

@@ -19,6 +19,7 @@ text = ct.c_char_p
 
 TYPES = ("dense", "sparse", "labels", "label-sets", "strings", "sets", "gram", "distance", "graph",
          "graphs")
+WINDOW_WEIGHTS = ("equal", "loo")
 PREIMAGES = ("auto", "candidates", "linear", "exact", "fixed-point", "gradient", "mds", "learned",
              "strings", "coordinates")
 PREDICTIONS = ("outputs", "scores", "probabilities")
@@ -57,7 +58,7 @@ class Layout(ct.Structure):
 class PreimageSettings(ct.Structure):
     _fields_ = [("method", ct.c_int), ("candidates", pointer), ("stream", pointer), ("top", idx),
                 ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double),
-                ("scores", ct.c_int)]
+                ("scores", ct.c_int), ("window_weights", ct.c_int)]
 
 
 class StdInfo(ct.Structure):

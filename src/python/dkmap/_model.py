@@ -7,7 +7,7 @@ import tempfile
 import numpy as np
 
 from ._data import count, from_data, to_data
-from ._library import (EXPORTS, Handle, Layout, PREDICTIONS, PREIMAGES, PreimageSettings, TYPES, encode, idx,
+from ._library import (EXPORTS, Handle, Layout, PREDICTIONS, PREIMAGES, PreimageSettings, TYPES, WINDOW_WEIGHTS, encode, idx,
                        lib)
 
 
@@ -22,14 +22,17 @@ class Model:
         return lib.dkm_model_method(self.handle.pointer).decode()
 
     def configure(self, preimage="auto", candidates=None, top=0, neighbors=0, window=0, kz=None,
-                  gamma_z=1e-3):
+                  gamma_z=1e-3, window_weights="equal"):
         """Choose how coordinates become objects, by the names of the command."""
         ctx = self.ctx
         with ctx.agree():
             if preimage not in PREIMAGES:
                 raise ValueError(f"preimage is one of {', '.join(PREIMAGES)}, not {preimage!r}")
+            if window_weights not in WINDOW_WEIGHTS:
+                raise ValueError(f"window_weights is one of {', '.join(WINDOW_WEIGHTS)}, not {window_weights!r}")
             settings = PreimageSettings(method=PREIMAGES.index(preimage), top=top or 0,
-                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z)
+                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z,
+                                        window_weights=WINDOW_WEIGHTS.index(window_weights))
         kernel, data = Handle("kernel"), Handle("data")
         if kz is not None:
             kernel = ctx.create("kernel", "dkm_kernel_parse", ctx.pointer, encode(kz))
