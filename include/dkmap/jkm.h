@@ -17,6 +17,7 @@
 #define DKMAP_JKM_H
 
 #include <dkmap/joint.h>
+#include <dkmap/landmarks.h>
 #include <dkmap/model.h>
 
 DKM_API_BEGIN
@@ -80,13 +81,16 @@ typedef struct dkm_jkm_settings {
     const dkm_data *lists;   /**< NULL, or for each example the candidates that count, as label sets
                               of their rows */
     const dkm_data *weights; /**< NULL, or of the examples a column of numbers > 0, borrowed: slacks
-                                  cost C w_i. With a C, and slacks of their own */
+                                  cost C w_i. With a C. Rows of one sequence have one weight */
     dkm_jkm_oracle oracle;   /**< used where `find` is set; dense outputs under a linear kernel */
     dkm_layout layout;
     dkm_idx window; /**< of chains of strings: characters that a label depends on, odd; 0: 3 */
     dkm_idx
         sequence_column; /**< of chains of dense rows: the column, from 0, that has the number of
                                 the sequence; -1: none. A new one begins where it changes */
+    dkm_idx landmarks;   /**< of chains, with kernels that have no explicit features: positions that
+                            such features are made of, all where there are fewer; 0: 2000 */
+    dkm_landmark_method landmark_choice; /**< of those */
 } dkm_jkm_settings;
 
 typedef struct dkm_jkm_info {
@@ -104,6 +108,7 @@ typedef struct dkm_jkm_info {
     double slack;        /**< sum of xi */
     double violation;    /**< largest, relative to the margin */
     dkm_idx positions;   /**< of chains: of all sequences, m of which there are; else 0 */
+    dkm_idx landmarks;   /**< of chains: positions that features are made of; else 0 */
 } dkm_jkm_info;
 
 dkm_jkm_settings dkm_jkm_settings_default(void);

@@ -14,7 +14,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 data=${DKMAP_DATA:-} words=4000 ranks=2 seed=1 out=$root/out/pronounce
-kernel='normalize(ssk(r=2, lambda=0.5))'
+kernel='normalize(ssk(r=2, lambda=0.5))' window=7
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -95,5 +95,20 @@ judge "5 nearest neighbours, pre-image of their mean" "$out/5nn.txt"
 dk kde fit kde "${train[@]}" --ky "$kernel" --components 500 --gamma 0.01 -o "$out/kde.h5"
 dk kde predict "$out/kde.h5" "${new[@]}" -o "$out/kde.txt"
 judge "kde, the nearest of the training outputs" "$out/kde.txt"
+for weights in equal loo; do
+    dk kde predict "$out/kde.h5" "${new[@]}" --preimage strings --window $window --window-weights $weights -o "$out/kde_$weights.txt"
+    judge "kde, letters by windows of $window, weights $weights" "$out/kde_$weights.txt"
+done
 dk kde predict "$out/kde.h5" "${new[@]}" --candidates "$out/sounds.txt" -o "$out/kde_all.txt"
 judge "kde, the nearest of all that words sound like" "$out/kde_all.txt"
+
+# Prediction sets among all that words sound like: 500 of the other words calibrate, 500 are tried.
+half=$((words + 500))
+LC_ALL=C awk 'NR == FNR { at[$0] = NR - 1; next } { print at[$0] }' "$out/sounds.txt" "$out/y.txt" >"$out/places.csv"
+printf '\n| asked | coverage | mean number of candidates |\n|---|---|---|\n'
+for share in 0.8 0.9 0.95; do
+    dk sets predict "$out/kde.h5" --x "$out/x.txt[$half:$all]" --calibration-x "$out/x.txt[$words:$half]" \
+        --calibration-y "$out/y.txt[$words:$half]" --candidates "$out/sounds.txt" --coverage $share -o "$out/sets.csv"
+    dk score score --truth "$out/places.csv[$half:$all]" --y-type labels --pred "$out/sets.csv" --loss coverage
+    printf '| %s | %.3f | %.0f |\n' $share "$(told coverage)" "$(told set_size)"
+done

@@ -85,6 +85,34 @@ static void viterbi_is_the_best_of_all_sequences(dkm_ctx *ctx)
     }
 }
 
+static void margins_are_those_of_all_sequences(dkm_ctx *ctx)
+{
+    double G[LONGEST * K], T[K * K], margins[LONGEST * K], slow[LONGEST * K], most;
+    int32_t y[LONGEST];
+    dkm_viterbi v = {0};
+
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_viterbi_open(&v, ctx, K, LONGEST)));
+    for (dkm_idx round = 0; round < 50; round++) {
+        dkm_idx length = length_of(round);
+        for (dkm_idx j = 0; j < LONGEST * K; j++) {
+            G[j] = 2 * uniform(6, round, j) - 1;
+            slow[j] = -HUGE_VAL;
+        }
+        for (dkm_idx j = 0; j < K * K; j++)
+            T[j] = 3 * uniform(7, round, j);
+        most = best_of_all(K, length, G, T, NULL, y);
+        for (dkm_idx n = 0; n < sequences_of(K, length); n++) {
+            double score = sequence(n, K, length, G, T, NULL, y);
+            for (dkm_idx t = 0; t < length; t++)
+                slow[t * K + y[t]] = fmax(slow[t * K + y[t]], score);
+        }
+        dkm_viterbi_margins(&v, length, G, T, margins);
+        for (dkm_idx j = 0; j < length * K; j++)
+            CHECK(fabs(margins[j] - (most - slow[j])) <= 1e-12);
+    }
+    dkm_viterbi_close(&v);
+}
+
 static char letter(dkm_idx i, dkm_idx t)
 {
     return (char)('a' + (int)(uniform(3, i, t) * 3));
@@ -338,8 +366,101 @@ static void states_of_other_outputs_are_not_resumed(dkm_ctx *ctx)
     }
 }
 
+/* The features of (<x, x'> + 1)^2: products of all pairs of columns, columns times sqrt(2), and 1. The
+ * number of the sequence comes first. */
+static void square_rows(dkm_ctx *ctx, const dkm_data *X, dkm_data **squared)
+{
+    enum { D = 4 * WINDOW, COLS = 1 + D * D + D + 1 };
+
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, total(), COLS, squared));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++) {
+        const double *x = dkm_data_values_const(X) + i * (D + 1);
+        double *row = dkm_data_values(*squared) + i * COLS, part[D];
+        for (int j = 0; j < D; j++)
+            part[j] = x[j + (j >= 1)];
+        *row++ = x[1];
+        for (int j = 0; j < D; j++) {
+            for (int l = 0; l < D; l++)
+                *row++ = part[j] * part[l];
+            *row++ = sqrt(2) * part[j];
+        }
+        *row = 1;
+    }
+}
+
+static dkm_status fit_rows(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const char *kernel,
+                           dkm_jkm_settings *s, dkm_jkm_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_kernel *kx = NULL;
+    dkm_joint *joint = NULL;
+    dkm_model *model = NULL;
+
+    s->outputs = DKM_JKM_CHAIN;
+    s->tolerance = 1e-7;
+    DKM_TRY(dkm_kernel_parse(ctx, kernel, &kx));
+    DKM_TRY(dkm_joint_parse(ctx, "tensor", &joint));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, s, &model, info));
+out:
+    dkm_model_destroy(&model);
+    dkm_joint_destroy(&joint);
+    dkm_kernel_destroy(&kx);
+    return status;
+}
+
+static void a_kernel_learns_what_its_features_do(dkm_ctx *ctx)
+{
+    dkm_jkm_settings s = dkm_jkm_settings_default();
+    dkm_jkm_info kernel = {0}, features = {0}, few = {0};
+    dkm_data *X = NULL, *Y = NULL, *squared = NULL;
+
+    s.C = 0.3;
+    make_rows(ctx, &X, &Y);
+    square_rows(ctx, X, &squared);
+    s.sequence_column = 1;
+    CHECK_OK(ctx, fit_rows(ctx, X, Y, "poly(degree=2, c=1)", &s, &kernel));
+    s.landmarks = 5;
+    CHECK_OK(ctx, fit_rows(ctx, X, Y, "poly(degree=2, c=1)", &s, &few));
+    s.landmarks = 0;
+    s.sequence_column = 0;
+    CHECK_OK(ctx, fit_rows(ctx, squared, Y, "linear", &s, &features));
+    CHECK(kernel.landmarks == total() && features.landmarks == 0 && few.landmarks == 5);
+    CHECK(fabs(kernel.primal - features.primal) <= 1e-6 * features.primal);
+    CHECK(fabs(kernel.dual - features.dual) <= 1e-6 * features.dual);
+    CHECK(few.dual > kernel.dual); /* fewer features fit less well */
+    dkm_data_destroy(&squared);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+}
+
+/* All weights 2 are C twice; rows of one sequence that weigh differently are refused. */
+static void weights_multiply_slacks(dkm_ctx *ctx)
+{
+    dkm_jkm_settings s = dkm_jkm_settings_default();
+    dkm_jkm_info weighted = {0}, plain = {0};
+    dkm_data *X = NULL, *Y = NULL, *w = NULL;
+
+    make_rows(ctx, &X, &Y);
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, total(), 1, &w));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(w); i++)
+        dkm_data_values(w)[i] = 2;
+    s.sequence_column = 1;
+    s.C = 0.6;
+    CHECK_OK(ctx, fit_rows(ctx, X, Y, "linear", &s, &plain));
+    s.C = 0.3;
+    s.weights = w;
+    CHECK_OK(ctx, fit_rows(ctx, X, Y, "linear", &s, &weighted));
+    CHECK(fabs(weighted.primal - plain.primal) <= 1e-6 * plain.primal);
+    if (dkm_data_local_first(w) <= 3 && 3 < dkm_data_local_first(w) + dkm_data_local_rows(w))
+        dkm_data_values(w)[3 - dkm_data_local_first(w)] = 1;
+    CHECK(fit_rows(ctx, X, Y, "linear", &s, &weighted) == DKM_ERR_ARG);
+    dkm_data_destroy(&w);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+}
+
 static dkm_data *rows, *labels;
-static dkm_kernel *linear;
+static dkm_kernel *linear, *square;
 static dkm_joint *tensor;
 
 static dkm_status fit_once(dkm_ctx *ctx)
@@ -353,6 +474,11 @@ static dkm_status fit_once(dkm_ctx *ctx)
     s.tolerance = 0.5;
     s.sequence_column = 1;
     status = dkm_jkm_fit(ctx, rows, labels, linear, NULL, tensor, &s, &model, NULL);
+    if (status == DKM_OK) {
+        dkm_model_destroy(&model);
+        s.landmarks = 3;
+        status = dkm_jkm_fit(ctx, rows, labels, square, NULL, tensor, &s, &model, NULL);
+    }
     dkm_model_destroy(&model);
     return status;
 }
@@ -361,18 +487,22 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 {
     make_rows(ctx, &rows, &labels);
     CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &linear));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "poly(degree=2, c=1)", &square));
     CHECK_OK(ctx, dkm_joint_parse(ctx, "tensor", &tensor));
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, fit_once);
     dkm_joint_destroy(&tensor);
+    dkm_kernel_destroy(&square);
     dkm_kernel_destroy(&linear);
     dkm_data_destroy(&labels);
     dkm_data_destroy(&rows);
 }
 
 static const check_case cases[] = {
-    CASE(viterbi_is_the_best_of_all_sequences),      CASE(the_objective_is_that_of_enumeration),
-    CASE(predictions_are_the_best_of_all_sequences), CASE(any_number_of_ranks_learns_the_same),
-    CASE(states_of_other_outputs_are_not_resumed),   CASE(failing_allocations_are_agreed_on),
+    CASE(viterbi_is_the_best_of_all_sequences), CASE(margins_are_those_of_all_sequences),
+    CASE(the_objective_is_that_of_enumeration), CASE(predictions_are_the_best_of_all_sequences),
+    CASE(any_number_of_ranks_learns_the_same),  CASE(states_of_other_outputs_are_not_resumed),
+    CASE(a_kernel_learns_what_its_features_do), CASE(weights_multiply_slacks),
+    CASE(failing_allocations_are_agreed_on),
 };
 
 CHECK_MAIN(cases)

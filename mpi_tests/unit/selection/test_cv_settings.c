@@ -77,6 +77,8 @@ static const trial trials[] = {
     {"jkm", "qp-distribute-above", "1", ""},
     {"jkm", "output-domain", "chain", ""},
     {"jkm", "window", "5", "output-domain=chain|"},
+    {"jkm", "sequence-column", "0", "output-domain=chain|kx=linear|"},
+    {"jkm", "landmarks", "5", "output-domain=chain|kx=weighted-degree(degree=2)|"},
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
@@ -330,6 +332,8 @@ static int compare(const sample *s, const trial *t, const dkm_idx *fold)
 
     CHECK_OK(s->ctx, make_settings(s, t, &settings));
     by_cv = validate(s, t, settings, &result, &refits);
+    if (strcmp(t->setting, "sequence-column") == 0 && by_cv == DKM_OK)
+        fold = result.fold; /* sequences stay together: folds of their own */
     for (dkm_idx f = 0; f < FOLDS && by_fits == DKM_OK; f++)
         by_fits = fit_fold(s, t, settings, fold, f, &sum);
     good = by_cv == DKM_OK && by_fits == DKM_OK;

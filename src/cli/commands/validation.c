@@ -204,7 +204,8 @@ static dkm_status read_folds(validation *v)
 
     v->problem.folds = args_int(a, "folds");
     v->problem.fold = v->fold;
-    v->problem.group = v->group;
+    if (v->group)
+        v->problem.group = v->group;
     if (!v->fold)
         return DKM_OK;
     DKM_TRY(run_error_context(v->r, args_text(a, "folds-in"),

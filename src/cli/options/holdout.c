@@ -23,6 +23,10 @@ static dkm_local holdout_check_options(run *r)
         return dkm_fail(r->ctx, DKM_ERR_ARG,
                         "--holdout draws from inputs in memory: with --stream, give slices "
                         "of the files and --holdout-x, --holdout-y");
+    if (share && args_accepts(r->args, "sequence-column") && args_text(r->args, "sequence-column"))
+        return dkm_fail(r->ctx, DKM_ERR_ARG,
+                        "--holdout draws rows, and would part those of a sequence: give slices of "
+                        "the files and --holdout-x, --holdout-y");
     if (x != y || (x && share))
         return dkm_fail(r->ctx, DKM_ERR_ARG,
                         "give --holdout F, or both --holdout-x and --holdout-y");

@@ -1,4 +1,5 @@
 /* Joint kernel maps as a method. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,11 +8,13 @@
 #include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
+#include "models/jkm/chain/chain.h"
 
 /* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
  * per example where each has its own; of chains of strings the window, and characters of an
  * alphabet. */
 enum { ITERATIONS = 40, ONE_SLACK_FROM = 1000, CONSTRAINTS_EACH = 3, WINDOW = 3, LETTERS = 26 };
+enum { LANDMARKS = 2000 }; /* of chains, where their number is not given */
 
 static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kernel *kx,
                        const dkm_jkm_info *j)
@@ -19,6 +22,8 @@ static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kern
     dkm_report_add_int(report, "m", j->m);
     if (j->positions > 0)
         dkm_report_add_int(report, "positions", j->positions);
+    if (j->landmarks > 0)
+        dkm_report_add_int(report, "landmarks", j->landmarks);
     dkm_report_add_text(report, "kernel", dkm_kernel_text(kx));
     dkm_report_add_text(report, "joint", dkm_settings_text(s, "joint"));
     dkm_report_add_text(report, "outputs", j->outputs);
@@ -64,12 +69,38 @@ static void jkm_read(const dkm_settings *s, dkm_jkm_settings *j)
         j->window = dkm_settings_int(s, "window");
     if (dkm_settings_given(s, "sequence-column"))
         j->sequence_column = dkm_settings_int(s, "sequence-column");
+    if (dkm_settings_given(s, "landmarks"))
+        j->landmarks = dkm_settings_int(s, "landmarks");
+    j->landmark_choice = (dkm_landmark_method)dkm_settings_choice(s, "landmark-choice");
     if (dkm_settings_given(s, "epsilon"))
         j->epsilon = dkm_settings_real(s, "epsilon");
     if (dkm_settings_given(s, "epsilon-start"))
         j->anneal = dkm_settings_real(s, "epsilon-start");
     if (dkm_settings_given(s, "C"))
         j->C = dkm_settings_real(s, "C");
+}
+
+/* The kernel of the inputs, of chains that of their positions. */
+static dkm_status input_kernel(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
+                               const dkm_jkm_settings *settings, dkm_report *report,
+                               dkm_kernel **kx)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *positions = NULL;
+
+    if (settings->outputs != DKM_JKM_CHAIN)
+        return dkm_input_kernel(ctx, s, X, report, kx);
+    DKM_TRY(dkm_settings_kernel(ctx, s, "kx", NULL, kx));
+    if (dkm_chain_is_explicit(dkm_data_type(X), *kx))
+        goto out;
+    DKM_TRY(dkm_jkm_chain_positions(X, settings, &positions));
+    dkm_kernel_destroy(kx);
+    DKM_TRY(dkm_input_kernel(ctx, s, positions, report, kx));
+out:
+    dkm_data_destroy(&positions);
+    if (status != DKM_OK)
+        dkm_kernel_destroy(kx);
+    return status;
 }
 
 static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
@@ -84,7 +115,7 @@ static dkm_status jkm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X
     dkm_data *candidates = NULL, *lists = NULL, *weights = NULL; /* read from files */
 
     jkm_read(s, &settings);
-    DKM_TRY(dkm_input_kernel(ctx, s, X, report, &kx));
+    DKM_TRY(input_kernel(ctx, s, X, &settings, report, &kx));
     DKM_TRY(dkm_settings_kernel(ctx, s, "ky", Y, &ky));
     DKM_TRY(dkm_settings_joint(ctx, s, "joint", &joint));
     DKM_TRY(dkm_settings_data(ctx, s, "candidates", type, &settings.candidates, &candidates));
@@ -103,6 +134,20 @@ out:
     return status;
 }
 
+/* Settings that chains alone have. */
+static dkm_local jkm_check(dkm_ctx *ctx, const dkm_settings *s)
+{
+    static const char *const names[] = {"window", "sequence-column", "landmarks"};
+
+    if (strcmp(dkm_settings_text(s, "output-domain"), "chain") == 0)
+        return DKM_LOCAL_OK;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (dkm_settings_given(s, names[k]))
+            return dkm_fail(ctx, DKM_ERR_ARG, "%s%s goes with %soutputs chain", s->prefix, names[k],
+                            s->prefix);
+    return DKM_LOCAL_OK;
+}
+
 static int jkm_names_classes(const dkm_settings *s)
 {
     const char *ky = dkm_settings_text(s, "ky");
@@ -113,20 +158,51 @@ static int jkm_names_classes(const dkm_settings *s)
            strcmp(dkm_settings_text(s, "joint"), "tensor") == 0;
 }
 
-/* Chains have explicit features and no Gram matrix: w, one-hot weights of strings by character, and
- * the sums that make a constraint are on every rank. */
-static double estimate_chain(const dkm_jkm_settings *j, dkm_cost_terms *terms, dkm_cost *cost)
+/* Rows of one sequence stay together. */
+static dkm_status jkm_groups(const dkm_settings *s, const dkm_data *X, dkm_data **groups)
+{
+    dkm_idx column = dkm_settings_given(s, "sequence-column")
+                         ? dkm_settings_int(s, "sequence-column")
+                         : dkm_data_cols(X);
+
+    *groups = NULL;
+    if (dkm_data_type(X) != DKM_DENSE || column < 0 || column >= dkm_data_cols(X))
+        return DKM_OK;
+    return dkm_sequences_numbers(X, column, groups);
+}
+
+/* Under other kernels than those with explicit features: those of landmarks, a row per position. */
+static double estimate_landmarks(const dkm_jkm_settings *j, dkm_cost_terms *terms, dkm_cost *cost)
+{
+    double N = (double)terms->work.m, n = j->landmarks > 0 ? (double)j->landmarks : LANDMARKS, rows;
+
+    if (terms->work.x_type == DKM_STRINGS)
+        N *= terms->work.x_bytes;
+    n = fmin(n, N);
+    rows = 8 * N * n / terms->work.ranks;
+    terms->work.x_cols = (dkm_idx)n;
+    dkm_cost_add_phase(cost, "features", 2 * rows + 32 * n * n / terms->work.ranks,
+                       9 * n * n * n + 2 * N * n * n, NAN);
+    return rows;
+}
+
+/* Chains have features and no Gram matrix: w, one-hot weights of strings by character, and the sums
+ * that make a constraint are on every rank. */
+static double estimate_chain(const dkm_jkm_settings *j, const dkm_kernel *kx, dkm_cost_terms *terms,
+                             dkm_cost *cost)
 {
     dkm_idx window = j->window > 0 ? j->window : WINDOW;
-    double k, size;
+    double k, size, rows = 0;
 
     terms->outputs = dkm_estimate_classes(cost);
-    if (terms->work.x_type == DKM_STRINGS)
+    if (!dkm_chain_is_explicit(terms->work.x_type, kx))
+        rows = estimate_landmarks(j, terms, cost);
+    else if (terms->work.x_type == DKM_STRINGS)
         terms->work.x_cols = window * LETTERS;
     k = (double)terms->outputs;
     size = k * ((double)terms->work.x_cols + k);
     terms->primal = 1;
-    return dkm_cost_replicate(cost, "weight vectors of a chain, 6 k (d + k)", 48.0 * size);
+    return rows + dkm_cost_replicate(cost, "weight vectors of a chain, 6 k (d + k)", 48.0 * size);
 }
 
 /* One slack for all takes one constraint per iteration, one per example up to a few per example. */
@@ -153,7 +229,7 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     terms.primal = work->x_type == DKM_DENSE && work->x_cols < work->m && dkm_kernel_is_linear(kx);
     held = dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     if (chain)
-        held += estimate_chain(&j, &terms, cost);
+        held += estimate_chain(&j, kx, &terms, cost);
     else if (!one)
         held += dkm_example_weights_estimate(s, work->m, 2.0, cost);
     dkm_cost_add_cutting_plane(cost, &terms, held);
@@ -224,9 +300,17 @@ static const dkm_setting settings[] = {
      .kind = DKM_SETTING_INT,
      .metavar = "N",
      .only_with = "output-domain=chain|",
-     .not_in_cv = "is for fit: rows of one sequence would come to different folds",
      .help = "of chains of dense rows: the column of x, counted from 0, with the number of the "
              "sequence; a new one begins where it changes"},
+    {.name = "landmarks",
+     .kind = DKM_SETTING_INT,
+     .min = 1,
+     .metavar = "N",
+     .only_with = "output-domain=chain|",
+     .help =
+         "of chains under kernels without explicit features: positions that stand for all; 2000 "
+         "when not given, and all where there are fewer, which is exact"},
+    DKM_ROW_LANDMARK_CHOICE("output-domain=chain|"),
     {.name = "candidates",
      .kind = DKM_SETTING_DATA,
      .metavar = "FILE",
@@ -280,8 +364,10 @@ const dkm_method dkm_method_jkm = {
     .outputs =
         "training outputs, as many: dense rows, labels, or objects of any type that --ky is for",
     .settings = settings,
+    .check = jkm_check,
     .fit = jkm_fit,
     .names_classes = jkm_names_classes,
+    .groups = jkm_groups,
     .estimate = jkm_estimate,
     .classes = {&dkm_class_jkm, &dkm_class_jkm_chain},
 };

@@ -45,6 +45,11 @@ struct dkm_method {
      *  predicted as names again. Local; NULL: never. */
     int (*names_classes)(const dkm_settings *settings);
 
+    /** Examples that must stay together when they are dealt to folds: a group for each, as
+     *  dkm_cv_problem has them, or NULL where any may be parted. Collective; NULL: always.
+     *  @param[out] groups  new, owned by the caller */
+    dkm_status (*groups)(const dkm_settings *settings, const dkm_data *X, dkm_data **groups);
+
     /** What a fit takes; NULL where that is not known. Local. */
     void (*estimate)(const dkm_settings *settings, const dkm_kernel *kx, const dkm_workload *work,
                      const dkm_rates *rates, dkm_cost *cost);

@@ -137,7 +137,8 @@ static dkm_status take_request(dkm_ctx *ctx, const dkm_cv_request *request, dkm_
     problem->wanted = request->wanted;
     problem->folds = request->folds;
     problem->fold = request->fold;
-    problem->group = request->group;
+    if (request->group)
+        problem->group = request->group;
     problem->inner = request->inner;
     problem->train_on_one = request->train_on_one;
     problem->groups = request->groups;

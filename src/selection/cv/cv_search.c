@@ -11,6 +11,7 @@ struct dkm_cv_search {
     const dkm_method *method;
     dkm_cv_points points;
     const dkm_data *X, *Y;
+    dkm_data *groups; /* that the method must not have parted; or NULL */
     dkm_kernel **kx, **ky;
     const dkm_cv_closed_form *form; /* NULL: fits */
     double *gammas;
@@ -32,6 +33,7 @@ void dkm_cv_search_destroy(dkm_cv_search **search)
         if (s->kx)
             dkm_kernel_destroy(&s->kx[k]);
     }
+    dkm_data_destroy(&s->groups);
     DKM_FREE(s->eigen);
     DKM_FREE(s->gammas);
     DKM_FREE(s->ky);
@@ -273,6 +275,9 @@ dkm_status dkm_cv_search_problem(dkm_cv_search *search, const dkm_data *X, const
     search->Y = Y;
     DKM_AGREE(search->ctx, check_outputs(search));
     keep_apart(search);
+    if (search->method->groups)
+        DKM_TRY(search->method->groups(search->points.setting[0], X, &search->groups));
+    problem->group = search->groups;
     problem->X = X;
     problem->Y = Y;
     problem->kernels = search->points.kernels;

@@ -1,4 +1,4 @@
-/* Scores and features of chains.
+/* Scores and features of chains whose features are explicit, or were made so (emission.c).
  *
  * Cost per application, T positions, k labels, P ranks: windows of b characters 2 T b k / P flops,
  * dense rows 2 T d k / P, Viterbi 2 T k^2 / P; a difference of features 2 b or 4 d flops for each
@@ -18,6 +18,7 @@ dkm_idx dkm_chain_map_size(const dkm_chain_map *map)
 
 void dkm_chain_map_clear(dkm_chain_map *map)
 {
+    dkm_emission_close(&map->emission);
     DKM_FREE(map->labels);
 }
 
@@ -28,6 +29,7 @@ void dkm_chain_close(dkm_chain *chain)
     DKM_FREE(chain->code);
     DKM_FREE(chain->table);
     DKM_FREE(chain->truth);
+    DKM_FREE(chain->weight);
     DKM_FREE(chain->path);
     DKM_FREE(chain->w);
 }
@@ -69,7 +71,7 @@ static void encode_strings(dkm_chain *c)
     }
 }
 
-static dkm_local chain_allocate(dkm_chain *c)
+dkm_local dkm_chain_allocate(dkm_chain *c)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_chain_map *map = c->map;
@@ -78,7 +80,7 @@ static dkm_local chain_allocate(dkm_chain *c)
     DKM_STEP(dkm_alloc(c->ctx, own, &c->path));
     DKM_STEP(dkm_calloc(c->ctx, dkm_chain_map_size(map), &c->w));
     DKM_STEP(dkm_viterbi_open(&c->viterbi, c->ctx, map->k, c->sequences.longest));
-    if (map->type != DKM_STRINGS)
+    if (map->type != DKM_STRINGS || map->emission.fitted)
         goto out;
     DKM_STEP(dkm_alloc(c->ctx, own + 2 * half * c->sequences.count, &c->code));
     DKM_STEP(dkm_calloc(c->ctx, map->window * (map->letters + 2) * map->k, &c->table));
@@ -93,7 +95,6 @@ dkm_status dkm_chain_open(dkm_chain *chain, const dkm_chain_map *map, const dkm_
 
     *chain = (dkm_chain){.ctx = dkm_data_ctx(X), .map = map};
     DKM_TRY(dkm_sequences_open(&chain->sequences, X, map->column));
-    DKM_AGREE(chain->ctx, chain_allocate(chain));
 out:
     return status;
 }
@@ -133,6 +134,20 @@ static dkm_local check_lengths(const dkm_data *X, const dkm_data *Y)
     return DKM_LOCAL_OK;
 }
 
+/* A character that no training input has, to stand beyond the ends; any where they have all. */
+static char find_pad(const dkm_chain_map *map)
+{
+    const char *first = "-_.*#";
+
+    for (; *first; first++)
+        if (place_of(map->letters, map->alphabet, (unsigned char)*first) < 0)
+            return *first;
+    for (int byte = 1; byte < DKM_CHAIN_BYTES; byte++)
+        if (place_of(map->letters, map->alphabet, byte) < 0)
+            return (char)(unsigned char)byte;
+    return '-';
+}
+
 static dkm_status learn_strings(dkm_chain_map *map, const dkm_data *X, const dkm_data *Y)
 {
     dkm_status status = DKM_OK;
@@ -146,6 +161,7 @@ static dkm_status learn_strings(dkm_chain_map *map, const dkm_data *X, const dkm
     DKM_AGREE(ctx, check_lengths(X, Y));
     map->letters = find_bytes(X, map->alphabet);
     map->features = map->window * (map->letters + 1);
+    map->pad = find_pad(map);
     map->k = find_bytes(Y, labels);
     DKM_AGREE(ctx, dkm_alloc(ctx, map->k, &map->labels));
     memcpy(map->labels, labels, (size_t)map->k * sizeof *labels);
@@ -163,6 +179,9 @@ static dkm_status learn_rows(dkm_chain_map *map, const dkm_data *X, const dkm_da
                 "chains of dense rows have a label for each row: these outputs are %s",
                 dkm_type_name(dkm_data_type(Y)));
     DKM_TRY(dkm_target_encoder_learn(&classes, Y));
+    DKM_REQUIRE(ctx, classes.cols <= DKM_CHAIN_LABELS, DKM_ERR_UNSUPPORTED,
+                "%lld different labels: chains have %d at most, a number for each pair of them",
+                (long long)classes.cols, DKM_CHAIN_LABELS);
     map->features = dkm_data_cols(X) - 1;
     map->k = classes.cols;
     map->labels = classes.classes;
@@ -202,6 +221,44 @@ out:
     return status;
 }
 
+/* Weights of the own sequences, from those of their positions. */
+static dkm_local sequence_weights(dkm_chain *c, const double *of_positions)
+{
+    const dkm_sequences *s = &c->sequences;
+
+    for (dkm_idx i = 0; i < s->count; i++) {
+        c->weight[i] = of_positions[s->start[i]];
+        for (dkm_idx t = s->start[i]; t < s->start[i + 1]; t++)
+            if (of_positions[t] != c->weight[i])
+                return dkm_fail(c->ctx, DKM_ERR_ARG,
+                                "row %lld weighs %g, and its sequence began with %g: all rows of a "
+                                "sequence have the same weight",
+                                (long long)(s->first[dkm_ctx_rank(c->ctx)] + t), of_positions[t],
+                                c->weight[i]);
+    }
+    return DKM_LOCAL_OK;
+}
+
+dkm_status dkm_chain_take_weights(dkm_chain *c, const dkm_data *weights)
+{
+    dkm_status status = DKM_OK;
+    dkm_objs got = {0};
+
+    if (!weights)
+        return DKM_OK;
+    DKM_AGREE(c->ctx, dkm_alloc(c->ctx, c->sequences.count, &c->weight));
+    if (c->map->type == DKM_STRINGS) {
+        memcpy(c->weight, dkm_data_values_const(weights),
+               (size_t)c->sequences.count * sizeof *c->weight);
+        goto out;
+    }
+    DKM_TRY(dkm_sequences_fetch(&c->sequences, weights, &got));
+    DKM_AGREE(c->ctx, sequence_weights(c, got.values));
+out:
+    dkm_objs_clear(&got);
+    return status;
+}
+
 /* Scores of windows: the weights of the code at each place, added up. */
 static void score_windows(dkm_chain *c, double *G)
 {
@@ -228,28 +285,29 @@ void dkm_chain_scores(dkm_chain *c, double *G)
     const dkm_chain_map *map = c->map;
     dkm_idx own = dkm_sequences_own(&c->sequences);
 
-    if (map->type == DKM_STRINGS)
+    if (c->code)
         score_windows(c, G);
     else if (own > 0)
         dkm_repro_gemm(own, map->k, map->features, 1.0,
                        (dkm_row_block){c->sequences.rows, map->features},
                        (dkm_row_block){c->w, map->k}, 0.0, G);
     dkm_phase_flops(c->ctx, 2.0 * (double)own * (double)map->k *
-                                (double)(map->type == DKM_STRINGS ? map->window : map->features));
+                                (double)(c->code ? map->window : map->features));
 }
 
-static void add_emission(const dkm_chain *c, dkm_idx t, const int32_t *code, dkm_twosum *sums)
+static void add_emission(const dkm_chain *c, dkm_idx t, const int32_t *code, double weight,
+                         dkm_twosum *sums)
 {
     const dkm_chain_map *map = c->map;
     dkm_idx k = map->k, right = c->truth[t], wrong = c->path[t];
 
     for (dkm_idx o = 0; code && o < map->window; o++) {
         dkm_twosum *at = sums + (o * (map->letters + 1) + code[o]) * k;
-        at[right].hi += 1; /* whole numbers are exact */
-        at[wrong].hi -= 1;
+        dkm_twosum_add(&at[right], weight);
+        dkm_twosum_add(&at[wrong], -weight);
     }
     for (dkm_idx f = 0; !code && f < map->features; f++) {
-        double x = c->sequences.rows[t * map->features + f];
+        double x = weight * c->sequences.rows[t * map->features + f];
         dkm_twosum_add(&sums[f * k + right], x);
         dkm_twosum_add(&sums[f * k + wrong], -x);
     }
@@ -263,15 +321,17 @@ void dkm_chain_add_difference(const dkm_chain *c, dkm_twosum *sums)
     dkm_twosum *transitions = sums + map->features * map->k;
     dkm_idx at = 0;
 
-    for (dkm_idx i = 0; i < s->count; i++, at += map->type == DKM_STRINGS ? map->window - 1 : 0)
+    for (dkm_idx i = 0; i < s->count; i++, at += c->code ? map->window - 1 : 0) {
+        double weight = dkm_chain_weight(c, i);
         for (dkm_idx t = s->start[i]; t < s->start[i + 1]; t++, at++) {
             if (y[t] != p[t])
-                add_emission(c, t, c->code ? c->code + at : NULL, sums);
+                add_emission(c, t, c->code ? c->code + at : NULL, weight, sums);
             if (t == s->start[i] || (y[t] == p[t] && y[t - 1] == p[t - 1]))
                 continue;
-            transitions[y[t - 1] * map->k + y[t]].hi += 1;
-            transitions[p[t - 1] * map->k + p[t]].hi -= 1;
+            dkm_twosum_add(&transitions[y[t - 1] * map->k + y[t]], weight);
+            dkm_twosum_add(&transitions[p[t - 1] * map->k + p[t]], -weight);
         }
+    }
 }
 
 void dkm_chain_search(dkm_chain *c, const double *G, int loss)

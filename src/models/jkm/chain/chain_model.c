@@ -6,8 +6,6 @@
 #include "models/jkm/chain/chain.h"
 #include "models/registry/model_impl.h"
 
-#define MOST_LABELS 100000 /* of dense rows */
-
 void dkm_jkm_chain_destroy(void *state)
 {
     dkm_jkm_chain *s = state;
@@ -45,16 +43,22 @@ static dkm_status write_labels(const dkm_chain *c, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     dkm_idx own = dkm_sequences_own(&c->sequences);
-    double *labels = NULL;
+    dkm_objs labels = {0};
 
-    DKM_AGREE(c->ctx, dkm_alloc(c->ctx, own, &labels));
+    DKM_AGREE(c->ctx, dkm_objs_init(&labels, c->ctx, DKM_LABELS, own, 1, 0));
     for (dkm_idx t = 0; t < own; t++)
-        labels[t] = c->map->labels[c->path[t]];
-    DKM_TRY(dkm_data_create_labels(c->ctx, dkm_sequences_total(&c->sequences), Y));
-    DKM_TRY(dkm_sequences_to_slab(&c->sequences, labels, dkm_data_values(*Y)));
+        labels.values[t] = c->map->labels[c->path[t]];
+    DKM_TRY(dkm_sequences_to_slabs(&c->sequences, &labels, Y));
 out:
-    DKM_FREE(labels);
+    dkm_objs_clear(&labels);
     return status;
+}
+
+static dkm_idx columns_of(const dkm_jkm_chain *s)
+{
+    const dkm_emission *emission = &s->map.emission;
+
+    return emission->fitted ? dkm_data_cols(emission->e.fitted.X) : s->map.features;
 }
 
 static dkm_local check_inputs(const dkm_jkm_chain *s, const dkm_data *X)
@@ -62,12 +66,49 @@ static dkm_local check_inputs(const dkm_jkm_chain *s, const dkm_data *X)
     if (dkm_data_type(X) != s->map.type)
         return dkm_fail(s->ctx, DKM_ERR_ARG, "the model was trained on %s, the inputs are %s",
                         dkm_type_name(s->map.type), dkm_type_name(dkm_data_type(X)));
-    if (s->map.type == DKM_DENSE && dkm_data_cols(X) != s->map.features + 1)
+    if (s->map.type == DKM_DENSE && dkm_data_cols(X) != columns_of(s) + 1)
         return dkm_fail(s->ctx, DKM_ERR_ARG,
                         "the model was trained on rows of %lld columns, with that of the sequence "
                         "numbers, the inputs have %lld",
-                        (long long)s->map.features + 1, (long long)dkm_data_cols(X));
+                        (long long)columns_of(s) + 1, (long long)dkm_data_cols(X));
     return DKM_LOCAL_OK;
+}
+
+/* Scores of the own positions by the kernel values of landmarks. */
+static dkm_status emission_scores(dkm_jkm_chain *s, const dkm_chain *chain, double *G)
+{
+    dkm_status status = DKM_OK;
+    const dkm_chain_map *map = &s->map;
+    dkm_data *positions = NULL, *scores = NULL;
+    dkm_objs own = {0};
+
+    DKM_TRY(
+        dkm_emission_positions(&chain->sequences, map->window, map->pad, map->column, &positions));
+    DKM_TRY(dkm_emission_scores(&s->map.emission, positions, &scores));
+    DKM_TRY(dkm_sequences_fetch(&chain->sequences, scores, &own));
+    memcpy(G, own.values, (size_t)(own.n * map->k) * sizeof *G);
+out:
+    dkm_objs_clear(&own);
+    dkm_data_destroy(&scores);
+    dkm_data_destroy(&positions);
+    return status;
+}
+
+dkm_status dkm_jkm_chain_score(dkm_jkm_chain *s, const dkm_data *X, dkm_chain *chain, double **G)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(s->ctx, check_inputs(s, X));
+    DKM_TRY(dkm_chain_open(chain, &s->map, X));
+    DKM_AGREE(s->ctx, dkm_chain_allocate(chain));
+    memcpy(chain->w, s->w, (size_t)dkm_chain_map_size(&s->map) * sizeof *s->w);
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, dkm_sequences_own(&chain->sequences) * s->map.k, G));
+    if (s->map.emission.fitted)
+        DKM_TRY(emission_scores(s, chain, *G));
+    else
+        dkm_chain_scores(chain, *G);
+out:
+    return status;
 }
 
 static dkm_status chain_predict(void *state, const dkm_data *X, dkm_data **Y)
@@ -79,11 +120,7 @@ static dkm_status chain_predict(void *state, const dkm_data *X, dkm_data **Y)
 
     *Y = NULL;
     dkm_phase_begin(s->ctx, "predict");
-    DKM_AGREE(s->ctx, check_inputs(s, X));
-    DKM_TRY(dkm_chain_open(&chain, &s->map, X));
-    memcpy(chain.w, s->w, (size_t)dkm_chain_map_size(&s->map) * sizeof *s->w);
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, dkm_sequences_own(&chain.sequences) * s->map.k, &G));
-    dkm_chain_scores(&chain, G);
+    DKM_TRY(dkm_jkm_chain_score(s, X, &chain, &G));
     dkm_chain_search(&chain, G, 0);
     DKM_TRY((s->map.output == DKM_STRINGS ? write_strings : write_labels)(&chain, Y));
 out:
@@ -103,7 +140,7 @@ static dkm_idx chain_batch_rows(const void *state)
     return s->map.type == DKM_STRINGS ? 10000 * (dkm_idx)dkm_ctx_size(s->ctx) : (dkm_idx)1 << 40;
 }
 
-static dkm_local name_entries(dkm_jkm_chain *s, dkm_archive *archive, dkm_data **machine)
+static dkm_local name_entries(dkm_jkm_chain *s, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_chain_map *map = &s->map;
@@ -113,13 +150,15 @@ static dkm_local name_entries(dkm_jkm_chain *s, dkm_archive *archive, dkm_data *
     DKM_STEP(dkm_archive_put_reals(archive, "labels", map->k, map->labels));
     DKM_STEP(dkm_archive_put_reals(archive, "transitions", map->k * map->k,
                                    s->w + map->features * map->k));
-    if (map->type == DKM_STRINGS) {
-        DKM_STEP(dkm_archive_put_real(archive, "window", (double)map->window));
-        DKM_STEP(dkm_archive_put_reals(archive, "alphabet", map->letters, map->alphabet));
-    } else {
+    if (map->type == DKM_DENSE) {
         DKM_STEP(dkm_archive_put_real(archive, "sequence_column", (double)map->column));
+        goto out;
     }
-    DKM_STEP(dkm_archive_put_data(archive, "machine", machine));
+    DKM_STEP(dkm_archive_put_real(archive, "window", (double)map->window));
+    if (map->emission.fitted)
+        DKM_STEP(dkm_archive_put_real(archive, "pad", (unsigned char)map->pad));
+    else
+        DKM_STEP(dkm_archive_put_reals(archive, "alphabet", map->letters, map->alphabet));
 out:
     return local;
 }
@@ -130,10 +169,13 @@ static dkm_status chain_to_archive(void *state, dkm_archive *archive)
     dkm_jkm_chain *s = state;
     dkm_data *machine = NULL;
 
+    DKM_AGREE(s->ctx, name_entries(s, archive));
+    if (s->map.emission.fitted)
+        return dkm_emission_to_archive(&s->map.emission, archive);
     DKM_TRY(dkm_data_create_dense(s->ctx, s->map.features, s->map.k, &machine));
     memcpy(dkm_data_values(machine), s->w + dkm_data_local_first(machine) * s->map.k,
            (size_t)(dkm_data_local_rows(machine) * s->map.k) * sizeof *s->w);
-    DKM_AGREE(s->ctx, name_entries(s, archive, &machine));
+    DKM_AGREE(s->ctx, dkm_archive_put_data(archive, "machine", &machine));
 out:
     dkm_data_destroy(&machine);
     return status;
@@ -153,56 +195,87 @@ static dkm_local check_ascending(const dkm_archive *archive, const char *name, d
     return DKM_LOCAL_OK;
 }
 
-static dkm_local read_inputs(dkm_jkm_chain *s, const dkm_archive *archive, dkm_idx rows)
+/* Of strings: the window, and its characters or what stands beyond the ends. */
+static dkm_local read_window(dkm_jkm_chain *s, const dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_chain_map *map = &s->map;
     const double *alphabet = NULL;
+    dkm_idx pad = 0;
 
-    map->features = rows;
-    if (!dkm_archive_find(archive, "window")) {
-        map->type = DKM_DENSE;
-        map->output = DKM_LABELS;
-        DKM_STEP(dkm_archive_count(archive, "sequence_column", 0, rows, &map->column));
-        goto out;
-    }
-    map->type = map->output = DKM_STRINGS;
     map->column = -1;
     DKM_STEP(dkm_archive_count(archive, "window", 1, DKM_CHAIN_WINDOW, &map->window));
+    if (map->window % 2 == 0)
+        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "a window of %lld characters has no middle",
+                          (long long)map->window));
+    if (dkm_archive_find(archive, "pad")) {
+        DKM_STEP(dkm_archive_count(archive, "pad", 0, DKM_CHAIN_BYTES - 1, &pad));
+        map->pad = (char)(unsigned char)pad;
+        goto out;
+    }
     DKM_STEP(dkm_archive_reals(archive, "alphabet", &map->letters, &alphabet));
-    if (map->letters < 1 || map->letters > DKM_CHAIN_BYTES || map->window % 2 == 0 ||
-        rows != map->window * (map->letters + 1))
-        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT,
-                          "a machine of %lld rows for windows of %lld characters of %lld",
-                          (long long)rows, (long long)map->window, (long long)map->letters));
+    if (map->letters < 1 || map->letters > DKM_CHAIN_BYTES)
+        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "an alphabet of %lld characters",
+                          (long long)map->letters));
     DKM_STEP(check_ascending(archive, "alphabet", map->letters, alphabet, 1));
     memcpy(map->alphabet, alphabet, (size_t)map->letters * sizeof *alphabet);
 out:
     return local;
 }
 
-static dkm_local read_entries(dkm_jkm_chain *s, dkm_archive *archive, dkm_data **machine)
+static dkm_local read_entries(dkm_jkm_chain *s, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_chain_map *map = &s->map;
-    const double *labels = NULL, *transitions = NULL;
+    const double *labels = NULL;
     const char *kx = "";
-    dkm_idx k = 0;
 
     DKM_STEP(dkm_archive_text(archive, "kx", &kx));
     DKM_STEP(dkm_strdup(s->ctx, kx, &s->kx));
     DKM_STEP(dkm_archive_number(archive, "C", 0, HUGE_VAL, &s->C));
-    DKM_STEP(dkm_archive_take_rows(archive, "machine", machine));
-    DKM_STEP(read_inputs(s, archive, dkm_data_rows(*machine)));
-    DKM_STEP(dkm_archive_reals(archive, "labels", &k, &labels));
-    if (k < 1 || k > MOST_LABELS || k != dkm_data_cols(*machine))
-        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "a machine of %lld columns for %lld labels",
-                          (long long)dkm_data_cols(*machine), (long long)k));
-    DKM_STEP(check_ascending(archive, "labels", k, labels, map->output == DKM_STRINGS));
+    map->type = dkm_archive_find(archive, "window") ? DKM_STRINGS : DKM_DENSE;
+    map->output = map->type == DKM_STRINGS ? DKM_STRINGS : DKM_LABELS;
+    if (map->type == DKM_STRINGS)
+        DKM_STEP(read_window(s, archive));
+    else
+        DKM_STEP(dkm_archive_count(archive, "sequence_column", 0, INT32_MAX, &map->column));
+    DKM_STEP(dkm_archive_reals(archive, "labels", &map->k, &labels));
+    if (map->k < 1 || map->k > DKM_CHAIN_LABELS)
+        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "a chain of %lld labels", (long long)map->k));
+    DKM_STEP(check_ascending(archive, "labels", map->k, labels, map->output == DKM_STRINGS));
+    DKM_STEP(dkm_alloc(s->ctx, map->k, &map->labels));
+    memcpy(map->labels, labels, (size_t)map->k * sizeof *labels);
+out:
+    return local;
+}
+
+/* Weights of explicit features, and of transitions. */
+static dkm_local read_machine(dkm_jkm_chain *s, dkm_archive *archive, dkm_data **machine)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_chain_map *map = &s->map;
+    const double *transitions = NULL;
+    dkm_idx k = map->k;
+
+    if (!map->emission.fitted) {
+        DKM_STEP(dkm_archive_take_rows(archive, "machine", machine));
+        map->features = dkm_data_rows(*machine);
+        if (dkm_data_cols(*machine) != k ||
+            (map->type == DKM_STRINGS && map->features != map->window * (map->letters + 1)))
+            DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT,
+                              "a machine of %lld x %lld for %lld labels, and windows of %lld "
+                              "characters of %lld",
+                              (long long)map->features, (long long)dkm_data_cols(*machine),
+                              (long long)k, (long long)map->window, (long long)map->letters));
+    } else if (dkm_data_type(map->emission.e.fitted.X) != map->type) {
+        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "landmarks that are %s in a chain of %s",
+                          dkm_type_name(dkm_data_type(map->emission.e.fitted.X)),
+                          dkm_type_name(map->type)));
+    }
+    if (map->column > columns_of(s))
+        DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "a sequence column %lld after %lld others",
+                          (long long)map->column, (long long)columns_of(s)));
     DKM_STEP(dkm_archive_numbers(archive, "transitions", k * k, &transitions));
-    DKM_STEP(dkm_alloc(s->ctx, k, &map->labels));
-    map->k = k;
-    memcpy(map->labels, labels, (size_t)k * sizeof *labels);
     DKM_STEP(dkm_alloc(s->ctx, dkm_chain_map_size(map), &s->w));
     memcpy(s->w + map->features * k, transitions, (size_t)(k * k) * sizeof *transitions);
 out:
@@ -216,13 +289,16 @@ static dkm_status chain_from_archive(dkm_ctx *ctx, dkm_archive *archive, const d
     dkm_data *machine = NULL;
     dkm_jkm_chain *s = NULL;
 
-    (void)layout;
     *state = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->ctx = ctx;
-    DKM_AGREE(ctx, read_entries(s, archive, &machine));
-    DKM_TRY(dkm_repro_gather(ctx, s->map.features, s->map.k, dkm_data_values_const(machine), 0,
-                             s->map.features, s->w));
+    DKM_AGREE(ctx, read_entries(s, archive));
+    if (dkm_archive_find(archive, "coefficients"))
+        DKM_TRY(dkm_emission_from_archive(&s->map.emission, archive, layout, s->map.k));
+    DKM_AGREE(ctx, read_machine(s, archive, &machine));
+    if (machine)
+        DKM_TRY(dkm_repro_gather(ctx, s->map.features, s->map.k, dkm_data_values_const(machine), 0,
+                                 s->map.features, s->w));
     *state = s;
     s = NULL;
 out:
@@ -234,6 +310,9 @@ out:
 
 const dkm_model_class dkm_class_jkm_chain = {.name = "jkm-chain",
                                              .predict = chain_predict,
+                                             .residuals = dkm_jkm_chain_residuals,
+                                             .open_sets = dkm_jkm_chain_open_sets,
+                                             .prediction_sets = dkm_jkm_chain_prediction_sets,
                                              .batch_rows = chain_batch_rows,
                                              .to_archive = chain_to_archive,
                                              .from_archive = chain_from_archive,

@@ -28,9 +28,10 @@ void dkm_chain_separate(dkm_separation_oracle *oracle, const double *G)
     for (dkm_idx t = 0; t < oracle->n; t++)
         oracle->violation[t] = oracle->b[t] = 0;
     for (dkm_idx i = 0; i < c->sequences.count; i++) {
-        oracle->violation[start[i]] = dkm_chain_violation(c, G, i);
+        double weight = dkm_chain_weight(c, i);
+        oracle->violation[start[i]] = weight * dkm_chain_violation(c, G, i);
         for (dkm_idx t = start[i]; t < start[i + 1]; t++)
-            oracle->b[start[i]] += c->path[t] != c->truth[t];
+            oracle->b[start[i]] += c->path[t] != c->truth[t] ? weight : 0;
     }
 }
 

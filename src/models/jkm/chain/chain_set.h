@@ -13,7 +13,7 @@ DKM_NODISCARD dkm_status dkm_chain_set_create(dkm_joint_map *map,
                                               dkm_constraint_set **set);
 
 /** Find the most violating label sequence of every own example: the violation and the loss of each
- *  are those of its first position. Local. */
+ *  are those of its first position, times its weight. Local. */
 void dkm_chain_separate(dkm_separation_oracle *oracle, const double *G);
 
 #endif

@@ -7,12 +7,25 @@
 
 #include "core/alloc.h"
 #include "core/checked.h"
+#include "data/fetch.h"
 
 void dkm_sequences_close(dkm_sequences *s)
 {
     DKM_FREE(s->start);
     DKM_FREE(s->first);
     DKM_FREE(s->rows);
+}
+
+dkm_status dkm_sequences_numbers(const dkm_data *X, dkm_idx column, dkm_data **numbers)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx cols = dkm_data_cols(X);
+
+    DKM_TRY(dkm_data_create_dense(dkm_data_ctx(X), dkm_data_rows(X), 1, numbers));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++)
+        dkm_data_values(*numbers)[i] = dkm_data_values_const(X)[i * cols + column];
+out:
+    return status;
 }
 
 dkm_idx dkm_sequences_own(const dkm_sequences *s)
@@ -172,33 +185,23 @@ out:
     return status;
 }
 
-/* How many positions two ranges have in common, and where those begin in the first. */
-static int common(dkm_idx a, dkm_idx a_end, dkm_idx b, dkm_idx b_end, int *at)
-{
-    dkm_idx from = a > b ? a : b, to = a_end < b_end ? a_end : b_end;
-
-    *at = from < to ? (int)(from - a) : 0;
-    return from < to ? (int)(to - from) : 0;
-}
-
-dkm_status dkm_sequences_to_slab(const dkm_sequences *s, const double *own, double *slab)
+dkm_status dkm_sequences_to_slabs(const dkm_sequences *s, const dkm_objs *own, dkm_data **data)
 {
     dkm_status status = DKM_OK;
-    int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx), *counts = NULL;
+    int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
     dkm_idx m = dkm_sequences_total(s), first = dkm_slab_first(m, rank, size);
-    dkm_idx end = first + dkm_slab_count(m, rank, size);
+    dkm_idx count = dkm_slab_count(m, rank, size), *wanted = NULL;
+    dkm_data here = {.ctx = s->ctx, .m = m, .first = s->first[rank], .mine = *own};
+    dkm_objs got = {0};
 
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, 4 * (dkm_idx)size, &counts));
-    for (int r = 0; r < size; r++) {
-        dkm_idx there = dkm_slab_first(m, r, size);
-        counts[r] = common(s->first[rank], s->first[rank + 1], there,
-                           there + dkm_slab_count(m, r, size), &counts[size + r]);
-        counts[2 * size + r] =
-            common(first, end, s->first[r], s->first[r + 1], &counts[3 * size + r]);
-    }
-    MPI_Alltoallv(own, counts, counts + size, MPI_DOUBLE, slab, counts + 2 * size,
-                  counts + 3 * size, MPI_DOUBLE, dkm_ctx_comm(s->ctx));
+    *data = NULL;
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, count, &wanted));
+    for (dkm_idx t = 0; t < count; t++)
+        wanted[t] = first + t;
+    DKM_TRY(dkm_data_fetch_spread(&here, s->first, count, wanted, &got));
+    DKM_TRY(dkm_data_wrap(s->ctx, m, &got, data));
 out:
-    DKM_FREE(counts);
+    dkm_objs_clear(&got);
+    DKM_FREE(wanted);
     return status;
 }

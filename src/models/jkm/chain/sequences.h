@@ -29,6 +29,11 @@ typedef struct dkm_sequences {
 DKM_NODISCARD dkm_status dkm_sequences_open(dkm_sequences *s, const dkm_data *X, dkm_idx column);
 void dkm_sequences_close(dkm_sequences *s);
 
+/** The column of sequence numbers of dense rows as data. Collective.
+ *  @param[out] numbers  new, owned by the caller; NULL on failure */
+DKM_NODISCARD dkm_status dkm_sequences_numbers(const dkm_data *X, dkm_idx column,
+                                               dkm_data **numbers);
+
 /** Own positions, and those of all ranks. Local. */
 dkm_idx dkm_sequences_own(const dkm_sequences *s);
 dkm_idx dkm_sequences_total(const dkm_sequences *s);
@@ -39,9 +44,10 @@ dkm_idx dkm_sequences_total(const dkm_sequences *s);
 DKM_NODISCARD dkm_status dkm_sequences_fetch(const dkm_sequences *s, const dkm_data *Y,
                                              dkm_objs *got);
 
-/** One number of every own position to where the slab of all positions has it. Collective.
- *  @param[out] slab  dkm_slab_count() of all positions */
-DKM_NODISCARD dkm_status dkm_sequences_to_slab(const dkm_sequences *s, const double *own,
-                                               double *slab);
+/** Objects of the own positions as data in slabs. Collective.
+ *  @param[in]  own   an object for each own position
+ *  @param[out] data  new, owned by the caller; NULL on failure */
+DKM_NODISCARD dkm_status dkm_sequences_to_slabs(const dkm_sequences *s, const dkm_objs *own,
+                                                dkm_data **data);
 
 #endif

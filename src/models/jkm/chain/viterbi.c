@@ -5,6 +5,7 @@
  * Cost per chain of L positions and k labels: 2 L k^2 flops, L k labels of memory. */
 #include "models/jkm/chain/viterbi.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -60,4 +61,38 @@ void dkm_viterbi_search(dkm_viterbi *v, dkm_idx length, const double *G, const d
     path[length - 1] = greatest(k, before);
     for (dkm_idx t = length - 1; t > 0; t--)
         path[t - 1] = v->from[t * k + path[t]];
+}
+
+/* Scores of the best sequences up to each label, then of what may follow it added. */
+void dkm_viterbi_margins(dkm_viterbi *v, dkm_idx length, const double *G, const double *transition,
+                         double *margins)
+{
+    dkm_idx k = v->k;
+    double *after = v->score, *here = v->score + k, best;
+
+    for (dkm_idx t = 0; t < length; t++)
+        for (dkm_idx c = 0; c < k; c++) {
+            const double *before = t > 0 ? margins + (t - 1) * k : NULL;
+            best = t > 0 ? before[0] + transition[c] : 0;
+            for (dkm_idx p = 1; t > 0 && p < k; p++)
+                best = fmax(best, before[p] + transition[p * k + c]);
+            margins[t * k + c] = best + G[t * k + c];
+        }
+    memset(after, 0, (size_t)k * sizeof *after);
+    for (dkm_idx t = length - 1; t >= 0; t--) {
+        double *at = margins + t * k;
+        for (dkm_idx c = 0; c < k; c++)
+            at[c] += after[c];
+        for (dkm_idx p = 0; t > 0 && p < k; p++) {
+            here[p] = transition[p * k] + G[t * k] + after[0];
+            for (dkm_idx c = 1; c < k; c++)
+                here[p] = fmax(here[p], transition[p * k + c] + G[t * k + c] + after[c]);
+        }
+        best = at[0];
+        for (dkm_idx c = 1; c < k; c++)
+            best = fmax(best, at[c]);
+        for (dkm_idx c = 0; c < k; c++)
+            at[c] = best - at[c];
+        memcpy(after, here, (size_t)k * sizeof *after);
+    }
 }

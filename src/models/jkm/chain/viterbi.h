@@ -26,4 +26,10 @@ void dkm_viterbi_close(dkm_viterbi *v);
 void dkm_viterbi_search(dkm_viterbi *v, dkm_idx length, const double *G, const double *transition,
                         const int32_t *truth, int32_t *path);
 
+/** By how much the best label sequence with each label at each position scores below the best of
+ *  all; 0 along that one. Local.
+ *  @param[out] margins  length x k */
+void dkm_viterbi_margins(dkm_viterbi *v, dkm_idx length, const double *G, const double *transition,
+                         double *margins);
+
 #endif
