@@ -101,9 +101,9 @@ goes_on() { # let it hear the signal, whichever way it came
 }
 trap goes_on USR1
 hold() {
-    local states=$DKMAP_STATES/$SLURM_JOB_ID
+    local states=$DKMAP_STATES/$SLURM_JOB_ID/dkmap-checkpoints
     while kill -0 "$real" 2>/dev/null; do
-        if compgen -G "$states/gram-*.h5" >/dev/null; then
+        if compgen -G "$states/*.h5" >/dev/null; then
             kill -STOP "$real" && touch "$HELD.$SLURM_JOB_ID.$SLURM_PROCID"
             return
         fi
@@ -111,9 +111,10 @@ hold() {
     done
 }
 [ "${SLURM_RESTART_COUNT:-0}" = 0 ] && hold
-while kill -0 "$real" 2>/dev/null; do
+while :; do # a signal ends a wait early
     wait "$real"
     status=$?
+    kill -0 "$real" 2>/dev/null || break
 done
 exit "$status"
 END
@@ -165,16 +166,40 @@ node=$(on_cluster squeue -h -j "$job" -o %N | sed 's/c\[\([0-9]\).*/c\1/')
 cluster_crash "$node"
 went_on crashed "a job that lost a node"
 
-# Too large for any node: refused by the plan, and not queued; what fits gets its file.
+# Too large for any node: refused by the plan, and not queued; what fits gets its file. Files have heads and no
+# numbers: plans look no further.
+empty_npy() { # FILE ROWS COLUMNS
+    /usr/bin/python3 - "$@" <<'END'
+import sys
+rows, columns = map(int, sys.argv[2:])
+head = ("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (rows, columns)).ljust(117) + "\n"
+with open(sys.argv[1], "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+    file.truncate(file.tell() + 8 * rows * columns)
+END
+}
+for rows in 60000 600000; do
+    empty_npy "x$rows.npy" $rows 784
+    empty_npy "y$rows.npy" $rows 10
+done
 before=$(on_cluster squeue -h | wc -l)
-on_cluster env RANKS=2 "$jobs/submit.sh" krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' \
+on_cluster "$jobs/submit.sh" krr --x 60000x784 --y 60000x10 --kx 'rbf(sigma=8)' --gamma 0.001 -o big.h5 >out 2>err &&
+    fail "sizes in place of files were accepted: $(cat out)"
+says err "a job needs the file" "sizes in place of files"
+on_cluster env RANKS=2 "$jobs/submit.sh" krr --x x60000.npy --y y60000.npy --kx 'rbf(sigma=8)' \
     --gamma 0.001 -o big.h5 >out 2>err && fail "a job too large was accepted: $(cat out)"
-says err "need" "a job too large"
+says err "GiB" "a job too large"
 [ "$(on_cluster squeue -h | wc -l)" = "$before" ] || fail "a job too large was queued"
-on_cluster "$jobs/submit.sh" krr --x 600000x784 --y 600000x10 --kx 'rbf(sigma=8)' --gamma 0.001 \
+on_cluster "$jobs/submit.sh" krr --x x600000.npy --y y600000.npy --kx 'rbf(sigma=8)' --gamma 0.001 \
     --output=big.h5 >out 2>err && fail "a job for more nodes than there are was accepted: $(cat out)"
 says err "the cluster has 3" "a job for more nodes than there are"
 on_cluster "$jobs/submit.sh" krr "${data[@]}" -o small.h5 >out 2>err || fail "submit.sh: $(cat out err)"
 job=$(sed -n 's/^Submitted batch job //p' out)
 becomes "${job:-0}" COMPLETED && same small.h5 "a job that was planned"
+
+# Told a node: never more memory than that.
+on_cluster env DRY=1 MEMORY=150M RANKS_PER_NODE=1 DKMAP_CALIBRATION=none "$jobs/submit.sh" krr "${data[@]}" \
+    -o told.h5 >out 2>err || fail "submit.sh told the node: $(cat err)"
+says "$(cat out)" "--mem=150M" "submit.sh told the node"
+says err "time is unknown" "submit.sh without a calibration"
 finish
