@@ -101,6 +101,11 @@ bad "no/such" fit krr --x x.csv --y y.csv --kx linear --gamma 1 -o made/m.h5 --r
 bad "folder.npy" predict m.h5 --x x.csv -o folder.npy
 wrong ".docx" predict m.h5 --x x.csv -o made/p.docx
 
+# Weights that are words.
+sed 's/.*/heavy/' y.csv >words.csv
+wrong "words.csv|weights are numbers" score --truth y.csv --pred y.csv --weights words.csv
+wrong "words.csv|numbers" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --weights words.csv -o made/m.h5
+
 # Files that are read, or written by another option.
 cp x.csv read.csv && cp m.h5 read.h5
 wrong "-o ./read.csv|--x" predict m.h5 --x read.csv -o ./read.csv

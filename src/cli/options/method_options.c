@@ -159,6 +159,9 @@ dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights)
     DKM_TRY(dkm_source_open(r->ctx, where, DKM_OUTPUTS, "dense", &source));
     dkm_source_accept_missing(source);
     DKM_TRY(dkm_source_read(source, 0, dkm_source_rows(source), weights));
+    DKM_REQUIRE(r->ctx, dkm_data_type(*weights) == DKM_DENSE, DKM_ERR_ARG,
+                "%s: weights are numbers, and it holds %s", where,
+                dkm_type_name(dkm_data_type(*weights)));
     DKM_AGREE(r->ctx,
               dkm_data_cols(*weights) == 1 ? check_weights(r, where, *weights) : DKM_LOCAL_OK);
     DKM_REQUIRE(r->ctx, dkm_data_rows(*weights) == rows, DKM_ERR_ARG,
