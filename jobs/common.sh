@@ -10,7 +10,7 @@ packages="gcc make cmake pkg-config libopenmpi-dev openmpi-bin libscalapack-open
 libopenblas-dev libelpa-dev libhdf5-openmpi-dev zlib1g-dev libpng-dev libsvm-dev
 libjansson-dev libparasail-dev libyaml-dev gnuplot-nox libnlopt-dev"
 python_packages="python3-numpy python3-scipy python3-mpi4py python3-sklearn python3-pandas
-python3-h5py"
+python3-h5py python3-pytest"
 
 # cores: how many there are, whatever OMP_NUM_THREADS says
 cores() {

@@ -16,7 +16,8 @@ class _Common:
 
 
 class KernelPCA(_Common, dkmap.KernelPCA):
-    landmarks = candidates = preimage_neighbors = window = None
+    landmarks = candidates = preimage_neighbors = window = weights = None
+    window_weights = "equal"
     landmark_choice = "uniform"
 
     def __init__(self, n_components=None, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None,

@@ -34,7 +34,6 @@ SOLVERS = ("auto", "dense", "arpack", "randomized")
 DIFFERENT = {
     "test_kernel_ridge": {
         "test_kernel_ridge_singular_kernel": "a ridge of 0 is refused: dkmap has no least-squares fallback",
-        "test_kernel_ridge_sample_weights": "kernel ridge regression of dkmap takes no sample weights",
     },
     "test_kernel_pca": {
         "test_remove_zero_eig": "a centered kernel matrix that is zero is refused, not given no components",

@@ -59,8 +59,8 @@ def test_labels_that_are_missing():
     own = mine(len(words))
     short = labels[:-1] + [labels[-1][:-1]]
     raises(ValueError, lambda: JointKernelMap(comm=comm, **CHAIN).fit(part(words, own), part(short, own)), "label")
-    raises(ValueError, lambda: JointKernelMap(comm=comm, **{**CHAIN, "kernel": "spectrum(p=2)"}).fit(
-        part(words, own), part(labels, own)), "weighted-degree")
+    raises(ValueError, lambda: JointKernelMap(comm=comm, **{**CHAIN, "window": 2}).fit(
+        part(words, own), part(labels, own)), "odd")
 
 
 def test_both_kernels_are_tuned():
