@@ -85,7 +85,7 @@ static void follow(dkm_search *t)
 
 /* What NLopt calls on rank 0, while the others wait in follow(). Where there is no error, as too far
  * away for a factor, the value is large and the slope none. NLopt's own bound on evaluations lets a
- * line search end first, so that the bound is kept here. */
+ * line search end first, so that the bound is checked here. */
 static double objective(unsigned n, const double *x, double *gradient, void *user)
 {
     dkm_search *t = user;

@@ -1,4 +1,4 @@
-/* What both formulations share: numbers per constraint, pruning by age, and the restricted
+/* What the formulations share: numbers per constraint, pruning by age, and the restricted
  * quadratic program (solvers/qp). Replicated: right-hand side, multiplier and age of every
  * constraint. */
 #include "models/jkm/constraint_set.h"
@@ -76,6 +76,26 @@ void dkm_constraint_set_publish(dkm_constraint_set *set, dkm_qp_info *info)
         memcpy(set->a, set->qp.a, (size_t)set->n * sizeof *set->a);
     MPI_Bcast(set->a, (int)set->n, MPI_DOUBLE, 0, comm);
     MPI_Bcast(info, (int)sizeof *info, MPI_BYTE, 0, comm);
+}
+
+static dkm_local solve_one_slack(dkm_constraint_set *set, double tolerance, dkm_qp_info *info)
+{
+    if (dkm_ctx_rank(set->ctx) != 0)
+        return DKM_LOCAL_OK;
+    return dkm_qp_smo(&set->qp, set->settings->C, tolerance, info);
+}
+
+/* What the QP leaves undone costs at most C times its tolerance: a small share of the objective. */
+dkm_status dkm_constraint_set_solve_one_slack(dkm_constraint_set *set, double objective,
+                                              dkm_qp_info *info)
+{
+    dkm_status status = DKM_OK;
+    double accuracy = DKM_QP_ACCURACY * set->settings->tolerance;
+
+    DKM_AGREE(set->ctx, solve_one_slack(set, accuracy * objective / set->settings->C, info));
+    dkm_constraint_set_publish(set, info);
+out:
+    return status;
 }
 
 dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info)

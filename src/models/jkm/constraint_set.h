@@ -119,4 +119,8 @@ DKM_NODISCARD dkm_local dkm_constraint_set_reserve(dkm_constraint_set *set, dkm_
 void dkm_constraint_set_begin(dkm_constraint_set *set, dkm_idx c, double b);
 void dkm_constraint_set_publish(dkm_constraint_set *set, dkm_qp_info *info);
 
+/** The solve of formulations with one slack for all examples: SMO on rank 0. Collective. */
+DKM_NODISCARD dkm_status dkm_constraint_set_solve_one_slack(dkm_constraint_set *set,
+                                                            double objective, dkm_qp_info *info);
+
 #endif

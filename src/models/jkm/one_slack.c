@@ -275,25 +275,6 @@ out:
     return status;
 }
 
-static dkm_local solve_here(dkm_constraint_set *set, double tolerance, dkm_qp_info *info)
-{
-    if (dkm_ctx_rank(set->ctx) != 0)
-        return DKM_LOCAL_OK;
-    return dkm_qp_smo(&set->qp, set->settings->C, tolerance, info);
-}
-
-/* What the QP leaves undone costs at most C times its tolerance: a small share of the objective. */
-static dkm_status one_slack_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info)
-{
-    dkm_status status = DKM_OK;
-    double accuracy = DKM_QP_ACCURACY * set->settings->tolerance;
-
-    DKM_AGREE(set->ctx, solve_here(set, accuracy * objective / set->settings->C, info));
-    dkm_constraint_set_publish(set, info);
-out:
-    return status;
-}
-
 static void one_slack_keep(dkm_constraint_set *set, const char *keep)
 {
     dkm_one_slack *s = (dkm_one_slack *)set;
@@ -316,7 +297,7 @@ static const dkm_constraint_ops one_slack = {.name = "one",
                                              .scores = one_slack_scores,
                                              .measure = one_slack_measure,
                                              .add = one_slack_add,
-                                             .solve = one_slack_solve,
+                                             .solve = dkm_constraint_set_solve_one_slack,
                                              .keep = one_slack_keep,
                                              .save = dkm_one_slack_save,
                                              .load = dkm_one_slack_load,

@@ -181,7 +181,7 @@ out:
     return status;
 }
 
-/* Ascending whole numbers, of characters within a byte. */
+/* Ascending integers, of characters within a byte. */
 static dkm_local check_ascending(const dkm_archive *archive, const char *name, dkm_idx count,
                                  const double *values, int bytes)
 {

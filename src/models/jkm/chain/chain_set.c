@@ -154,34 +154,16 @@ static void chain_set_measure(dkm_constraint_set *set, const double *G, dkm_viol
     found->beyond = found->most;
 }
 
-static dkm_local solve_here(dkm_constraint_set *set, double tolerance, dkm_qp_info *info)
-{
-    if (dkm_ctx_rank(set->ctx) != 0)
-        return DKM_LOCAL_OK;
-    return dkm_qp_smo(&set->qp, set->settings->C, tolerance, info);
-}
-
-static dkm_status chain_set_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info)
-{
-    dkm_status status = DKM_OK;
-    double accuracy = DKM_QP_ACCURACY * set->settings->tolerance;
-
-    DKM_AGREE(set->ctx, solve_here(set, accuracy * objective / set->settings->C, info));
-    dkm_constraint_set_publish(set, info);
-out:
-    return status;
-}
-
 static void chain_set_keep(dkm_constraint_set *set, const char *keep)
 {
     chain_set *s = (chain_set *)set;
-    dkm_idx kept = 0;
+    dkm_idx n = 0;
 
     for (dkm_idx c = 0; c < set->n; c++) {
         double *psi = s->psi[c];
         s->psi[c] = NULL;
         if (keep[c])
-            s->psi[kept++] = psi;
+            s->psi[n++] = psi;
         else
             DKM_FREE(psi);
     }
@@ -240,7 +222,7 @@ static const dkm_constraint_ops chain_ops = {.name = "one",
                                              .scores = chain_set_scores,
                                              .measure = chain_set_measure,
                                              .add = chain_set_add,
-                                             .solve = chain_set_solve,
+                                             .solve = dkm_constraint_set_solve_one_slack,
                                              .keep = chain_set_keep,
                                              .save = chain_set_save,
                                              .load = chain_set_load,

@@ -1,4 +1,4 @@
-/** @file sequences.h  Sequences of unequal length: whole ones on every rank.
+/** @file sequences.h  Sequences of unequal length: every sequence lies on one rank.
  *
  *  Strings are sequences of characters; a string is where its row is. Dense rows are positions, a
  *  column of which numbers the sequences: a new one begins where the number changes. It belongs to
