@@ -8,7 +8,7 @@
 DKM_API_BEGIN
 
 /** Let OpenBLAS use kernels for the instructions of the processor where that is newer than the
- *  library, which would take those of an older one; set OPENBLAS_CORETYPE to choose others.
+ *  library, which would take those of one without AVX2; set OPENBLAS_CORETYPE to choose others.
  *
  *  Local. No other thread of the process may be in the BLAS.
  *

@@ -12,7 +12,7 @@
 #   --quick         one run of each on a quarter of the examples: whether every row works, in a few minutes
 #   --long          also the rows that take more than ten minutes
 #
-# OpenBLAS of Debian 12 does not know some processors and takes kernels of older ones for them. Peers get the kernels that dkmap
+# OpenBLAS of Debian 12 does not know some processors and takes kernels of 2004 for them. Peers get the kernels that dkmap
 # takes (OPENBLAS_CORETYPE), so that programs are compared and not their luck with the library; set it to compare otherwise.
 set -euo pipefail
 # shellcheck source=jobs/common.sh

@@ -80,22 +80,6 @@ static void an_old_core_gives_way_to_the_instructions_at_hand(dkm_ctx *ctx)
     CHECK(!dkm_blas_choose_core());
 }
 
-static void kernels_for_avx2_give_way_where_there_is_avx512(dkm_ctx *ctx)
-{
-    dkm_simd_level level = dkm_simd_current();
-
-    if (level < DKM_SIMD_AVX2 || !fall_back("Haswell"))
-        return;
-    dkm_simd_use(DKM_SIMD_AVX2);
-    CHECK(!dkm_blas_choose_core());
-    CHECK(strcmp(dkm_blas_core(), "Haswell") == 0);
-    dkm_simd_use(level);
-    CHECK_OK(ctx, dkm_blas_reserve(ctx));
-    CHECK(strcmp(dkm_blas_core(), expected_core()) == 0);
-    CHECK(!dkm_blas_choose_core());
-    CHECK(product_error() < N * 2.3e-16 * N);
-}
-
 static void the_variable_of_openblas_has_the_last_word(dkm_ctx *ctx)
 {
     if (!fall_back("Nehalem"))
@@ -121,7 +105,6 @@ static void vector_kernels_without_avx2_leave_it_alone(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(an_old_core_gives_way_to_the_instructions_at_hand),
-    CASE(kernels_for_avx2_give_way_where_there_is_avx512),
     CASE(the_variable_of_openblas_has_the_last_word),
     CASE(vector_kernels_without_avx2_leave_it_alone),
 };
