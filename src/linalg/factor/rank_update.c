@@ -14,7 +14,10 @@
  * Cost on R x C ranks, with k' the columns in use: n^2 (2 k' / C + nb / 2) / R flops per rank. Sent
  * per block column and rank: n nb / R words twice along the grid row (a sum of V W, and M), k' nb +
  * nb^2 to all; over all n^2 / R words twice and n k'. Held: V, n k / (R C), and n nb / R twice. W
- * and T, (k + nb) nb numbers, are replicated. */
+ * and T, (k + nb) nb numbers, are replicated.
+ *
+ * Sums go to a second buffer: MPICH 4.0 reads the address MPI_IN_PLACE in an MPI_Reduce of more than
+ * 2 KiB whose root is not rank 0. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -32,6 +35,7 @@ typedef struct update_ws {
     dkm_idx k_loc;   /* of this rank */
     dkm_idx rows;    /* of the package: nb + k */
     double *reflect; /* [I; W], (nb + k) x nb, then T (nb x nb), then nb signs */
+    double *mine;    /* what this rank adds to [L_jj'; V_j'] */
     double *part;    /* W of this rank's columns of V */
     double *M, *S;   /* local rows x nb */
     double *tau, *work;
@@ -50,6 +54,7 @@ static dkm_local update_open(update_ws *s, dkm_dmat *L, dkm_dmat *V, const dkm_i
     s->Q = dkm_grid_cols(L->grid);
     s->lwork = (int)(nb * 64);
     DKM_STEP(dkm_calloc(s->ctx, (nb + k) * nb + nb * nb + nb, &s->reflect));
+    DKM_STEP(dkm_alloc(s->ctx, (nb + k) * nb, &s->mine));
     DKM_STEP(dkm_alloc(s->ctx, (V->n_loc + 1) * nb, &s->part));
     DKM_STEP(dkm_alloc(s->ctx, (L->m_loc + 1) * nb, &s->M));
     DKM_STEP(dkm_alloc(s->ctx, (L->m_loc + 1) * nb, &s->S));
@@ -66,6 +71,7 @@ static void update_close(update_ws *s)
     DKM_FREE(s->S);
     DKM_FREE(s->M);
     DKM_FREE(s->part);
+    DKM_FREE(s->mine);
     DKM_FREE(s->reflect);
 }
 
@@ -86,15 +92,15 @@ static void update_gather(update_ws *s, dkm_idx jg, dkm_idx w, int owner)
     const dkm_dmat *L = s->L, *V = s->V;
     dkm_idx il = dkm_cyclic_local(jg, L->mb, s->P), jl = dkm_cyclic_local(jg, L->nb, s->Q);
 
-    memset(s->reflect, 0, (size_t)(s->rows * w) * sizeof *s->reflect);
+    memset(s->mine, 0, (size_t)(s->rows * w) * sizeof *s->mine);
     for (dkm_idx cl = 0; cl < s->k_loc; cl++)
         for (dkm_idx i = 0; i < w; i++)
-            s->reflect[w + dkm_dmat_global_col(V, cl) + i * s->rows] = dkm_dmat_at(V, il + i, cl);
+            s->mine[w + dkm_dmat_global_col(V, cl) + i * s->rows] = dkm_dmat_at(V, il + i, cl);
     for (dkm_idx i = 0; s->q == owner && i < w; i++) /* column i of L_jj' is row i of L_jj */
         for (dkm_idx j = 0; j <= i; j++)
-            s->reflect[j + i * s->rows] = dkm_dmat_at(L, il + i, jl + j);
-    MPI_Reduce(s->q == owner ? MPI_IN_PLACE : s->reflect, s->reflect, (int)(s->rows * w),
-               MPI_DOUBLE, MPI_SUM, owner, dkm_grid_row_comm(L->grid));
+            s->mine[j + i * s->rows] = dkm_dmat_at(L, il + i, jl + j);
+    MPI_Reduce(s->mine, s->reflect, (int)(s->rows * w), MPI_DOUBLE, MPI_SUM, owner,
+               dkm_grid_row_comm(L->grid));
 }
 
 /* The reflections, and L~_jj with a positive diagonal. */
@@ -142,13 +148,12 @@ static void update_rows(update_ws *s, dkm_idx jg, dkm_idx w, int owner)
     if (s->k_loc > 0) /* S = V W */
         dkm_blas_gemm(DKM_F64, 'N', 'N', n, w, s->k_loc, 1.0, V->a.f64 + i0, V->ld, s->part,
                       s->k_loc, 0.0, s->S, n);
-    MPI_Reduce(s->q == owner ? MPI_IN_PLACE : s->S, s->S, (int)(n * w), MPI_DOUBLE, MPI_SUM, owner,
-               row);
+    MPI_Reduce(s->S, s->M, (int)(n * w), MPI_DOUBLE, MPI_SUM, owner, row);
     if (s->q == owner) { /* M = (L_ij + V W) T, L_ij <- (L_ij - M) signs */
         double *block = L->a.f64 + i0 + jl * L->ld;
         for (dkm_idx j = 0; j < w; j++)
             for (dkm_idx i = 0; i < n; i++)
-                s->S[i + j * n] += block[i + j * L->ld];
+                s->S[i + j * n] = s->M[i + j * n] + block[i + j * L->ld];
         dkm_blas_gemm(DKM_F64, 'N', 'N', n, w, w, 1.0, s->S, n, update_t(s, w), w, 0.0, s->M, n);
         for (dkm_idx j = 0; j < w; j++)
             for (dkm_idx i = 0; i < n; i++)
