@@ -17,7 +17,7 @@
 #include "cli/core/args.h"
 #include "cli/core/run.h"
 #include "fuzz/fuzz.h"
-#include "io/atomic_file.h"
+#include "io/filesum.h"
 
 enum { EDIT_WORDS = 40, EDIT_PATHS = 64, EDIT_NAME = 64, EDIT_CELLS = 4096, EDIT_SEAL = 24 };
 
@@ -394,7 +394,7 @@ static inline size_t edit_seal(const char *path)
         fuzz_broken("cannot read", path);
     sum = dkm_filesum(0, bytes, length);
     fseek(file, 0, SEEK_END);
-    fwrite("dkm seal", 8, 1, file);
+    fwrite("dkm sum3", 8, 1, file);
     fwrite(&length, sizeof length, 1, file);
     fwrite(&sum, sizeof sum, 1, file);
     fclose(file);

@@ -6,4 +6,7 @@
  *  @return 0, or -1 when the file cannot be read or written */
 int reference_seal(const char *path);
 
+/** The same with the seal of format 2. Local. */
+int reference_seal_format_2(const char *path);
+
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "io/filesum.h"
 #include "io/path.h"
 #include "io/stream/spool.h"
 #include "io/stream/stdout_file.h"
@@ -191,42 +192,6 @@ out:
     return status;
 }
 
-/* The odd weight of the word at place @p at. */
-static uint64_t atomic_file_weight(uint64_t at)
-{
-    uint64_t z = (at + 1) * 0x9e3779b97f4a7c15u;
-
-    return (z ^ (z >> 32)) | 1u;
-}
-
-/* At most eight bytes within one word. */
-static uint64_t word_sum(dkm_idx offset, const unsigned char *bytes, dkm_idx count)
-{
-    uint64_t word = 0;
-
-    for (dkm_idx k = 0; k < count; k++)
-        word |= (uint64_t)bytes[k] << 8 * ((offset + k) % 8);
-    return word * atomic_file_weight((uint64_t)offset / 8);
-}
-
-uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count)
-{
-    const unsigned char *b = bytes;
-    dkm_idx head = (8 - offset % 8) % 8, words;
-    uint64_t sum, word, at;
-
-    head = head < count ? head : count;
-    sum = word_sum(offset, b, head);
-    words = (count - head) / 8;
-    at = (uint64_t)(offset + head) / 8;
-    for (dkm_idx k = 0; k < words; k++) {
-        memcpy(&word, b + head + 8 * k, sizeof word);
-        sum += word * atomic_file_weight(at + (uint64_t)k);
-    }
-    head += 8 * words;
-    return sum + word_sum(offset + head, b + head, count - head);
-}
-
 dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void *bytes,
                                 dkm_idx count)
 {
@@ -237,7 +202,7 @@ dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void
         if (noted.code != DKM_OK)
             return noted;
     }
-    out->sum += dkm_filesum(offset, bytes, count);
+    out->sum = dkm_filesum_combine(out->sum, dkm_filesum(offset, bytes, count));
     while (count > 0) {
         size_t step = (size_t)(count < MAX_AT_ONCE ? count : MAX_AT_ONCE);
         ssize_t done = pwrite(out->fd, from, step, (off_t)offset);

@@ -44,16 +44,6 @@ DKM_NODISCARD dkm_status dkm_atomic_file_open(dkm_atomic_file *out, dkm_ctx *ctx
 DKM_NODISCARD dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset,
                                               const void *bytes, dkm_idx count);
 
-/** A checksum that adds up: the sum of those of any parts of a file is that of the file, in any
- *  order, and bytes of zero add nothing. Local.
- *
- *  Every word of eight bytes is weighed by an odd number that depends on its place, so that a
- * change of a single word is always found.
- *
- *  @param[in] offset  of the bytes in the file
- */
-uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count);
-
 /** Flush what all ranks wrote and give the file its name, replacing what had it: the permissions of
  *  that stay. Collective. */
 DKM_NODISCARD dkm_status dkm_atomic_file_commit(dkm_atomic_file *out);

@@ -115,7 +115,7 @@ static void spoilt_files_are_told(dkm_ctx *ctx)
     spoil(ctx, path, raise_version);
     snprintf(version, sizeof version, "format %d ", DKM_BUNDLE_VERSION + 1);
     refuse(ctx, path, DKM_ERR_FORMAT, version);
-    refuse(ctx, path, DKM_ERR_FORMAT, "this dkmap " DKMAP_VERSION " reads formats up to 2");
+    refuse(ctx, path, DKM_ERR_FORMAT, "this dkmap " DKMAP_VERSION " reads formats up to 3");
     spoil(ctx, path, drop_part);
     refuse(ctx, path, DKM_ERR_FORMAT, "'kernel' is missing");
     spoil(ctx, path, drop_array);

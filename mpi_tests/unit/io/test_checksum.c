@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,25 +9,68 @@
 #include "core/alloc.h"
 #include "io/archive/archive_file.h"
 #include "io/archive/checksum.h"
+#include "io/filesum.h"
+#include "reference/reference_seal.h"
 #include "support/check.h"
 #include "support/fixture_files.h"
 #include "support/fixture_matrices.h"
 
+enum { BYTES = 1000 };
+
+static void some_bytes(unsigned char bytes[BYTES])
+{
+    for (int k = 0; k < BYTES; k++)
+        bytes[k] = (unsigned char)(k * 37 % 251);
+}
+
 static void checksums_of_parts_add_up(dkm_ctx *ctx)
 {
-    unsigned char bytes[1000];
+    const dkm_idx far = 123456789012345;
+    unsigned char bytes[BYTES];
     uint64_t whole;
 
     (void)ctx;
-    for (int k = 0; k < 1000; k++)
-        bytes[k] = (unsigned char)(k * 37 % 251);
-    whole = dkm_filesum(0, bytes, 1000);
-    for (dkm_idx cut = 0; cut <= 1000; cut += 13)
-        CHECK(dkm_filesum(0, bytes, cut) + dkm_filesum(cut, bytes + cut, 1000 - cut) == whole);
-    for (int k = 0; k < 1000; k += 7) {
-        bytes[k] ^= 0x10;
-        CHECK(dkm_filesum(0, bytes, 1000) != whole);
-        bytes[k] ^= 0x10;
+    some_bytes(bytes);
+    for (dkm_idx from = 0; from <= far + 3; from = from < 7     ? from + 1
+                                                   : from < far ? far
+                                                                : from + 1) {
+        whole = dkm_filesum(from, bytes, BYTES);
+        for (dkm_idx cut = 0; cut <= BYTES; cut += 13)
+            CHECK(dkm_filesum_combine(dkm_filesum(from, bytes, cut),
+                                      dkm_filesum(from + cut, bytes + cut, BYTES - cut)) == whole);
+    }
+    memset(bytes + 100, 0, 300); /* bytes of zero add nothing */
+    CHECK(dkm_filesum_combine(dkm_filesum(0, bytes, 100), dkm_filesum(400, bytes + 400, 600)) ==
+          dkm_filesum(0, bytes, BYTES));
+}
+
+static void checksums_of_many_ranks_do_not_overflow(dkm_ctx *ctx)
+{
+    const uint64_t p = (UINT64_C(1) << 61) - 1;
+
+    CHECK(dkm_filesum_combine_ranks(ctx, p - 1) == p - (uint64_t)dkm_ctx_size(ctx));
+    CHECK(dkm_filesum_combine_ranks(ctx, 0) == 0);
+}
+
+static void any_two_flipped_bits_change_the_checksum(dkm_ctx *ctx)
+{
+    unsigned char bytes[BYTES];
+    uint64_t whole;
+    int bits[] = {0, 7, 31, 32, 63, 64, 127, 1000, 1023, 4096 + 63, 7935, 7999};
+    const int count = sizeof bits / sizeof *bits;
+
+    (void)ctx;
+    some_bytes(bytes);
+    whole = dkm_filesum(0, bytes, BYTES);
+    for (int i = 0; i < count; i++) {
+        bytes[bits[i] / 8] ^= (unsigned char)(1 << bits[i] % 8);
+        CHECK(dkm_filesum(0, bytes, BYTES) != whole);
+        for (int bit = 0; bit < 8 * BYTES; bit++) {
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            CHECK((dkm_filesum(0, bytes, BYTES) == whole) == (bit == bits[i]));
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        }
+        bytes[bits[i] / 8] ^= (unsigned char)(1 << bits[i] % 8);
     }
 }
 
@@ -115,10 +159,83 @@ static void a_seal_tells_any_damage(dkm_ctx *ctx)
     files_close(ctx, dir);
 }
 
+/* Turn over the topmost bit of a byte, on rank 0. */
+static void flip_top(dkm_ctx *ctx, const char *path, off_t at)
+{
+    unsigned char byte;
+    int fd;
+
+    if (dkm_ctx_rank(ctx) == 0) {
+        fd = open(path, O_RDWR);
+        CHECK(fd >= 0 && pread(fd, &byte, 1, at) == 1);
+        byte ^= 0x80;
+        CHECK(pwrite(fd, &byte, 1, at) == 1 && close(fd) == 0);
+    }
+    MPI_Barrier(dkm_ctx_comm(ctx));
+}
+
+/* In sums of weighted words modulo 2^64 two such flips cancel. */
+static void two_signs_that_flip_are_told(dkm_ctx *ctx)
+{
+    char dir[FILES_PATH], path[FILES_PATH];
+    double worst;
+    struct stat about;
+
+    files_open(ctx, dir);
+    files_name(dir, "signs.h5", path);
+    CHECK_OK(ctx, travel(ctx, path, 20, 20, 0, DKM_F64, &worst));
+    CHECK(stat(path, &about) == 0);
+    MPI_Barrier(dkm_ctx_comm(ctx));
+    for (off_t apart = 8; apart < about.st_size / 2; apart *= 3) {
+        flip_top(ctx, path, 807);
+        flip_top(ctx, path, 807 + apart);
+        CHECK(dkm_checksum_verify(ctx, path) == DKM_ERR_FORMAT);
+        flip_top(ctx, path, 807);
+        flip_top(ctx, path, 807 + apart);
+    }
+    CHECK_OK(ctx, dkm_checksum_verify(ctx, path));
+    files_close(ctx, dir);
+}
+
+/* Exchange the seal for another. */
+static void seal_anew(dkm_ctx *ctx, const char *path, int (*seal)(const char *path))
+{
+    struct stat about;
+
+    if (dkm_ctx_rank(ctx) == 0) {
+        CHECK(stat(path, &about) == 0 && truncate(path, about.st_size - 24) == 0);
+        CHECK(seal(path) == 0);
+    }
+    MPI_Barrier(dkm_ctx_comm(ctx));
+}
+
+static void seals_are_those_of_the_definition_and_old_ones_hold(dkm_ctx *ctx)
+{
+    int (*const seals[])(const char *) = {reference_seal, reference_seal_format_2};
+    char dir[FILES_PATH], path[FILES_PATH];
+    double worst;
+
+    files_open(ctx, dir);
+    files_name(dir, "old.h5", path);
+    CHECK_OK(ctx, travel(ctx, path, 20, 11, 0, DKM_F64, &worst));
+    for (int k = 0; k < 2; k++) {
+        seal_anew(ctx, path, seals[k]);
+        CHECK_OK(ctx, dkm_checksum_verify(ctx, path));
+        files_hurt(ctx, path, 1001, 0);
+        CHECK(dkm_checksum_verify(ctx, path) == DKM_ERR_FORMAT);
+        files_hurt(ctx, path, 1001, 0);
+    }
+    files_close(ctx, dir);
+}
+
 static const check_case cases[] = {
     CASE(checksums_of_parts_add_up),
+    CASE(checksums_of_many_ranks_do_not_overflow),
+    CASE(any_two_flipped_bits_change_the_checksum),
     CASE(rows_come_back_on_another_grid),
     CASE(a_seal_tells_any_damage),
+    CASE(two_signs_that_flip_are_told),
+    CASE(seals_are_those_of_the_definition_and_old_ones_hold),
 };
 
 CHECK_MAIN(cases)

@@ -64,7 +64,7 @@ static void make_file(dkm_ctx *ctx, const char *path, const char *kernel, const 
         H5Sclose(scalar);
         H5Tclose(type);
         CHECK(H5Fclose(file) >= 0);
-        CHECK(version == 1 || reference_seal(path) == 0);
+        CHECK(version == 1 || (version == 2 ? reference_seal_format_2 : reference_seal)(path) == 0);
     }
     MPI_Barrier(dkm_ctx_comm(ctx));
     dkm_krr_info_free(&info);

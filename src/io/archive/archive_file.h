@@ -9,7 +9,7 @@
  * rows and cols All datasets are contiguous, so that every rank writes and reads its own slab.
  *
  *  Format 2 differs from 1 in what kernel texts mean: `ssk` outside of normalize was what
- * `ssk_gaps` is now (kernels/expression/old_text.h).
+ * `ssk_gaps` is now (kernels/expression/old_text.h). Format 3 differs from 2 in the checksum behind it alone.
  */
 #ifndef DKMAP_IO_ARCHIVE_ARCHIVE_FILE_H
 #define DKMAP_IO_ARCHIVE_ARCHIVE_FILE_H
@@ -17,7 +17,7 @@
 #include "io/archive/archive.h"
 
 #define DKM_BUNDLE_FORMAT  "dkmap-model"
-#define DKM_BUNDLE_VERSION 2
+#define DKM_BUNDLE_VERSION 3
 
 /** What the root of a file says of it. */
 typedef struct dkm_archive_header {

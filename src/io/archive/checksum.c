@@ -9,6 +9,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "io/filesum.h"
 #include "io/path.h"
 
 #define CHUNK (1 << 20)
@@ -19,7 +20,8 @@ typedef struct trailer {
     uint64_t sum;
 } trailer;
 
-static const char mark[8] = {'d', 'k', 'm', ' ', 's', 'e', 'a', 'l'};
+static const char mark[8] = {'d', 'k', 'm', ' ', 's', 'u', 'm', '3'};
+static const char mark_format_2[8] = {'d', 'k', 'm', ' ', 's', 'e', 'a', 'l'};
 
 static dkm_local append_seal(dkm_atomic_file *out, uint64_t sum)
 {
@@ -35,9 +37,8 @@ static dkm_local append_seal(dkm_atomic_file *out, uint64_t sum)
 
 dkm_status dkm_checksum_append(dkm_atomic_file *out)
 {
-    uint64_t sum = 0;
+    uint64_t sum = dkm_filesum_combine_ranks(out->ctx, out->sum);
 
-    MPI_Allreduce(&out->sum, &sum, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(out->ctx));
     return dkm_agree(out->ctx, dkm_ctx_rank(out->ctx) == 0 ? append_seal(out, sum) : DKM_LOCAL_OK);
 }
 
@@ -46,13 +47,23 @@ static dkm_local checksum_damaged(dkm_ctx *ctx, const char *path, const char *ho
     return dkm_fail(ctx, DKM_ERR_FORMAT, "%s: %s", path, how);
 }
 
+static int is_format_2(const trailer *s)
+{
+    return memcmp(s->mark, mark_format_2, sizeof s->mark) == 0;
+}
+
+static int is_marked(const trailer *s)
+{
+    return memcmp(s->mark, mark, sizeof s->mark) == 0 || is_format_2(s);
+}
+
 static int fetch_trailer(int fd, trailer *s)
 {
     struct stat about;
 
     return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= (off_t)sizeof *s &&
            pread(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) == (ssize_t)sizeof *s &&
-           memcmp(s->mark, mark, sizeof mark) == 0 && s->length == about.st_size - (off_t)sizeof *s;
+           is_marked(s) && s->length == about.st_size - (off_t)sizeof *s;
 }
 
 int dkm_seal_present(int fd)
@@ -82,7 +93,7 @@ static int has_mark(const char *path)
         return 0;
     if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof s)
         found = pread(fd, &s, sizeof s, about.st_size - (off_t)sizeof s) == (ssize_t)sizeof s &&
-                memcmp(s.mark, mark, sizeof mark) == 0;
+                is_marked(&s);
     close(fd);
     return found;
 }
@@ -94,12 +105,22 @@ dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed)
     return *sealed ? dkm_checksum_verify(ctx, path) : DKM_OK;
 }
 
-/* The checksum of this rank's part of the file, without cutting words. */
-static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, int64_t length, uint64_t *sum)
+/* Add a part of the file to a sum of one format or the other. */
+static void add_bytes(uint64_t *sum, int format_2, dkm_idx at, const char *bytes, dkm_idx count)
+{
+    if (format_2)
+        *sum += dkm_filesum_format_2(at, bytes, count);
+    else
+        *sum = dkm_filesum_combine(*sum, dkm_filesum(at, bytes, count));
+}
+
+/* The checksum of this rank's part of the file. */
+static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, const trailer *s, uint64_t *sum)
 {
     dkm_local local = DKM_LOCAL_OK;
     int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
-    int64_t at = dkm_slab_first(length, rank, size), end = dkm_slab_first(length, rank + 1, size);
+    int64_t at = dkm_slab_first(s->length, rank, size);
+    int64_t end = dkm_slab_first(s->length, rank + 1, size);
     char *chunk = NULL;
 
     *sum = 0;
@@ -108,12 +129,23 @@ static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, int64_t length
         ssize_t got = pread(fd, chunk, (size_t)(end - at < CHUNK ? end - at : CHUNK), at);
         if (got <= 0)
             DKM_STEP(checksum_damaged(ctx, path, "torn: it cannot be read to its end"));
-        *sum += dkm_filesum(at, chunk, got);
+        add_bytes(sum, is_format_2(s), at, chunk, got);
         at += got;
     }
 out:
     DKM_FREE(chunk);
     return local;
+}
+
+/* The checksum of all ranks' parts. Collective. */
+static uint64_t sum_of_ranks(dkm_ctx *ctx, int format_2, uint64_t mine)
+{
+    uint64_t all = 0;
+
+    if (!format_2)
+        return dkm_filesum_combine_ranks(ctx, mine);
+    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    return all;
 }
 
 static dkm_local find_length(dkm_ctx *ctx, const char *path, int fd, int64_t *length)
@@ -130,13 +162,13 @@ dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum)
 {
     dkm_status status = DKM_OK;
     int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
-    int64_t length = 0;
+    trailer whole = {.length = 0};
     uint64_t mine = 0;
 
     *sum = 0;
-    DKM_AGREE(ctx, find_length(ctx, path, fd, &length));
-    DKM_AGREE(ctx, sum_part(ctx, path, fd, length, &mine));
-    MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, find_length(ctx, path, fd, &whole.length));
+    DKM_AGREE(ctx, sum_part(ctx, path, fd, &whole, &mine));
+    *sum = dkm_filesum_combine_ranks(ctx, mine);
 out:
     if (fd >= 0)
         close(fd);
@@ -151,8 +183,8 @@ dkm_status dkm_checksum_verify(dkm_ctx *ctx, const char *path)
     trailer s = {.length = 0};
 
     DKM_AGREE(ctx, read_trailer(ctx, path, fd, &s));
-    DKM_AGREE(ctx, sum_part(ctx, path, fd, s.length, &mine));
-    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, dkm_ctx_comm(ctx));
+    DKM_AGREE(ctx, sum_part(ctx, path, fd, &s, &mine));
+    all = sum_of_ranks(ctx, is_format_2(&s), mine);
     DKM_AGREE(ctx, all == s.sum
                        ? DKM_LOCAL_OK
                        : checksum_damaged(ctx, path, "damaged: its checksum is not what it was"));

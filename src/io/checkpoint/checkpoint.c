@@ -16,6 +16,8 @@
 #define STATES     2    /* states of each stage */
 #define LINE       64   /* characters of a line about data */
 
+#define OLDEST_FORMAT 2 /* of states to go on from */
+
 typedef enum decision { GO_ON, SAVE, STOP_IN_TIME, STOP_ON_SIGNAL } decision;
 
 struct dkm_checkpoint {
@@ -133,12 +135,12 @@ static long newest(dkm_checkpoint *c, dkm_checkpoint_files files, long below)
 /* States from before a kernel was redefined hold values of the old one. */
 static dkm_local check_format(dkm_checkpoint *c, const dkm_archive_header *header)
 {
-    if (header->version == DKM_BUNDLE_VERSION)
+    if (header->version >= OLDEST_FORMAT)
         return DKM_LOCAL_OK;
     return dkm_fail(c->ctx, DKM_ERR_FORMAT,
                     "%s: a checkpoint of format %lld, and this dkmap goes "
-                    "on from format %d alone",
-                    c->path, (long long)header->version, DKM_BUNDLE_VERSION);
+                    "on from formats %d to %d",
+                    c->path, (long long)header->version, OLDEST_FORMAT, DKM_BUNDLE_VERSION);
 }
 
 /* Load c->path; a damaged file is reported and skipped. */

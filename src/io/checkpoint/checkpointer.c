@@ -118,7 +118,7 @@ uint64_t dkm_checkpointer_fingerprint(const dkm_data *data, const char *text)
 {
     if (!dkm_checkpointer_enabled(data->ctx))
         return 0;
-    return dkm_data_fingerprint(data) + dkm_filesum(0, text, (dkm_idx)strlen(text));
+    return dkm_data_fingerprint(data) + hash_bytes(strlen(text), text, (dkm_idx)strlen(text));
 }
 
 dkm_status dkm_checkpointer_note_data(const dkm_data *data)
