@@ -21,7 +21,7 @@ typedef struct dkm_psd_info {
  *  already comes back as it was, to rounding.
  *
  *  @param[in,out] K     symmetric, double, square blocks; lower triangle read and written, the
- *                       strict upper one is spoilt; all of it is on failure
+ *                       strict upper one is overwritten; all of it is on failure
  *  @param[out]    info  may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */

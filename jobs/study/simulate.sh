@@ -88,7 +88,7 @@ write_makefile() {
     sources=$(cd "$root/src" && find core comm matrix linalg data kernels solvers search models preimage \
         -name '*.c' | sort
         echo io/runlog.c io/path.c io/archive/archive.c io/archive/matrix_entry.c \
-            io/archive/timestamp.c io/checkpoint/checkpointer.c io/checkpoint/state_table.c cli/core/mpi_profiler.c)
+            io/archive/timestamp.c io/checkpoint/checkpointer.c io/checkpoint/state_table.c cli/profile/mpi_profiler.c)
     echo "FLAGS = ${flags//$'\n'/ }"
     # shellcheck disable=SC2086
     echo "WRAP =$(printf ' -Wl,--wrap=%s' $wrapped)"

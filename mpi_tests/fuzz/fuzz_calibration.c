@@ -1,7 +1,7 @@
 /* Calibrations: a file of measurements is found, and a plan is made by it. */
 #include <stdlib.h>
 
-#include "cli/core/calibration.h"
+#include "cli/profile/calibration.h"
 #include "fuzz/edit.h"
 
 static void begin(void)

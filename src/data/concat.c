@@ -29,16 +29,16 @@ static dkm_status fetch_part(const dkm_data *data, dkm_idx shift, dkm_idx first,
 {
     dkm_status status = DKM_OK;
     dkm_idx from = first > shift ? first - shift : 0, end = first + count - shift;
-    dkm_idx *wanted = NULL, n;
+    dkm_idx *indices = NULL, n;
 
     end = end > data->m ? data->m : end;
     n = end > from ? end - from : 0;
-    DKM_AGREE(data->ctx, dkm_alloc(data->ctx, n, &wanted));
+    DKM_AGREE(data->ctx, dkm_alloc(data->ctx, n, &indices));
     for (dkm_idx k = 0; k < n; k++)
-        wanted[k] = from + k;
-    DKM_TRY(dkm_data_fetch(data, n, wanted, got));
+        indices[k] = from + k;
+    DKM_TRY(dkm_data_fetch(data, n, indices, got));
 out:
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

@@ -31,7 +31,7 @@ typedef struct trade {
     const dkm_data *data;
     const dkm_idx *starts; /* first object of each rank; NULL: they are in slabs */
     dkm_objs *got;
-    dkm_idx *place;       /* indices in `wanted`, grouped by holder */
+    dkm_idx *order;       /* indices in the request, grouped by holder */
     dkm_idx *group;       /* where each holder's group starts in `place` */
     dkm_idx *to_ask;      /* objects asked of each rank */
     dkm_idx *asked;       /* objects each rank asks of this one */
@@ -56,12 +56,12 @@ static dkm_idx fetch_batch_rows(dkm_idx total, dkm_idx limit, dkm_idx t)
     return left < 0 ? 0 : dkm_idx_min(left, limit);
 }
 
-static dkm_local check_wanted(const dkm_data *data, dkm_idx count, const dkm_idx *wanted)
+static dkm_local check_wanted(const dkm_data *data, dkm_idx count, const dkm_idx *indices)
 {
     for (dkm_idx k = 0; k < count; k++)
-        if (wanted[k] < 0 || wanted[k] >= data->m)
+        if (indices[k] < 0 || indices[k] >= data->m)
             return dkm_fail(data->ctx, DKM_ERR_ARG, "object %lld asked for, of 0 to %lld",
-                            (long long)wanted[k], (long long)data->m - 1);
+                            (long long)indices[k], (long long)data->m - 1);
     return DKM_LOCAL_OK;
 }
 
@@ -83,15 +83,15 @@ static int holder_of(const trade *t, dkm_idx ig)
 }
 
 /* Sort the indices of what is wanted by the rank that holds it. */
-static void group_by_holder(trade *t, dkm_idx count, const dkm_idx *wanted)
+static void group_by_holder(trade *t, dkm_idx count, const dkm_idx *indices)
 {
     memset(t->group, 0, (size_t)(t->size + 2) * sizeof *t->group);
     for (dkm_idx k = 0; k < count; k++)
-        t->group[holder_of(t, wanted[k]) + 2]++;
+        t->group[holder_of(t, indices[k]) + 2]++;
     for (int r = 0; r < t->size; r++)
         t->group[r + 2] += t->group[r + 1];
     for (dkm_idx k = 0; k < count; k++)
-        t->place[t->group[holder_of(t, wanted[k]) + 1]++] = k;
+        t->order[t->group[holder_of(t, indices[k]) + 1]++] = k;
 }
 
 static dkm_local make_cut(dkm_ctx *ctx, int size, cut *c)
@@ -104,18 +104,18 @@ out:
     return local;
 }
 
-static dkm_local open_trade(trade *t, const dkm_data *data, dkm_idx count, const dkm_idx *wanted)
+static dkm_local open_trade(trade *t, const dkm_data *data, dkm_idx count, const dkm_idx *indices)
 {
     dkm_local local = DKM_LOCAL_OK;
 
-    DKM_STEP(check_wanted(data, count, wanted));
-    DKM_STEP(dkm_alloc(t->ctx, count, &t->place));
+    DKM_STEP(check_wanted(data, count, indices));
+    DKM_STEP(dkm_alloc(t->ctx, count, &t->order));
     DKM_STEP(dkm_alloc(t->ctx, t->size + 2, &t->group));
     DKM_STEP(dkm_alloc(t->ctx, t->size, &t->to_ask));
     DKM_STEP(dkm_alloc(t->ctx, t->size, &t->asked));
     DKM_STEP(make_cut(t->ctx, t->size, &t->ask_cut));
     DKM_STEP(make_cut(t->ctx, t->size, &t->serve_cut));
-    group_by_holder(t, count, wanted);
+    group_by_holder(t, count, indices);
 out:
     return local;
 }
@@ -128,7 +128,7 @@ static void free_cut(cut *c)
 
 static void close_trade(trade *t)
 {
-    DKM_FREE(t->place);
+    DKM_FREE(t->order);
     DKM_FREE(t->group);
     DKM_FREE(t->to_ask);
     DKM_FREE(t->asked);
@@ -185,15 +185,15 @@ static void set_cut(cut *c, int r, dkm_idx count)
     c->start[r] = r == 0 ? 0 : c->start[r - 1] + c->count[r - 1];
 }
 
-/* The indices in `wanted` of what is asked of rank r in this turn. */
+/* The indices in the request of what is asked of rank r in this turn. */
 static const dkm_idx *turn_indices(const trade *t, int r, dkm_idx turn)
 {
-    return t->place + t->group[r] + turn * t->object_limit;
+    return t->order + t->group[r] + turn * t->object_limit;
 }
 
 /* Send the indices of a turn to the holders; `serve` then has indices in this rank's own objects.
  * @return how many */
-static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
+static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *indices)
 {
     dkm_idx served;
 
@@ -201,7 +201,7 @@ static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
         set_cut(&t->ask_cut, r, fetch_batch_rows(asked_of(t, r), t->object_limit, turn));
         set_cut(&t->serve_cut, r, fetch_batch_rows(t->asked[r], t->object_limit, turn));
         for (int k = 0; k < t->ask_cut.count[r]; k++)
-            t->ask[t->ask_cut.start[r] + k] = wanted[turn_indices(t, r, turn)[k]];
+            t->ask[t->ask_cut.start[r] + k] = indices[turn_indices(t, r, turn)[k]];
     }
     MPI_Alltoallv(t->ask, t->ask_cut.count, t->ask_cut.start, MPI_INT64_T, t->serve,
                   t->serve_cut.count, t->serve_cut.start, MPI_INT64_T, dkm_ctx_comm(t->ctx));
@@ -212,10 +212,10 @@ static dkm_idx ask_turn(trade *t, dkm_idx turn, const dkm_idx *wanted)
 }
 
 /* Bring the lengths of a turn's objects. */
-static void fetch_lengths(trade *t, dkm_idx turn, const dkm_idx *wanted)
+static void fetch_lengths(trade *t, dkm_idx turn, const dkm_idx *indices)
 {
     const dkm_idx *start = t->data->mine.start;
-    dkm_idx served = ask_turn(t, turn, wanted);
+    dkm_idx served = ask_turn(t, turn, indices);
 
     for (dkm_idx k = 0; k < served; k++)
         t->serve[k] = start[t->serve[k] + 1] - start[t->serve[k]];
@@ -226,13 +226,13 @@ static void fetch_lengths(trade *t, dkm_idx turn, const dkm_idx *wanted)
             t->length[turn_indices(t, r, turn)[k]] = t->ask[t->ask_cut.start[r] + k];
 }
 
-static void own_lengths(trade *t, const dkm_idx *wanted)
+static void own_lengths(trade *t, const dkm_idx *indices)
 {
     const dkm_idx *start = t->data->mine.start;
 
     for (dkm_idx k = t->group[t->rank]; k < t->group[t->rank + 1]; k++) {
-        dkm_idx i = wanted[t->place[k]] - t->data->first;
-        t->length[t->place[k]] = start[i + 1] - start[i];
+        dkm_idx i = indices[t->order[k]] - t->data->first;
+        t->length[t->order[k]] = start[i + 1] - start[i];
     }
 }
 
@@ -247,7 +247,7 @@ static void longest_streams(const trade *t, dkm_idx *in, dkm_idx *out)
     for (int r = 0; r < t->size; r++) {
         dkm_idx bytes = 0;
         for (dkm_idx k = 0; k < asked_of(t, r); k++)
-            bytes += dkm_pack_bytes(t->got, t->place[t->group[r] + k]);
+            bytes += dkm_pack_bytes(t->got, t->order[t->group[r] + k]);
         *in = dkm_idx_max(*in, bytes);
         *out = dkm_idx_max(*out, dkm_idx_min(t->asked[r], t->object_limit) * largest);
     }
@@ -325,11 +325,11 @@ static void run_turn(trade *t, dkm_idx turn)
     }
 }
 
-static void copy_own(trade *t, const dkm_idx *wanted)
+static void copy_own(trade *t, const dkm_idx *indices)
 {
     for (dkm_idx k = t->group[t->rank]; k < t->group[t->rank + 1]; k++)
-        dkm_pack_copy_object(&t->data->mine, wanted[t->place[k]] - t->data->first, t->got,
-                             t->place[k]);
+        dkm_pack_copy_object(&t->data->mine, indices[t->order[k]] - t->data->first, t->got,
+                             t->order[k]);
 }
 
 static trade new_trade(const dkm_data *data, dkm_fetch_bounds bounds, dkm_objs *got)
@@ -345,7 +345,7 @@ static trade new_trade(const dkm_data *data, dkm_fetch_bounds bounds, dkm_objs *
 }
 
 static dkm_status run_trade(const dkm_data *data, const dkm_idx *starts, dkm_idx count,
-                            const dkm_idx *wanted, dkm_fetch_bounds bounds, dkm_objs *got)
+                            const dkm_idx *indices, dkm_fetch_bounds bounds, dkm_objs *got)
 {
     dkm_status status = DKM_OK;
     trade t = new_trade(data, bounds, got);
@@ -353,18 +353,18 @@ static dkm_status run_trade(const dkm_data *data, const dkm_idx *starts, dkm_idx
 
     *got = (dkm_objs){0};
     t.starts = starts;
-    DKM_AGREE(t.ctx, open_trade(&t, data, count, wanted));
+    DKM_AGREE(t.ctx, open_trade(&t, data, count, indices));
     turns = plan_turns(&t);
     DKM_AGREE(t.ctx, allocate_turn(&t, count));
     if (t.length) {
-        own_lengths(&t, wanted);
+        own_lengths(&t, indices);
         for (dkm_idx turn = 0; turn < turns; turn++)
-            fetch_lengths(&t, turn, wanted);
+            fetch_lengths(&t, turn, indices);
     }
     DKM_AGREE(t.ctx, allocate_objects(&t, count));
-    copy_own(&t, wanted);
+    copy_own(&t, indices);
     for (dkm_idx turn = 0; turn < turns; turn++) {
-        (void)ask_turn(&t, turn, wanted);
+        (void)ask_turn(&t, turn, indices);
         run_turn(&t, turn);
     }
 out:
@@ -372,19 +372,20 @@ out:
     return status;
 }
 
-dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count, const dkm_idx *indices,
                                   dkm_fetch_bounds bounds, dkm_objs *got)
 {
-    return run_trade(data, NULL, count, wanted, bounds, got);
+    return run_trade(data, NULL, count, indices, bounds, got);
 }
 
 dkm_status dkm_data_fetch_spread(const dkm_data *data, const dkm_idx *starts, dkm_idx count,
-                                 const dkm_idx *wanted, dkm_objs *got)
+                                 const dkm_idx *indices, dkm_objs *got)
 {
-    return run_trade(data, starts, count, wanted, usual_bounds, got);
+    return run_trade(data, starts, count, indices, usual_bounds, got);
 }
 
-dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted, dkm_objs *got)
+dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *indices,
+                          dkm_objs *got)
 {
-    return dkm_data_fetch_bounded(data, count, wanted, usual_bounds, got);
+    return dkm_data_fetch_bounded(data, count, indices, usual_bounds, got);
 }

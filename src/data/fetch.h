@@ -12,12 +12,13 @@ typedef struct dkm_fetch_bounds {
 
 /** dkm_data_fetch() under other bounds. Collective; the bounds are the same on every rank. */
 DKM_NODISCARD dkm_status dkm_data_fetch_bounded(const dkm_data *data, dkm_idx count,
-                                                const dkm_idx *wanted, dkm_fetch_bounds bounds,
+                                                const dkm_idx *indices, dkm_fetch_bounds bounds,
                                                 dkm_objs *got);
 
 /** dkm_data_fetch() from data that are not in slabs: rank r holds objects [starts[r], starts[r +
  * 1]). Collective. */
 DKM_NODISCARD dkm_status dkm_data_fetch_spread(const dkm_data *data, const dkm_idx *starts,
-                                               dkm_idx count, const dkm_idx *wanted, dkm_objs *got);
+                                               dkm_idx count, const dkm_idx *indices,
+                                               dkm_objs *got);
 
 #endif

@@ -99,19 +99,19 @@ static dkm_status move_to_slabs(intake *in, dkm_data **data)
 {
     dkm_status status = DKM_OK;
     int rank = dkm_ctx_rank(in->ctx), size = dkm_ctx_size(in->ctx);
-    dkm_idx m = in->starts[size], *wanted = NULL;
+    dkm_idx m = in->starts[size], *indices = NULL;
     dkm_idx first = dkm_slab_first(m, rank, size), count = dkm_slab_count(m, rank, size);
     dkm_data here = {.ctx = in->ctx, .m = m, .first = in->starts[rank], .mine = in->objs};
     dkm_objs got = {0};
 
-    DKM_AGREE(in->ctx, dkm_alloc(in->ctx, count, &wanted));
+    DKM_AGREE(in->ctx, dkm_alloc(in->ctx, count, &indices));
     for (dkm_idx k = 0; k < count; k++)
-        wanted[k] = first + k;
-    DKM_TRY(dkm_data_fetch_spread(&here, in->starts, count, wanted, &got));
+        indices[k] = first + k;
+    DKM_TRY(dkm_data_fetch_spread(&here, in->starts, count, indices, &got));
     DKM_TRY(dkm_data_wrap(in->ctx, m, &got, data));
 out:
     dkm_objs_clear(&got);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

@@ -82,7 +82,7 @@ DKM_NODISCARD dkm_status dkm_data_wrap(dkm_ctx *ctx, dkm_idx m, dkm_objs *objs, 
  *  @param[out] got  zeroed or fresh; to be cleared by the caller, also after a failure
  *  @return DKM_OK; DKM_ERR_ARG for an index outside [0, m); DKM_ERR_MEMORY
  */
-DKM_NODISCARD dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *wanted,
+DKM_NODISCARD dkm_status dkm_data_fetch(const dkm_data *data, dkm_idx count, const dkm_idx *indices,
                                         dkm_objs *got);
 
 #endif

@@ -69,15 +69,15 @@ static dkm_local check_range(const dkm_data *data, dkm_idx first, dkm_idx count)
 }
 
 static dkm_local make_list(const dkm_data *data, dkm_idx first, dkm_idx count, dkm_rows **rows,
-                           dkm_idx **wanted)
+                           dkm_idx **indices)
 {
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(check_range(data, first, count));
     DKM_STEP(dkm_calloc(data->ctx, 1, rows));
-    DKM_STEP(dkm_alloc(data->ctx, count, wanted));
+    DKM_STEP(dkm_alloc(data->ctx, count, indices));
     for (dkm_idx k = 0; k < count; k++)
-        (*wanted)[k] = first + k;
+        (*indices)[k] = first + k;
 out:
     return local;
 }
@@ -86,17 +86,17 @@ dkm_status dkm_rows_get(const dkm_data *data, dkm_idx first, dkm_idx count, dkm_
 {
     dkm_status status = DKM_OK;
     dkm_rows *got = NULL;
-    dkm_idx *wanted = NULL;
+    dkm_idx *indices = NULL;
 
     *rows = NULL;
-    DKM_AGREE(data->ctx, make_list(data, first, count, &got, &wanted));
-    DKM_TRY(dkm_data_fetch(data, count, wanted, &got->own));
+    DKM_AGREE(data->ctx, make_list(data, first, count, &got, &indices));
+    DKM_TRY(dkm_data_fetch(data, count, indices, &got->own));
     got->objs = &got->own;
     got->count = count;
     *rows = got;
     got = NULL;
 out:
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     dkm_rows_destroy(&got);
     return status;
 }

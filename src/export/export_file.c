@@ -107,24 +107,24 @@ dkm_export_rows(dkm_export_file *file, const dkm_data *rows, const dkm_row_trans
                 void (*write)(dkm_export_file *file, dkm_idx count, const double *numbers))
 {
     dkm_status status = DKM_OK;
-    dkm_idx m = dkm_data_rows(rows), d = dkm_data_cols(rows), *wanted = NULL;
+    dkm_idx m = dkm_data_rows(rows), d = dkm_data_cols(rows), *indices = NULL;
     dkm_idx each = ROWS_BYTES / 8 / (d > 0 ? d : 1) + 1;
     dkm_objs got = {0};
 
     each = each < m ? each : m;
-    DKM_AGREE(file->ctx, dkm_alloc(file->ctx, each, &wanted));
+    DKM_AGREE(file->ctx, dkm_alloc(file->ctx, each, &indices));
     for (dkm_idx first = 0; first < m; first += each) {
         dkm_idx count = m - first < each ? m - first : each;
         for (dkm_idx i = 0; i < count; i++)
-            wanted[i] = first + i;
-        DKM_TRY(dkm_data_fetch(rows, dkm_ctx_rank(file->ctx) == 0 ? count : 0, wanted, &got));
+            indices[i] = first + i;
+        DKM_TRY(dkm_data_fetch(rows, dkm_ctx_rank(file->ctx) == 0 ? count : 0, indices, &got));
         if (file->local.code == DKM_OK)
             file->local = write_rows(file, &got, transform, write);
         dkm_objs_clear(&got);
     }
 out:
     dkm_objs_clear(&got);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

@@ -61,7 +61,7 @@ dkm_local dkm_multivec_map_init(dkm_multivec_map *s, const dkm_dmat *shape, char
     map_place(s, shape, side);
     DKM_STEP(dkm_calloc(ctx, size, &s->to));
     DKM_STEP(dkm_calloc(ctx, size, &s->from));
-    DKM_STEP(dkm_alloc(ctx, size, &s->place));
+    DKM_STEP(dkm_alloc(ctx, size, &s->cursor));
     DKM_STEP(dkm_alloc(ctx, s->members, &s->counts));
     DKM_STEP(dkm_alloc(ctx, s->members, &s->starts));
     DKM_STEP(dkm_alloc(ctx, 2 * size, &s->requests));
@@ -79,7 +79,7 @@ void dkm_multivec_map_free(dkm_multivec_map *s)
     DKM_FREE(s->requests);
     DKM_FREE(s->starts);
     DKM_FREE(s->counts);
-    DKM_FREE(s->place);
+    DKM_FREE(s->cursor);
     DKM_FREE(s->from);
     DKM_FREE(s->to);
 }
@@ -117,7 +117,7 @@ static void map_begin_packed(dkm_multivec_map *s)
     dkm_idx at = 0;
 
     for (int r = 0; r < dkm_ctx_size(s->ctx); r++) {
-        s->place[r] = at;
+        s->cursor[r] = at;
         at += s->to[r];
     }
 }
@@ -129,7 +129,7 @@ void dkm_multivec_map_to_homes(dkm_multivec_map *s, const double *rows, dkm_idx 
 
     map_begin_packed(s);
     for (dkm_idx i = 0; i < n; i++)
-        memcpy(s->packed + s->place[map_home(s, first + i)]++ * s->p, rows + i * ld,
+        memcpy(s->packed + s->cursor[map_home(s, first + i)]++ * s->p, rows + i * ld,
                (size_t)s->p * sizeof *rows);
     map_exchange(s, s->to, s->packed, s->from, home);
 }
@@ -143,7 +143,7 @@ void dkm_multivec_map_from_homes(dkm_multivec_map *s, const double *home, int ad
     map_exchange(s, s->from, home, s->to, s->packed);
     map_begin_packed(s);
     for (dkm_idx i = 0; i < n; i++) {
-        const double *from = s->packed + s->place[map_home(s, first + i)]++ * s->p;
+        const double *from = s->packed + s->cursor[map_home(s, first + i)]++ * s->p;
         for (dkm_idx k = 0; k < s->p; k++)
             rows[i * ld + k] = add ? rows[i * ld + k] + from[k] : from[k];
     }

@@ -27,7 +27,7 @@ typedef struct dkm_multivec_map {
     dkm_idx local;        /**< rows of this line, in the order of the local rows of the matrix */
     dkm_idx first, count; /**< of which this rank is the home */
     dkm_idx *to, *from;   /**< per rank: rows of the slab whose home it is, home rows of its slab */
-    dkm_idx *place;       /**< per rank, working space */
+    dkm_idx *cursor;      /**< per rank, working space */
     int *counts, *starts; /**< per rank of the line, numbers */
     MPI_Request *requests; /**< two per rank */
     double *packed;        /**< rows of the slab, in the order of their homes */

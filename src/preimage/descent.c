@@ -80,17 +80,17 @@ static dkm_status begin_anew(const descent *s, dkm_data *points)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->pre->e->fitted.ctx;
-    dkm_idx n = dkm_data_local_rows(points), count = 0, *wanted = NULL;
+    dkm_idx n = dkm_data_local_rows(points), count = 0, *indices = NULL;
     dkm_objs got = {0};
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, n, &wanted));
+    DKM_AGREE(ctx, dkm_alloc(ctx, n, &indices));
     for (dkm_idx i = 0; i < n; i++) {
         double *c = dkm_descent_scalars(&s->walk, dkm_data_values(points) + i * s->width);
         if (c[DKM_POINT_STATE] == DKM_POINT_LOST)
-            wanted[count++] =
+            indices[count++] =
                 (dkm_idx)c[DKM_POINT_START + (dkm_idx)fmod(c[DKM_POINT_TRIED], (double)s->starts)];
     }
-    DKM_TRY(dkm_data_fetch(s->pre->e->fitted.X, count, wanted, &got));
+    DKM_TRY(dkm_data_fetch(s->pre->e->fitted.X, count, indices, &got));
     count = 0;
     for (dkm_idx i = 0; i < n; i++) {
         double *row = dkm_data_values(points) + i * s->width,
@@ -105,7 +105,7 @@ static dkm_status begin_anew(const descent *s, dkm_data *points)
     }
 out:
     dkm_objs_clear(&got);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 
@@ -173,20 +173,20 @@ static dkm_status descent_put_back(const descent *s, const dkm_data *some, const
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(points);
     dkm_idx first = dkm_data_local_first(points), end = first + dkm_data_local_rows(points);
-    dkm_idx count = 0, *wanted = NULL;
+    dkm_idx count = 0, *indices = NULL;
     dkm_objs got = {0};
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, end - first, &wanted));
+    DKM_AGREE(ctx, dkm_alloc(ctx, end - first, &indices));
     for (dkm_idx k = 0; k < dkm_data_rows(some); k++)
         if (list[k] >= first && list[k] < end)
-            wanted[count++] = k;
-    DKM_TRY(dkm_data_fetch(some, count, wanted, &got));
+            indices[count++] = k;
+    DKM_TRY(dkm_data_fetch(some, count, indices, &got));
     for (dkm_idx k = 0; k < count; k++)
-        memcpy(dkm_data_values(points) + (list[wanted[k]] - first) * s->width,
+        memcpy(dkm_data_values(points) + (list[indices[k]] - first) * s->width,
                got.values + k * s->width, (size_t)s->width * sizeof(double));
 out:
     dkm_objs_clear(&got);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

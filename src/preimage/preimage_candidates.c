@@ -14,7 +14,7 @@
 
 #include "core/alloc.h"
 #include "preimage/preimage.h"
-#include "preimage/pruned_search.h"
+#include "preimage/search/pruned_search.h"
 
 #define FAINT 1e-12 /* of the mean squared norm */
 #define SHARE 4.0   /* coordinates are stored where so many times their bytes are free */

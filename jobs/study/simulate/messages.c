@@ -1,6 +1,6 @@
 /* Messages of shared blocks, simulated time at MPI calls, tests of requests, and counts per rank.
  *
- * Every counted call of MPI reads the clock first (cli/core/mpi_profiler.c): that is where the time of
+ * Every counted call of MPI reads the clock first (cli/profile/mpi_profiler.c): that is where the time of
  * computations passes. Buffers in shared blocks are replaced by one that SMPI knows to be the same
  * on all ranks, so that nothing is copied; derived datatypes, which SMPI would pack, by bytes. */
 #include <mpi.h>

@@ -3,7 +3,8 @@
 # in the list, only src/linalg names the linear algebra libraries, src/cli includes public headers and
 # its own alone, MPI_COMM_WORLD appears in src/cli/core/main.c alone, the library neither prints, exits
 # nor aborts, communicators are derived in core/mpi_calls.c alone, no agreement hides inside an if, and
-# no failure leaves a phase open.
+# no failure leaves a phase open; and that the walks of docs/theory/architecture.md name functions that
+# are defined where they say.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../common.sh"
 
@@ -282,6 +283,21 @@ offend src/solvers/ridge/made_up.c '    if (!(gamma > 0) ||
         return dkm_agree(ctx,
                          dkm_fail(ctx, DKM_ERR_ARG, "gamma"));'
 offend src/comm/made_up.c '    MPI_Comm_split(comm, 0, 0, &part);'
+# strays PAGE: functions that a walk of the page, its rows of number, name and file, has in a file that does not
+# define them. The command's functions are static; definitions begin a line.
+strays() {
+    local name file
+    while read -r name file; do
+        grep -qE "^(static )?[a-z_]+ \\*?$name\\(" "$DKMAP_SOURCE/src/$file" 2>/dev/null || echo "$name is not in $file"
+    done < <(sed -nE 's/^\| [0-9]+ \| `([a-z0-9_]+)` \| `([^`]+)` \|.*/\1 \2/p' "$1")
+}
+page=$DKMAP_SOURCE/docs/theory/architecture.md
+[ "$(grep -cE '^\| [0-9]+ \| `[a-z0-9_]+` \|' "$page")" -ge 40 ] || fail "four walks of ten functions in $page"
+found=$(strays "$page")
+[ -z "$found" ] || fail "$found"
+printf '| 1 | `cmd_fit` | `cli/commands/cmd_fit.c` |\n| 2 | `cmd_fit` | `cli/core/run.c` |\n' >walk.md
+[ "$(strays walk.md)" = "cmd_fit is not in cli/core/run.c" ] || fail "not found out: a walk that strays"
+
 mkdir -p tree/src/annex
 echo 'int x;' >tree/src/annex/made_up.c
 [ -n "$(violations tree/src/annex/made_up.c)" ] || fail "not found out: a folder in no layer"

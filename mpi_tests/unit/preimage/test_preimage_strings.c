@@ -6,8 +6,8 @@
 #include <dkmap/kpca.h>
 #include <dkmap/random.h>
 
-#include "preimage/context_windows.h"
-#include "preimage/window_weights.h"
+#include "preimage/strings/context_windows.h"
+#include "preimage/strings/window_weights.h"
 #include "reference/reference_linalg.h"
 #include "support/check.h"
 #include "support/fixture_objects.h"

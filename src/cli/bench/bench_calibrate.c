@@ -13,7 +13,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/bench_iterations.h"
 #include "cli/commands/commands.h"
-#include "cli/core/calibration.h"
+#include "cli/profile/calibration.h"
 
 enum { TINY = 64, NARROW = 8, MIDDLE = 20, WIDE = 256, FEW = 2, MANY = 32 };
 enum { SOME_PAIRS = 12, PAIRS = 32, TURNS = 2, ATTEMPTS = 3 };

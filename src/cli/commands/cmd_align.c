@@ -7,7 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/options/alignment_target.h"
 #include "cli/options/common_options.h"
-#include "cli/options/param_grid.h"
+#include "cli/param_search/param_grid.h"
 
 /* Objects, the target, and the alignment of every setting with it. */
 typedef struct alignment {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "cli/commands/commands.h"
-#include "cli/core/calibration.h"
 #include "cli/options/method_options.h"
+#include "cli/profile/calibration.h"
 
 #define GiB 1073741824.0
 

@@ -4,7 +4,7 @@
 
 #include <dkmap/cv.h>
 
-#include "cli/options/grid_search.h"
+#include "cli/param_search/grid_search.h"
 
 enum { TRIALS_MAX = 1000, LOSSES_MAX = 16, RANK_GROUPS_MAX = 1000000 };
 

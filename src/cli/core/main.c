@@ -12,10 +12,10 @@
 #include <dkmap/context.h>
 
 #include "cli/core/args.h"
-#include "cli/core/comm_counter.h"
 #include "cli/core/help.h"
 #include "cli/core/help_formats.h"
 #include "cli/core/run.h"
+#include "cli/profile/comm_counter.h"
 
 enum { MPI_BYTES = 200 << 20, CONNECT_SECONDS = 2 };
 

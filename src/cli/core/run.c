@@ -10,7 +10,7 @@
 #include <dkmap/store.h>
 
 #include "cli/core/checkpoint_options.h"
-#include "cli/core/comm_counter.h"
+#include "cli/profile/comm_counter.h"
 #include "cli/streams/standard_streams.h"
 
 dkm_layout run_layout(const run *r)

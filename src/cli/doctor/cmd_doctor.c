@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "cli/commands/commands.h"
-#include "cli/core/calibration.h"
-#include "cli/core/comm_counter.h"
 #include "cli/doctor/doctor.h"
+#include "cli/profile/calibration.h"
+#include "cli/profile/comm_counter.h"
 
 void doctor_good(doctor *d, const char *what, const char *text)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/core/calibration.h"
 #include "cli/options/xy_reader.h"
+#include "cli/profile/calibration.h"
 
 static const file_options inputs = {"x", "x-type", DKM_INPUTS, 0};
 static const file_options outputs = {"y", "y-type", DKM_OUTPUTS, 0};

@@ -7,17 +7,17 @@
 enum { AXES = 12, PANELS_A_ROW = 3, VALUE_LENGTH = 64, VALUES_NAMED = 8 };
 
 /* Where one trial stands on an axis. */
-typedef struct place {
+typedef struct plot_point {
     double x;
     char text[VALUE_LENGTH];
     dkm_idx trial;
-} place;
+} plot_point;
 
 typedef struct axis {
     char name[VALUE_LENGTH];
     int numbers, logarithmic;
     dkm_idx count;
-    place *place; /* by value */
+    plot_point *point; /* by value */
 } axis;
 
 static int count_axes(const char *label)
@@ -47,7 +47,7 @@ static void take_piece(const char *label, int k, char name[VALUE_LENGTH], char t
 
 static int by_value(const void *a, const void *b)
 {
-    const place *p = a, *q = b;
+    const plot_point *p = a, *q = b;
     int texts = strcmp(p->text, q->text);
 
     return p->x != q->x ? (p->x < q->x ? -1 : 1) : texts ? texts : p->trial < q->trial ? -1 : 1;
@@ -59,19 +59,19 @@ static void place_words(axis *a)
     double at = 0;
 
     for (dkm_idx k = 0; k < a->count; k++) {
-        at += k > 0 && strcmp(a->place[k].text, a->place[k - 1].text) != 0;
-        a->place[k].x = at;
+        at += k > 0 && strcmp(a->point[k].text, a->point[k - 1].text) != 0;
+        a->point[k].x = at;
     }
 }
 
 static int axis_open(axis *a, const trials *t, int k)
 {
     *a = (axis){.numbers = 1, .count = t->count};
-    a->place = malloc((size_t)t->count * sizeof *a->place);
-    if (!a->place)
+    a->point = malloc((size_t)t->count * sizeof *a->point);
+    if (!a->point)
         return -1;
     for (dkm_idx p = 0; p < t->count; p++) {
-        place *here = &a->place[p];
+        plot_point *here = &a->point[p];
         char *end;
         take_piece(t->trial[p].label, k, a->name, here->text);
         here->x = strtod(here->text, &end);
@@ -79,20 +79,20 @@ static int axis_open(axis *a, const trials *t, int k)
         a->numbers &= end > here->text && *end == '\0' && isfinite(here->x);
     }
     for (dkm_idx p = 0; !a->numbers && p < t->count; p++)
-        a->place[p].x = 0;
-    qsort(a->place, (size_t)t->count, sizeof *a->place, by_value);
+        a->point[p].x = 0;
+    qsort(a->point, (size_t)t->count, sizeof *a->point, by_value);
     if (!a->numbers)
         place_words(a);
     a->logarithmic =
-        a->numbers && a->place[0].x > 0 && a->place[t->count - 1].x >= 8 * a->place[0].x;
+        a->numbers && a->point[0].x > 0 && a->point[t->count - 1].x >= 8 * a->point[0].x;
     return 0;
 }
 
 static void put_point(FILE *script, const axis *a, dkm_idx k, const trials *t)
 {
-    const trial *here = &t->trial[a->place[k].trial];
+    const trial *here = &t->trial[a->point[k].trial];
 
-    fprintf(script, "%.17g %.17g %.17g\n", a->place[k].x, here->mean, here->stderror);
+    fprintf(script, "%.17g %.17g %.17g\n", a->point[k].x, here->mean, here->stderror);
 }
 
 static int is_better(const trials *t, dkm_idx a, dkm_idx b)
@@ -114,11 +114,11 @@ static dkm_idx put_best(FILE *script, const axis *a, const trials *t, frame *y)
 
     for (dkm_idx k = 0, best; k < a->count; values++) {
         best = k;
-        for (dkm_idx first = k; k < a->count && a->place[k].x == a->place[first].x; k++)
-            if (is_better(t, a->place[k].trial, a->place[best].trial))
+        for (dkm_idx first = k; k < a->count && a->point[k].x == a->point[first].x; k++)
+            if (is_better(t, a->point[k].trial, a->point[best].trial))
                 best = k;
         put_point(script, a, best, t);
-        const trial *shown = &t->trial[a->place[best].trial];
+        const trial *shown = &t->trial[a->point[best].trial];
         y->low = fmin(y->low, shown->mean - shown->stderror);
         y->high = fmax(y->high, shown->mean + shown->stderror);
     }
@@ -130,10 +130,10 @@ static void put_values(FILE *script, const axis *a)
 {
     fputs("set xtics ()\n", script);
     for (dkm_idx k = 0; k < a->count; k++)
-        if (k == 0 || a->place[k].x > a->place[k - 1].x) {
+        if (k == 0 || a->point[k].x > a->point[k - 1].x) {
             fputs("set xtics add (", script);
-            gnuplot_text(script, a->place[k].text, 24);
-            fprintf(script, " %.17g)\n", a->place[k].x);
+            gnuplot_text(script, a->point[k].text, 24);
+            fprintf(script, " %.17g)\n", a->point[k].x);
         }
 }
 
@@ -141,7 +141,7 @@ static void put_values(FILE *script, const axis *a)
  * out. */
 static void put_ranges(FILE *script, const axis *a, const frame *y)
 {
-    double first = a->place[0].x, last = a->place[a->count - 1].x;
+    double first = a->point[0].x, last = a->point[a->count - 1].x;
     double margin = y->high > y->low ? 0.3 * (y->high - y->low) : 0.1 * fabs(y->high) + 1e-300;
 
     fprintf(script, "%s logscale x\n", a->logarithmic ? "set" : "unset");
@@ -170,7 +170,7 @@ static void draw_panel(FILE *script, const axis *a, const trials *t, int axes)
     values = put_best(script, a, t, &y);
     fputs("EOD\n$chosen << EOD\n", script);
     for (dkm_idx k = 0; k < a->count; k++)
-        if (a->place[k].trial == t->best)
+        if (a->point[k].trial == t->best)
             put_point(script, a, k, t);
     fputs("EOD\nset xlabel ", script);
     gnuplot_text(script, a->name, VALUE_LENGTH);
@@ -204,7 +204,7 @@ static int draw_trials(FILE *script, const void *what)
         if (axis_open(&a, t, k) != 0)
             return -1;
         draw_panel(script, &a, t, axes);
-        free(a.place);
+        free(a.point);
     }
     fputs("unset multiplot\n", script);
     return 0;

@@ -112,16 +112,16 @@ static dkm_status montage_collect(const dkm_montage *p, const dkm_data *images, 
 {
     dkm_status status = DKM_OK;
     dkm_idx n = dkm_data_rows(images) < p->s.count ? dkm_data_rows(images) : p->s.count;
-    dkm_idx *wanted = NULL;
+    dkm_idx *indices = NULL;
 
     if (dkm_ctx_rank(p->ctx) != 0)
         n = 0;
-    DKM_AGREE(p->ctx, dkm_alloc(p->ctx, n, &wanted));
+    DKM_AGREE(p->ctx, dkm_alloc(p->ctx, n, &indices));
     for (dkm_idx k = 0; k < n; k++)
-        wanted[k] = k;
-    DKM_TRY(dkm_data_fetch(images, n, wanted, got));
+        indices[k] = k;
+    DKM_TRY(dkm_data_fetch(images, n, indices, got));
 out:
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

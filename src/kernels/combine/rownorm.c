@@ -16,7 +16,7 @@ typedef struct summing {
     dkm_idx mine; /* objects of this rank's slab */
     dkm_panel rows, cols;
     double *tile, *scratch, *sums;
-    dkm_idx wanted[COLS_EACH];
+    dkm_idx indices[COLS_EACH];
 } summing;
 
 static dkm_local open_summing(summing *s, const dkm_node *inner, const dkm_prepared *P)
@@ -72,8 +72,8 @@ static dkm_status sum_rows(summing *s, dkm_idx m)
     for (dkm_idx first = 0; first < m; first += COLS_EACH) {
         dkm_idx n = m - first < COLS_EACH ? m - first : COLS_EACH;
         for (dkm_idx k = 0; k < n; k++)
-            s->wanted[k] = first + k;
-        DKM_TRY(dkm_panel_fill(&s->cols, n, s->wanted));
+            s->indices[k] = first + k;
+        DKM_TRY(dkm_panel_fill(&s->cols, n, s->indices));
         if (local.code == DKM_OK)
             local = rownorm_add_columns(s);
     }

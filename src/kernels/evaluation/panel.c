@@ -173,26 +173,26 @@ out:
     return local;
 }
 
-static int consecutive(dkm_idx count, const dkm_idx *wanted)
+static int consecutive(dkm_idx count, const dkm_idx *indices)
 {
     for (dkm_idx k = 1; k < count; k++)
-        if (wanted[k] != wanted[0] + k)
+        if (indices[k] != indices[0] + k)
             return 0;
     return count > 0;
 }
 
-dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted)
+dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
 
-    if (dkm_ctx_size(panel->of->ctx) == 1 && consecutive(count, wanted)) {
-        dkm_panel_view(panel, wanted[0], count);
+    if (dkm_ctx_size(panel->of->ctx) == 1 && consecutive(count, indices)) {
+        dkm_panel_view(panel, indices[0], count);
         return DKM_OK;
     }
     panel_release(panel);
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
         if (uses_slot(panel, s))
-            DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, wanted, &panel->objs[s]));
+            DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, indices, &panel->objs[s]));
     panel->n = count;
     panel_finish(panel);
 out:

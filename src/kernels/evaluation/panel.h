@@ -61,7 +61,7 @@ DKM_NODISCARD dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of,
                                        dkm_idx capacity);
 
 /** Bring @p count objects together; each rank names its own. Collective. */
-DKM_NODISCARD dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *wanted);
+DKM_NODISCARD dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *indices);
 
 /** Look at @p count objects of this rank's own slab from its @p first on. Local. */
 void dkm_panel_view(dkm_panel *panel, dkm_idx first, dkm_idx count);

@@ -102,7 +102,7 @@ dkm_local dkm_assembly_open(dkm_assembly *s, const dkm_prepared *A, const dkm_pr
     DKM_STEP(dkm_panel_open(&s->rows, s->A, A->kernel->node, DKM_ROWS, precision, s->rows_each));
     if (!cached)
         DKM_STEP(dkm_panel_open(&s->own, s->B, B->kernel->node, DKM_COLS, precision, s->cols_each));
-    DKM_STEP(dkm_alloc(s->ctx, dkm_idx_max(s->rows_each, s->cols_each), &s->wanted));
+    DKM_STEP(dkm_alloc(s->ctx, dkm_idx_max(s->rows_each, s->cols_each), &s->indices));
     DKM_STEP(dkm_alloc(s->ctx, s->wide, &s->first));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
                           s->rows_each * s->wide * dkm_node_scratch(A->kernel->node), (size_t)bytes,
@@ -124,7 +124,7 @@ void dkm_assembly_close(dkm_assembly *s)
     dkm_column_block_close(&s->window_b);
     DKM_FREE(s->sums);
     DKM_FREE(s->part);
-    DKM_FREE(s->wanted);
+    DKM_FREE(s->indices);
     DKM_FREE(s->first);
     DKM_FREE(s->scratch);
 }

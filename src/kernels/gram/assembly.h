@@ -17,7 +17,7 @@ typedef struct dkm_assembly {
     dkm_idx i0, c0;               /**< local row and column of the first objects in memory */
     dkm_panel rows, own;
     dkm_panel *cols; /**< `own`, or one that was filled before */
-    dkm_idx *wanted, *first;
+    dkm_idx *indices, *first;
     void *scratch;
     dkm_idx columns; /**< of wide rows, which come in column blocks; 0: rows are not cut */
     dkm_idx at;      /**< the first column of the window in memory */

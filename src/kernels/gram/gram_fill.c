@@ -26,8 +26,8 @@ static dkm_status fill_cols(dkm_assembly *s, dkm_idx c0)
     if (s->cols != &s->own)
         return DKM_OK;
     for (dkm_idx jl = c0; jl < end; jl++)
-        s->wanted[n++] = dkm_dmat_global_col(s->K, jl);
-    return dkm_panel_fill(s->cols, n, s->wanted);
+        s->indices[n++] = dkm_dmat_global_col(s->K, jl);
+    return dkm_panel_fill(s->cols, n, s->indices);
 }
 
 /* Bring those objects of the rows from r0 on that some tile needs. */
@@ -37,8 +37,8 @@ static dkm_status gram_fill_fill_rows(dkm_assembly *s, dkm_idx r0)
 
     s->i0 = s->cols->n > 0 ? dkm_idx_max(r0, gram_fill_first_row(s, s->c0)) : end;
     for (dkm_idx il = s->i0; il < end; il++)
-        s->wanted[n++] = dkm_dmat_global_row(s->K, il);
-    return dkm_panel_fill(&s->rows, n, s->wanted);
+        s->indices[n++] = dkm_dmat_global_row(s->K, il);
+    return dkm_panel_fill(&s->rows, n, s->indices);
 }
 
 static dkm_tile tile_at(const dkm_assembly *s, dkm_idx il, dkm_idx jl, dkm_idx na, dkm_idx nb)

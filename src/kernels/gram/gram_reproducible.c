@@ -16,7 +16,7 @@ typedef struct slab {
     dkm_panel rows, cols;
     double *tile;
     void *scratch;
-    dkm_idx *wanted;
+    dkm_idx *indices;
     double *out;
 } slab;
 
@@ -34,9 +34,9 @@ static dkm_local open_slab(slab *s)
     DKM_STEP(dkm_alloc(ctx, TILE * TILE, &s->tile));
     DKM_STEP(dkm_alloc(ctx, TILE * TILE * dkm_node_scratch(root) * (dkm_idx)sizeof(double),
                        (char **)&s->scratch));
-    DKM_STEP(dkm_alloc(ctx, s->height > WIDTH ? s->height : WIDTH, &s->wanted));
+    DKM_STEP(dkm_alloc(ctx, s->height > WIDTH ? s->height : WIDTH, &s->indices));
     for (dkm_idx i = 0; i < s->height; i++)
-        s->wanted[i] = s->top + i;
+        s->indices[i] = s->top + i;
 out:
     return local;
 }
@@ -47,7 +47,7 @@ static void close_slab(slab *s)
     dkm_panel_close(&s->cols);
     DKM_FREE(s->tile);
     DKM_FREE(s->scratch);
-    DKM_FREE(s->wanted);
+    DKM_FREE(s->indices);
 }
 
 /* Rows from the a-th of the panel on, columns from @p col on, which are those of the panel from b.
@@ -85,12 +85,12 @@ dkm_status dkm_gram_slab(const dkm_prepared *X, double *rows)
 
     dkm_phase_begin(X->ctx, "gram");
     DKM_AGREE(X->ctx, open_slab(&s));
-    DKM_TRY(dkm_panel_fill(&s.rows, s.height, s.wanted));
+    DKM_TRY(dkm_panel_fill(&s.rows, s.height, s.indices));
     for (dkm_idx first = 0; first < s.m; first += WIDTH) {
         dkm_idx count = dkm_idx_min(WIDTH, s.m - first);
         for (dkm_idx j = 0; j < count; j++)
-            s.wanted[j] = first + j;
-        DKM_TRY(dkm_panel_fill(&s.cols, count, s.wanted));
+            s.indices[j] = first + j;
+        DKM_TRY(dkm_panel_fill(&s.cols, count, s.indices));
         DKM_AGREE(X->ctx, fill_width(&s, first, count));
     }
 out:

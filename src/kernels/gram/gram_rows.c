@@ -113,7 +113,7 @@ out:
     return status;
 }
 
-static dkm_local evaluate_selves(const dkm_prepared *X, double *values)
+static dkm_local evaluate_diagonal(const dkm_prepared *X, double *values)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_panel panel = {0};
@@ -128,5 +128,5 @@ out:
 
 dkm_status dkm_kernel_diagonal(const dkm_prepared *X, double *values)
 {
-    return dkm_agree(X->ctx, evaluate_selves(X, values));
+    return dkm_agree(X->ctx, evaluate_diagonal(X, values));
 }

@@ -67,14 +67,14 @@ static dkm_status fill_columns(dkm_strips *s, dkm_idx first, dkm_idx count)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->C->ctx;
-    dkm_idx *wanted = NULL;
+    dkm_idx *indices = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, count, &wanted));
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &indices));
     for (dkm_idx j = 0; j < count; j++)
-        wanted[j] = first + j;
-    DKM_TRY(dkm_panel_fill(&s->cols, count, wanted));
+        indices[j] = first + j;
+    DKM_TRY(dkm_panel_fill(&s->cols, count, indices));
 out:
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

@@ -18,7 +18,7 @@ enum { P, K };
 
 typedef struct book {
     dkm_idx p, k;
-    dkm_idx letters;
+    dkm_idx n_chars;
     unsigned char letter[256]; /* of the alphabet, in order */
     uint64_t unit;             /* digits: how much a place is worth more than the one before */
     dkm_counts counts;
@@ -35,7 +35,7 @@ static void find_alphabet(const dkm_data *X, book *b)
     MPI_Allreduce(MPI_IN_PLACE, seen, 256, MPI_UNSIGNED_CHAR, MPI_MAX, dkm_ctx_comm(X->ctx));
     for (int c = 0; c < 256; c++)
         if (seen[c])
-            b->letter[b->letters++] = (unsigned char)c;
+            b->letter[b->n_chars++] = (unsigned char)c;
 }
 
 static void choose_numbers(book *b)
@@ -43,8 +43,8 @@ static void choose_numbers(book *b)
     double words = 1;
 
     for (dkm_idx place = 0; place < b->p; place++)
-        words *= (double)b->letters;
-    b->unit = words < 0x1p63 ? (uint64_t)b->letters : 0;
+        words *= (double)b->n_chars;
+    b->unit = words < 0x1p63 ? (uint64_t)b->n_chars : 0;
 }
 
 /* What character number x adds in a place; worth is that of the place for digits. */
@@ -64,7 +64,7 @@ static void spell(book *b, const char *at, dkm_idx place, dkm_idx left, uint64_t
         b->counts.code[b->used++] = number;
         return;
     }
-    for (dkm_idx x = 0; x < b->letters; x++) {
+    for (dkm_idx x = 0; x < b->n_chars; x++) {
         dkm_idx differs = b->letter[x] != (unsigned char)at[place];
         if (differs <= left)
             spell(b, at, place + 1, left - differs, number + mismatch_weight(b, place, worth, x),
@@ -80,7 +80,7 @@ static double words_each(const book *b)
 
     for (dkm_idx i = 0; i <= b->k; i++) {
         sum += term;
-        term *= (double)(b->p - i) / (double)(i + 1) * (double)b->letters;
+        term *= (double)(b->p - i) / (double)(i + 1) * (double)b->n_chars;
     }
     return sum;
 }
@@ -98,7 +98,7 @@ static dkm_local open_book(book *b, const dkm_objs *X, dkm_objs *out)
         return dkm_fail(X->ctx, DKM_ERR_SIZE,
                         "mismatch(p=%lld, k=%lld): a string counts for up to %.1e words of %lld "
                         "letters, more than %.1e; use a smaller k or shorter strings",
-                        (long long)b->p, (long long)b->k, most, (long long)b->letters,
+                        (long long)b->p, (long long)b->k, most, (long long)b->n_chars,
                         (double)WORDS_MOST);
     return dkm_counts_open(&b->counts, X->ctx, X->n, (dkm_idx)most, out);
 }

@@ -74,7 +74,7 @@ static dkm_local smith_waterman_score(const query *q, const dkm_objs *Y, dkm_idx
     return DKM_LOCAL_OK;
 }
 
-static dkm_local smith_waterman_fill_selves(const dkm_node *node, dkm_objs *X)
+static dkm_local smith_waterman_fill_diagonal(const dkm_node *node, dkm_objs *X)
 {
     dkm_local local = DKM_LOCAL_OK;
     query q = {0};
@@ -126,7 +126,7 @@ static dkm_local align_precompute(const dkm_node *node, const dkm_objs *X, dkm_o
     *out = *X;
     out->extra = NULL;
     DKM_STEP(dkm_objs_add_extra(out, 1));
-    DKM_STEP(smith_waterman_fill_selves(node, out));
+    DKM_STEP(smith_waterman_fill_diagonal(node, out));
 out:
     return local;
 }

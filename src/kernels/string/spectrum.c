@@ -80,8 +80,8 @@ static dkm_local strings_precompute(const dkm_node *node, const dkm_objs *X, dkm
         DKM_STEP(split_pair(X, i, &y));
         for (dkm_idx at = 0; at + p <= n; at++) {
             uint64_t number = spectrum_number_of(X->bytes + X->start[i] + at, p);
-            uint64_t letter = (unsigned char)y[at + (p - 1) / 2];
-            c.code[count++] = p < 8 ? number << 8 | letter : dkm_hash_mix(number, letter);
+            uint64_t character = (unsigned char)y[at + (p - 1) / 2];
+            c.code[count++] = p < 8 ? number << 8 | character : dkm_hash_mix(number, character);
         }
         DKM_STEP(dkm_counts_add(&c, count));
     }

@@ -66,21 +66,20 @@ static dkm_local open_ssk(dkm_ssk *k, const dkm_node *node, dkm_ctx *ctx, dkm_id
 }
 
 /* Put a group of strings side by side. @return the length of the longest, which is the last */
-static dkm_idx put_group(const dkm_ssk *k, double *letters, const dkm_objs *X, const ranked *group,
+static dkm_idx put_group(const dkm_ssk *k, double *chars, const dkm_objs *X, const ranked *group,
                          dkm_idx count)
 {
     dkm_idx padded = group[count - 1].length;
 
     for (dkm_idx l = 0; l < k->lanes; l++) {
         const ranked *g = &group[l < count ? l : 0];
-        dkm_ssk_put(k, letters, l, X->bytes + X->start[g->index], l < count ? g->length : 0,
-                    padded);
+        dkm_ssk_put(k, chars, l, X->bytes + X->start[g->index], l < count ? g->length : 0, padded);
     }
     return padded;
 }
 
 /* k(x, x) of all strings, a group of lanes at a time. */
-static dkm_local ssk_fill_selves(const dkm_node *node, dkm_objs *X)
+static dkm_local ssk_fill_diagonal(const dkm_node *node, dkm_objs *X)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx most = ssk_longest(X, 0, X->n);
@@ -112,7 +111,7 @@ static dkm_local ssk_precompute(const dkm_node *node, const dkm_objs *X, dkm_obj
     *out = *X;
     out->extra = NULL;
     DKM_STEP(dkm_objs_add_extra(out, 1));
-    DKM_STEP(ssk_fill_selves(node, out));
+    DKM_STEP(ssk_fill_diagonal(node, out));
 out:
     return local;
 }

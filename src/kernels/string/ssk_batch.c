@@ -40,13 +40,13 @@ void dkm_ssk_use(dkm_ssk *k, dkm_idx count)
     k->lanes = count <= DKM_SSK_FEW ? DKM_SSK_FEW : LANES;
 }
 
-void dkm_ssk_put(const dkm_ssk *k, double *letters, dkm_idx lane, const char *text, dkm_idx length,
+void dkm_ssk_put(const dkm_ssk *k, double *chars, dkm_idx lane, const char *text, dkm_idx length,
                  dkm_idx padded)
 {
-    double filler = letters == k->s ? -1 : -2;
+    double filler = chars == k->s ? -1 : -2;
 
     for (dkm_idx i = 0; i < padded; i++)
-        letters[i * k->lanes + lane] = i < length ? (double)(unsigned char)text[i] : filler;
+        chars[i * k->lanes + lane] = i < length ? (double)(unsigned char)text[i] : filler;
 }
 
 void dkm_ssk_run(const dkm_ssk *k, dkm_idx s_length, dkm_idx t_length, double *values)

@@ -51,7 +51,7 @@ void dkm_ssk_use(dkm_ssk *k, dkm_idx count);
 
 /** Put a string in one lane of @p characters (k->s or k->t), filled up to @p padded characters with
  * ones that match nothing: -1 in s, -2 in t. Local. */
-void dkm_ssk_put(const dkm_ssk *k, double *letters, dkm_idx lane, const char *text, dkm_idx length,
+void dkm_ssk_put(const dkm_ssk *k, double *chars, dkm_idx lane, const char *text, dkm_idx length,
                  dkm_idx padded);
 
 /** Evaluate all lanes over @p s_length and @p t_length characters. Local.

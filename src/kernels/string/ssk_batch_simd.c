@@ -62,15 +62,15 @@ static vec *edge_of(const dkm_ssk *k, double *edges, dkm_idx level, const place 
 INLINE void do_levels(const dkm_ssk *k, int vectors, int levels, dkm_idx top, const place *at,
                       vec *total)
 {
-    vec run[LEVELS][VECTORS], old[LEVELS][VECTORS], sum[VECTORS], letter[VECTORS], *S[LEVELS];
+    vec run[LEVELS][VECTORS], old[LEVELS][VECTORS], sum[VECTORS], character[VECTORS], *S[LEVELS];
     const vec *below = sums_of(k, top - levels), *t = at->t;
     const vec decay = (vec){0} + k->lambda;
 
     for (int l = 0; l < levels; l++)
         S[l] = sums_of(k, top - l);
     for (int v = 0; v < vectors; v++) {
-        letter[v] = ((const vec *)(const void *)k->s)[at->i * vectors + v];
-        sum[v] = total ? total[v] : letter[v];
+        character[v] = ((const vec *)(const void *)k->s)[at->i * vectors + v];
+        sum[v] = total ? total[v] : character[v];
         for (int l = 0; l < levels; l++) {
             run[l][v] = edge_of(k, k->run_edge, top - l, at)[v];
             old[l][v] = S[l][v];
@@ -78,7 +78,7 @@ INLINE void do_levels(const dkm_ssk *k, int vectors, int levels, dkm_idx top, co
     }
     for (dkm_idx j = 0; j < at->n; j++)
         for (int v = 0; v < vectors; v++) {
-            mask match = t[j * vectors + v] == letter[v];
+            mask match = t[j * vectors + v] == character[v];
             if (total)
                 sum[v] += WHERE(match, levels > 0 ? old[0][v] : below[j * vectors + v]);
             for (int l = 0; l < levels; l++) {

@@ -188,7 +188,7 @@ out:
     return status;
 }
 
-dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *wanted)
+dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *indices)
 {
     int size = dkm_ctx_size(dkm_data_ctx(X));
     dkm_idx m = dkm_data_rows(X), count = 0;
@@ -196,7 +196,7 @@ dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx 
     for (int r = 0; r < size; r++) {
         dkm_idx start = dkm_slab_first(m, r, size) + first, end = dkm_slab_first(m, r + 1, size);
         for (dkm_idx i = start; i < end && i < start + each; i++)
-            wanted[count++] = i;
+            indices[count++] = i;
     }
     return count;
 }
@@ -206,16 +206,16 @@ dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = e->fitted.ctx;
     dkm_idx size = dkm_ctx_size(ctx), longest = dkm_slab_count(dkm_data_rows(X), 0, (int)size);
-    dkm_idx each = dkm_fitted_kernel_batch_rows(&e->fitted, e->p) / size + 1, *wanted = NULL,
+    dkm_idx each = dkm_fitted_kernel_batch_rows(&e->fitted, e->p) / size + 1, *indices = NULL,
             first = 0;
     dkm_data *found = NULL, *part = NULL;
 
     *Z = NULL;
     DKM_TRY(dkm_data_create_dense(ctx, dkm_data_rows(X), e->p, &found));
-    DKM_AGREE(ctx, dkm_alloc(ctx, (each < longest ? each : longest) * size, &wanted));
+    DKM_AGREE(ctx, dkm_alloc(ctx, (each < longest ? each : longest) * size, &indices));
     do {
-        dkm_idx count = dkm_own_batches(X, first, each, wanted);
-        DKM_TRY(dkm_data_select(X, count, wanted, &part));
+        dkm_idx count = dkm_own_batches(X, first, each, indices);
+        DKM_TRY(dkm_data_select(X, count, indices, &part));
         DKM_TRY(encode_batch(e, part, dkm_data_values(found) + first * e->p,
                              norms ? norms + first : NULL));
         dkm_data_destroy(&part);
@@ -225,7 +225,7 @@ dkm_status dkm_embedding_encode(dkm_embedding *e, const dkm_data *X, dkm_data **
     found = NULL;
 out:
     dkm_data_destroy(&part);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     dkm_data_destroy(&found);
     return status;
 }

@@ -56,9 +56,9 @@ void dkm_embedding_close(dkm_embedding *e);
 /** The objects that every rank has from its own @p first on, @p each of them at most. Slabs differ
  *  by one at the most, the longer ones first, so that the selection falls to the ranks that gave
  *  it. Local.
- *  @param[out] wanted  space for @p each numbers per rank
+ *  @param[out] indices  space for @p each numbers per rank
  *  @return how many there are */
-dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *wanted);
+dkm_idx dkm_own_batches(const dkm_data *X, dkm_idx first, dkm_idx each, dkm_idx *indices);
 
 /** Coordinates of new objects, in slabs. Collective.
  *

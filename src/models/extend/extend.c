@@ -234,7 +234,7 @@ static dkm_status take_root(dkm_extend *s, dkm_archive *archive)
     dkm_local local = DKM_LOCAL_OK;
     dkm_data *rows = NULL;
     dkm_objs all = {0};
-    dkm_idx *wanted = NULL;
+    dkm_idx *indices = NULL;
 
     DKM_AGREE(ctx, dkm_archive_take_rows(archive, "root", &rows));
     if (dkm_data_rows(rows) != s->n || dkm_data_cols(s->F) != s->n)
@@ -244,16 +244,16 @@ static dkm_status take_root(dkm_extend *s, dkm_archive *archive)
                          (long long)s->n, (long long)dkm_data_rows(rows),
                          (long long)dkm_data_cols(s->F));
     DKM_AGREE(ctx, local);
-    DKM_AGREE(ctx, dkm_alloc(ctx, s->n, &wanted));
+    DKM_AGREE(ctx, dkm_alloc(ctx, s->n, &indices));
     for (dkm_idx i = 0; i < s->n; i++)
-        wanted[i] = i;
-    DKM_TRY(dkm_data_fetch(rows, s->n, wanted, &all));
+        indices[i] = i;
+    DKM_TRY(dkm_data_fetch(rows, s->n, indices, &all));
     s->t = dkm_data_cols(rows);
     s->root = all.values;
     all.values = NULL;
 out:
     dkm_objs_clear(&all);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     dkm_data_destroy(&rows);
     return status;
 }

@@ -16,8 +16,8 @@ typedef struct fisher {
     dkm_ctx *ctx;
     dkm_fisher_model model;
     dkm_type type;
-    dkm_idx n, letters; /* features; characters of the alphabet, or columns */
-    int place[BYTES];   /* of a character in the alphabet, or -1 */
+    dkm_idx n, n_chars; /* features; characters of the alphabet, or columns */
+    int code[BYTES];    /* of a character in the alphabet, or -1 */
     dkm_idx count;      /* of parameters */
     double *p;          /* p_a; p_ab, rows of a; means, then standard deviations */
 } fisher;
@@ -58,16 +58,16 @@ static dkm_local features_fisher_check_type(dkm_ctx *ctx, dkm_fisher_model model
 /* Which characters there are, in the order of their bytes. */
 static void find_letters(fisher *s, const dkm_data *X)
 {
-    memset(s->place, 0, sizeof s->place);
+    memset(s->code, 0, sizeof s->code);
     for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++) {
         dkm_idx length;
         const char *text = dkm_data_string_const(X, i, &length);
         for (dkm_idx k = 0; k < length; k++)
-            s->place[(unsigned char)text[k]] = 1;
+            s->code[(unsigned char)text[k]] = 1;
     }
-    MPI_Allreduce(MPI_IN_PLACE, s->place, BYTES, MPI_INT, MPI_MAX, dkm_ctx_comm(s->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, s->code, BYTES, MPI_INT, MPI_MAX, dkm_ctx_comm(s->ctx));
     for (int c = 0; c < BYTES; c++)
-        s->place[c] = s->place[c] ? (int)s->letters++ : -1;
+        s->code[c] = s->code[c] ? (int)s->n_chars++ : -1;
 }
 
 /* Counts of the characters, or of pairs of them, of one string. */
@@ -78,21 +78,21 @@ static void count_string(const fisher *s, const dkm_data *X, dkm_idx i, double *
     int before = -1;
 
     for (dkm_idx k = 0; k < length; k++) {
-        int now = s->place[(unsigned char)text[k]];
+        int now = s->code[(unsigned char)text[k]];
         if (s->model == DKM_FISHER_MULTINOMIAL && now >= 0)
             counts[now] += 1.0;
         else if (s->model == DKM_FISHER_MARKOV && now >= 0 && before >= 0)
-            counts[before * s->letters + now] += 1.0;
+            counts[before * s->n_chars + now] += 1.0;
         before = now;
     }
 }
 
 static void features_fisher_add_row(const fisher *s, const double *row, double *sums)
 {
-    for (dkm_idx j = 0; j < s->letters; j++) {
+    for (dkm_idx j = 0; j < s->n_chars; j++) {
         sums[j] += row[j];
         if (s->model == DKM_FISHER_GAUSSIAN)
-            sums[s->letters + j] += row[j] * row[j];
+            sums[s->n_chars + j] += row[j] * row[j];
     }
 }
 
@@ -100,13 +100,13 @@ static dkm_local check_counts(const fisher *s, const dkm_data *X)
 {
     const double *values = dkm_data_values_const(X);
 
-    for (dkm_idx k = 0; k < dkm_data_local_rows(X) * s->letters; k++)
+    for (dkm_idx k = 0; k < dkm_data_local_rows(X) * s->n_chars; k++)
         if (values[k] < 0)
             return dkm_fail(s->ctx, DKM_ERR_ARG,
                             "row %lld, column %lld: a multinomial model counts, and %g is below "
                             "zero",
-                            (long long)(dkm_data_local_first(X) + k / s->letters),
-                            (long long)(k % s->letters), values[k]);
+                            (long long)(dkm_data_local_first(X) + k / s->n_chars),
+                            (long long)(k % s->n_chars), values[k]);
     return DKM_LOCAL_OK;
 }
 
@@ -125,11 +125,11 @@ static void to_shares(dkm_idx rows, dkm_idx width, double *p)
 /* From sums and sums of squares to means and standard deviations; 0 for a constant column. */
 static void to_moments(fisher *s, double m)
 {
-    for (dkm_idx j = 0; j < s->letters; j++) {
-        double mean = s->p[j] / m, square = s->p[s->letters + j] / m;
+    for (dkm_idx j = 0; j < s->n_chars; j++) {
+        double mean = s->p[j] / m, square = s->p[s->n_chars + j] / m;
         double variance = square - mean * mean;
         s->p[j] = mean;
-        s->p[s->letters + j] = variance > 1e-14 * square ? sqrt(variance) : 0.0;
+        s->p[s->n_chars + j] = variance > 1e-14 * square ? sqrt(variance) : 0.0;
     }
 }
 
@@ -144,7 +144,7 @@ static dkm_status estimate(fisher *s, const dkm_data *X)
         if (strings)
             count_string(s, X, i, s->p);
         else
-            features_fisher_add_row(s, dkm_data_values_const(X) + i * s->letters, s->p);
+            features_fisher_add_row(s, dkm_data_values_const(X) + i * s->n_chars, s->p);
     }
     MPI_Allreduce(MPI_IN_PLACE, s->p, (int)s->count, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
     for (dkm_idx k = 0; s->model == DKM_FISHER_MARKOV && k < s->count; k++)
@@ -152,7 +152,7 @@ static dkm_status estimate(fisher *s, const dkm_data *X)
     if (s->model == DKM_FISHER_GAUSSIAN)
         to_moments(s, (double)dkm_data_rows(X));
     else
-        to_shares(s->count / s->letters, s->letters, s->p);
+        to_shares(s->count / s->n_chars, s->n_chars, s->p);
 out:
     return status;
 }
@@ -160,22 +160,22 @@ out:
 /* From counts to (c - total p) / sqrt(p), row by row of the table. */
 static void score_counts(const fisher *s, double *u)
 {
-    for (dkm_idx i = 0; i < s->count / s->letters; i++) {
-        const double *p = s->p + i * s->letters;
-        double *c = u + i * s->letters, total = 0;
-        for (dkm_idx j = 0; j < s->letters; j++)
+    for (dkm_idx i = 0; i < s->count / s->n_chars; i++) {
+        const double *p = s->p + i * s->n_chars;
+        double *c = u + i * s->n_chars, total = 0;
+        for (dkm_idx j = 0; j < s->n_chars; j++)
             total += c[j];
-        for (dkm_idx j = 0; j < s->letters; j++)
+        for (dkm_idx j = 0; j < s->n_chars; j++)
             c[j] = p[j] > 0 ? (c[j] - total * p[j]) / sqrt(p[j]) : 0.0;
     }
 }
 
 static void score_row(const fisher *s, const double *row, double *u)
 {
-    for (dkm_idx j = 0; j < s->letters; j++) {
-        double sd = s->p[s->letters + j], z = sd > 0 ? (row[j] - s->p[j]) / sd : 0.0;
+    for (dkm_idx j = 0; j < s->n_chars; j++) {
+        double sd = s->p[s->n_chars + j], z = sd > 0 ? (row[j] - s->p[j]) / sd : 0.0;
         u[j] = z;
-        u[s->letters + j] = sd > 0 ? (z * z - 1.0) / sqrt(2.0) : 0.0;
+        u[s->n_chars + j] = sd > 0 ? (z * z - 1.0) / sqrt(2.0) : 0.0;
     }
 }
 
@@ -184,10 +184,10 @@ static dkm_local features_fisher_check_objects(const fisher *s, const dkm_data *
     if (dkm_data_type(X) != s->type)
         return dkm_fail(s->ctx, DKM_ERR_ARG, "the map was fitted to %s objects, these are %s",
                         dkm_type_name(s->type), dkm_type_name(dkm_data_type(X)));
-    if (s->type == DKM_DENSE && dkm_data_cols(X) != s->letters)
+    if (s->type == DKM_DENSE && dkm_data_cols(X) != s->n_chars)
         return dkm_fail(s->ctx, DKM_ERR_ARG,
                         "the map was fitted to rows of %lld columns, these have %lld",
-                        (long long)s->letters, (long long)dkm_data_cols(X));
+                        (long long)s->n_chars, (long long)dkm_data_cols(X));
     return DKM_LOCAL_OK;
 }
 
@@ -200,13 +200,13 @@ static dkm_status features_fisher_apply(void *state, const dkm_data *X, dkm_data
     DKM_TRY(dkm_data_create_dense(s->ctx, dkm_data_rows(X), s->n, F));
     for (dkm_idx i = 0; i < dkm_data_local_rows(X); i++) {
         double *u = dkm_data_values(*F) + i * s->n;
-        const double *row = s->type == DKM_DENSE ? dkm_data_values_const(X) + i * s->letters : NULL;
+        const double *row = s->type == DKM_DENSE ? dkm_data_values_const(X) + i * s->n_chars : NULL;
         if (s->model == DKM_FISHER_GAUSSIAN) {
             score_row(s, row, u);
             continue;
         }
         if (row)
-            memcpy(u, row, (size_t)s->letters * sizeof *u);
+            memcpy(u, row, (size_t)s->n_chars * sizeof *u);
         else
             count_string(s, X, i, u);
         score_counts(s, u);
@@ -217,9 +217,9 @@ out:
 
 static dkm_idx features_fisher_parameters(const fisher *s)
 {
-    return s->model == DKM_FISHER_MARKOV     ? s->letters * s->letters
-           : s->model == DKM_FISHER_GAUSSIAN ? 2 * s->letters
-                                             : s->letters;
+    return s->model == DKM_FISHER_MARKOV     ? s->n_chars * s->n_chars
+           : s->model == DKM_FISHER_GAUSSIAN ? 2 * s->n_chars
+                                             : s->n_chars;
 }
 
 dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model, dkm_features **map)
@@ -234,7 +234,7 @@ dkm_status dkm_features_fisher(const dkm_data *X, dkm_fisher_model model, dkm_fe
     s->ctx = ctx;
     s->model = model;
     s->type = dkm_data_type(X);
-    s->letters = dkm_data_cols(X);
+    s->n_chars = dkm_data_cols(X);
     if (s->type == DKM_STRINGS)
         find_letters(s, X);
     s->n = s->count = features_fisher_parameters(s);
@@ -251,14 +251,14 @@ out:
 static dkm_local features_fisher_name_entries(const fisher *s, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
-    double place[BYTES];
+    double code[BYTES];
 
     for (int c = 0; c < BYTES; c++)
-        place[c] = s->place[c];
+        code[c] = s->code[c];
     DKM_STEP(dkm_archive_put_text(archive, "fisher_model", model_name(s->model)));
     DKM_STEP(dkm_archive_put_text(archive, "fisher_type", dkm_type_name(s->type)));
-    DKM_STEP(dkm_archive_put_real(archive, "fisher_letters", (double)s->letters));
-    DKM_STEP(dkm_archive_put_reals(archive, "fisher_places", BYTES, place));
+    DKM_STEP(dkm_archive_put_real(archive, "fisher_letters", (double)s->n_chars));
+    DKM_STEP(dkm_archive_put_reals(archive, "fisher_places", BYTES, code));
     DKM_STEP(dkm_archive_put_reals(archive, "fisher_parameters", s->count, s->p));
 out:
     return local;
@@ -277,7 +277,7 @@ static dkm_local features_fisher_check_parts(const fisher *s, const char *model)
                s->count == features_fisher_parameters(s) && s->count == s->n;
 
     for (int c = 0; fits && c < BYTES; c++)
-        fits = s->place[c] != BAD_PLACE;
+        fits = s->code[c] != BAD_PLACE;
     if (fits)
         return DKM_LOCAL_OK;
     return dkm_fail(s->ctx, DKM_ERR_FORMAT, "the parts of a Fisher model '%s' do not fit", model);
@@ -287,18 +287,18 @@ static dkm_local features_fisher_read_entries(fisher *s, const dkm_archive *arch
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *model = NULL, *type = NULL;
-    const double *place = NULL, *p = NULL;
+    const double *code = NULL, *p = NULL;
 
     DKM_STEP(dkm_archive_text(archive, "fisher_model", &model));
     DKM_STEP(dkm_archive_text(archive, "fisher_type", &type));
-    DKM_STEP(dkm_archive_count(archive, "fisher_letters", 1, INT32_MAX, &s->letters));
-    DKM_STEP(dkm_archive_numbers(archive, "fisher_places", BYTES, &place));
+    DKM_STEP(dkm_archive_count(archive, "fisher_letters", 1, INT32_MAX, &s->n_chars));
+    DKM_STEP(dkm_archive_numbers(archive, "fisher_places", BYTES, &code));
     DKM_STEP(dkm_archive_reals(archive, "fisher_parameters", &s->count, &p));
     while (s->model < DKM_FISHER_COUNT && strcmp(model, model_name(s->model)) != 0)
         s->model++;
     s->type = dkm_type_from_name(type);
     for (int c = 0; c < BYTES; c++)
-        s->place[c] = place[c] >= -1 && place[c] < (double)s->letters ? (int)place[c] : BAD_PLACE;
+        s->code[c] = code[c] >= -1 && code[c] < (double)s->n_chars ? (int)code[c] : BAD_PLACE;
     DKM_STEP(features_fisher_check_parts(s, model));
     DKM_STEP(dkm_alloc(s->ctx, s->count, &s->p));
     memcpy(s->p, p, (size_t)s->count * sizeof *p);

@@ -164,9 +164,9 @@ out:
  * the joint kernel looks at characters. */
 static dkm_local jkm_model_check_fit(const dkm_jkm *s, const dkm_joint_kernels *kernels)
 {
-    int letters = strcmp(kernels->ky, DKM_JOINT_LETTERS) == 0;
+    int n_chars = strcmp(kernels->ky, DKM_JOINT_LETTERS) == 0;
 
-    if (dkm_data_cols(s->U) == s->space.r && letters == (s->space.alphabet != NULL))
+    if (dkm_data_cols(s->U) == s->space.r && n_chars == (s->space.alphabet != NULL))
         return DKM_LOCAL_OK;
     return dkm_fail(s->ctx, DKM_ERR_FORMAT,
                     "a machine of %lld columns for outputs of %lld coordinates under %s",

@@ -31,7 +31,7 @@ static dkm_status n_slack_weights(const dkm_constraint_set *set, double *U)
 
     memset(U, 0, (size_t)(set->oracle->n * r) * sizeof *U);
     for (dkm_idx k = 0; k < s->own; k++) {
-        double a = set->a[s->place[k]], *u = U + s->mine[k] * r;
+        double a = set->a[s->qp_index[k]], *u = U + s->mine[k] * r;
         for (dkm_idx j = 0; a > 0 && j < r; j++)
             u[j] += a * s->V[k * r + j];
     }
@@ -55,7 +55,7 @@ static void find_slacks(dkm_n_slack *s, const double *G)
 
     memset(s->slack, 0, (size_t)(s->base.oracle->n * s->sides) * sizeof *s->slack);
     for (dkm_idx k = 0; k < s->own; k++) {
-        dkm_idx c = s->place[k], i = s->mine[k];
+        dkm_idx c = s->qp_index[k], i = s->mine[k];
         double *slack = s->slack + s->sides * i + (s->bias_sign[c] < 0);
         double short_of = s->base.b[c] - s->bias_sign[c] * s->base.threshold -
                           dkm_qp_dot(r, G + i * r, s->V + k * r);
@@ -179,9 +179,9 @@ static void n_slack_keep(dkm_constraint_set *set, const char *keep)
     if (set->distributed)
         dkm_qp_distributed_keep(&s->spread, keep);
     for (dkm_idx c = 0; c < set->n; c++) {
-        int here = k < s->own && s->place[k] == c;
+        int here = k < s->own && s->qp_index[k] == c;
         if (keep[c] && here) {
-            s->place[own] = n_kept;
+            s->qp_index[own] = n_kept;
             s->mine[own] = s->mine[k];
             memmove(s->V + own++ * r, s->V + k * r, (size_t)r * sizeof *s->V);
         }
@@ -202,7 +202,7 @@ static void n_slack_clear(dkm_constraint_set *set)
     DKM_FREE(s->example);
     DKM_FREE(s->choice);
     DKM_FREE(s->bias_sign);
-    DKM_FREE(s->place);
+    DKM_FREE(s->qp_index);
     DKM_FREE(s->mine);
     DKM_FREE(s->V);
     DKM_FREE(s->price);

@@ -21,10 +21,10 @@ typedef struct dkm_n_slack {
     double *bias_sign; /**< n, s beside a threshold, else 0 */
     dkm_idx own;       /**< constraints of this rank's examples, in the order of all */
     dkm_idx own_capacity;
-    dkm_idx *place; /**< own: which of all */
-    dkm_idx *mine;  /**< own: the example, counted from this rank's first */
-    double *V;      /**< own x r */
-    dkm_idx limit;  /**< constraints whose Gram matrix rank 0 has, at most */
+    dkm_idx *qp_index; /**< own: which of all */
+    dkm_idx *mine;     /**< own: the example, counted from this rank's first */
+    double *V;         /**< own x r */
+    dkm_idx limit;     /**< constraints whose Gram matrix rank 0 has, at most */
     dkm_qp_distributed spread;
     double weight; /**< of s s' in the Gram matrix, see n_slack.c */
     double *price; /**< of all examples x sides, what their slack costs beside C; NULL: 1 */

@@ -134,7 +134,7 @@ static dkm_local reserve_constraints(dkm_n_slack *s, dkm_idx count, dkm_idx own)
     }
     if (s->own + own > s->own_capacity) {
         s->own_capacity = s->own + own + (s->own + own) / 4 + 16;
-        DKM_STEP(dkm_realloc(ctx, s->own_capacity, &s->place));
+        DKM_STEP(dkm_realloc(ctx, s->own_capacity, &s->qp_index));
         DKM_STEP(dkm_realloc(ctx, s->own_capacity, &s->mine));
         DKM_STEP(dkm_realloc(ctx, s->own_capacity * s->base.map->r, &s->V));
     }
@@ -155,7 +155,7 @@ static void append(dkm_n_slack *s, const proposals *mine, const proposals *g)
         dkm_constraint_set_begin(&s->base, c, g->b[k]);
         if (dkm_n_slack_owner(s, c) != dkm_ctx_rank(s->base.ctx))
             continue;
-        s->place[s->own] = c;
+        s->qp_index[s->own] = c;
         s->mine[s->own] = g->example[k] - s->base.oracle->first;
         memcpy(s->V + s->own * r, v, (size_t)r * sizeof *v);
         v += r;
@@ -273,13 +273,13 @@ static void add_signs(dkm_n_slack *s, dkm_idx fresh, double *products)
     if (old == 0) {
         s->weight = 0;
         for (dkm_idx k = 0; k < s->own; k++)
-            s->weight = fmax(s->weight, 10 * products[s->place[k] * s->own + k]);
+            s->weight = fmax(s->weight, 10 * products[s->qp_index[k] * s->own + k]);
         MPI_Allreduce(MPI_IN_PLACE, &s->weight, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(s->base.ctx));
     }
     for (dkm_idx f = 0; f < fresh; f++)
         for (dkm_idx k = 0; k < s->own; k++)
             products[f * s->own + k] +=
-                s->weight * s->bias_sign[old + f] * s->bias_sign[s->place[k]];
+                s->weight * s->bias_sign[old + f] * s->bias_sign[s->qp_index[k]];
 }
 
 /* Rows of the new constraints [first, first + count), on every rank. */

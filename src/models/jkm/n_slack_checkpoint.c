@@ -157,13 +157,13 @@ static dkm_local find_own(dkm_n_slack *s)
                               (long long)s->choice[c], (long long)candidates));
         own += dkm_n_slack_owner(s, c) == dkm_ctx_rank(ctx);
     }
-    DKM_STEP(dkm_alloc(ctx, own, &s->place));
+    DKM_STEP(dkm_alloc(ctx, own, &s->qp_index));
     DKM_STEP(dkm_alloc(ctx, own, &s->mine));
     DKM_STEP(dkm_alloc(ctx, own * s->base.map->r, &s->V));
     s->own_capacity = own;
     for (dkm_idx c = 0; c < s->base.n; c++)
         if (dkm_n_slack_owner(s, c) == dkm_ctx_rank(ctx)) {
-            s->place[s->own] = c;
+            s->qp_index[s->own] = c;
             s->mine[s->own++] = s->example[c] - s->base.oracle->first;
         }
 out:

@@ -32,7 +32,7 @@ int dkm_krr_needs_path(const dkm_krr_settings *s)
            s->penalty == DKM_PENALTY_COEFFICIENTS;
 }
 
-static int krr_rough(const dkm_krr_settings *s)
+static int krr_low_precision(const dkm_krr_settings *s)
 {
     return s->ridge.precision == DKM_RIDGE_MIXED || s->ridge.precision == DKM_RIDGE_SINGLE;
 }
@@ -43,7 +43,7 @@ static dkm_local krr_check_settings(dkm_ctx *ctx, const dkm_krr_settings *s)
 
     if (!(gamma > 0) || !isfinite(gamma))
         return dkm_fail(ctx, DKM_ERR_ARG, "gamma = %g: the ridge must be a number above 0", gamma);
-    if (krr_rough(s) && dkm_krr_needs_path(s))
+    if (krr_low_precision(s) && dkm_krr_needs_path(s))
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "%s precision solves for one gamma by Cholesky, with the penalty on the "
                         "weights and no leave-one-out errors: use double precision",
@@ -66,7 +66,7 @@ static dkm_local krr_check_landmarks(dkm_ctx *ctx, const dkm_krr_settings *s)
 /* What is retained is the factor of the exact fit. */
 static dkm_local krr_check_factor(dkm_ctx *ctx, const dkm_krr_settings *s)
 {
-    if (s->solver == DKM_PATH_PCG || s->reduce > 0 || krr_rough(s) ||
+    if (s->solver == DKM_PATH_PCG || s->reduce > 0 || krr_low_precision(s) ||
         s->penalty == DKM_PENALTY_COEFFICIENTS)
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "the factor that is retained is that of the exact fit in double precision, "
@@ -83,7 +83,7 @@ static dkm_local check_reduction(dkm_ctx *ctx, dkm_type type, const dkm_krr_sett
                         "inputs of type %s cannot be reduced to a few of them: make features of "
                         "them first (dkmap extend fit)",
                         dkm_type_name(type));
-    if (s->solver == DKM_PATH_PCG || krr_rough(s) || s->penalty == DKM_PENALTY_COEFFICIENTS)
+    if (s->solver == DKM_PATH_PCG || krr_low_precision(s) || s->penalty == DKM_PENALTY_COEFFICIENTS)
         return dkm_fail(ctx, DKM_ERR_ARG,
                         "a reduced fit is exact and in double precision, with the penalty on the "
                         "weights, by the solvers cholesky or eigen");
@@ -125,9 +125,10 @@ static int takes_primal(const dkm_data *X, const dkm_kernel *kernel, const dkm_k
 {
     dkm_type type = dkm_data_type(X);
 
-    return s->primal && !s->keep_factor && s->penalty == DKM_PENALTY_WEIGHTS && !krr_rough(s) &&
-           (type == DKM_DENSE || type == DKM_SPARSE) && dkm_kernel_is_linear(kernel) &&
-           dkm_data_cols(X) > 0 && dkm_data_cols(X) < dkm_data_rows(X);
+    return s->primal && !s->keep_factor && s->penalty == DKM_PENALTY_WEIGHTS &&
+           !krr_low_precision(s) && (type == DKM_DENSE || type == DKM_SPARSE) &&
+           dkm_kernel_is_linear(kernel) && dkm_data_cols(X) > 0 &&
+           dkm_data_cols(X) < dkm_data_rows(X);
 }
 
 /* Whether some examples have no weight, and so no output. Collective. */

@@ -74,7 +74,7 @@ static dkm_status labelled_spread(const labelled *l, const dkm_fitted_kernel *fi
     dkm_data *some = NULL;
     dkm_objs got = {0};
     double *rows = NULL;
-    dkm_idx *wanted = NULL;
+    dkm_idx *indices = NULL;
 
     DKM_TRY(dkm_data_create_dense(l->ctx, l->count, p, &some));
     DKM_TRY(dkm_dmat_to_rows(A, dkm_data_values(some)));
@@ -82,18 +82,18 @@ static dkm_status labelled_spread(const labelled *l, const dkm_fitted_kernel *fi
         from++;
     while (from + own < l->count && l->rows[from + own] < first + n)
         own++;
-    DKM_AGREE(l->ctx, dkm_alloc(l->ctx, own, &wanted));
+    DKM_AGREE(l->ctx, dkm_alloc(l->ctx, own, &indices));
     DKM_AGREE(l->ctx, dkm_calloc(l->ctx, n * p, &rows));
     for (dkm_idx k = 0; k < own; k++)
-        wanted[k] = from + k;
-    DKM_TRY(dkm_data_fetch(some, own, wanted, &got));
+        indices[k] = from + k;
+    DKM_TRY(dkm_data_fetch(some, own, indices, &got));
     for (dkm_idx k = 0; k < own * p; k++)
         rows[(l->rows[from + k / p] - first) * p + k % p] = got.values[k];
     DKM_TRY(dkm_dmat_create(fitted->grid, dkm_data_rows(fitted->X), p, fitted->nb, fitted->nb,
                             DKM_F64, B));
     DKM_TRY(dkm_dmat_from_rows(*B, rows));
 out:
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     DKM_FREE(rows);
     dkm_objs_clear(&got);
     dkm_data_destroy(&some);

@@ -175,19 +175,19 @@ dkm_status dkm_barycentric_weights(const dkm_anchors *anchors, const dkm_data *Q
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(Q);
     int size = dkm_ctx_size(ctx);
-    dkm_idx longest = dkm_slab_count(dkm_data_rows(Q), 0, size), *wanted = NULL;
+    dkm_idx longest = dkm_slab_count(dkm_data_rows(Q), 0, size), *indices = NULL;
     dkm_data *part = NULL;
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, (EACH < longest ? EACH : longest) * size, &wanted));
+    DKM_AGREE(ctx, dkm_alloc(ctx, (EACH < longest ? EACH : longest) * size, &indices));
     for (dkm_idx first = 0; first < longest; first += EACH) {
-        dkm_idx count = dkm_own_batches(Q, first, EACH, wanted);
-        DKM_TRY(dkm_data_select(Q, count, wanted, &part));
+        dkm_idx count = dkm_own_batches(Q, first, EACH, indices);
+        DKM_TRY(dkm_data_select(Q, count, indices, &part));
         DKM_TRY(weigh_batch(anchors, part, dkm_data_local_first(Q) + first, own, k, ridge,
                             pairs + first * 2 * k));
         dkm_data_destroy(&part);
     }
 out:
     dkm_data_destroy(&part);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }

@@ -220,9 +220,9 @@ class Estimator(BaseEstimator):
                 return X, y, weights.reshape(-1, 1)
             if self._type_of_X() in ("gram", "distance"):
                 raise ValueError("sample_weight has zeros: leave these rows and columns of the matrix out")
-            kept = np.flatnonzero(weights)
-            weights = weights[kept]
-            X, y = (part[kept] if hasattr(part, "shape") else [part[i] for i in kept] if part is not None else None
+            used = np.flatnonzero(weights)
+            weights = weights[used]
+            X, y = (part[used] if hasattr(part, "shape") else [part[i] for i in used] if part is not None else None
                     for part in (X, y))
         return X, y, weights.reshape(-1, 1) if len(weights) else None
 

@@ -35,12 +35,12 @@ class _Range:
         if not (0 < self.first < math.inf and 0 < self.last < math.inf and self.first != self.last
                 and self.count >= 2):
             raise ValueError(f"{name}: a range has two numbers above 0 and a count of at least 2, not {given!r}")
-        self.whole = name in ("n_neighbors", "n_components")
+        self.integer = name in ("n_neighbors", "n_components")
 
     def at(self, place):
         value = self.first * (self.last / self.first) ** place
         value = self.first if place <= 0 else self.last if place >= 1 else value
-        return round(value) if self.whole else float(f"{value:.6g}")
+        return round(value) if self.integer else float(f"{value:.6g}")
 
     def __len__(self):
         return self.count

@@ -77,7 +77,7 @@ def is_default(value, default):
 def apply(ctx, method, rows, values, objects):
     """Settings of the library from parameters. Collective.
 
-    objects are the parameters that are data: name -> Handle, to be kept while the settings are used.
+    objects are the parameters that are data: name -> Handle, to be held while the settings are used.
     """
     settings = ctx.create("settings", "dkm_settings_create", ctx.pointer, encode(method))
     for row in rows:

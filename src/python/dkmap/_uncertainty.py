@@ -86,9 +86,9 @@ class PredictionSets:
                     raise ValueError("y has a class that was not there in fit()")
             labels = None if y is None else y if self._named() else np.searchsorted(self.classes_, y)
             return to_data(ctx, labels, "labels", "y", self._same)
-        kept = {name: getattr(self, name) for name in ("_flat", "_integer", "_kind") if hasattr(self, name)}
+        learned = {name: getattr(self, name) for name in ("_flat", "_integer", "_kind") if hasattr(self, name)}
         data = self._encode_y(ctx, y)
-        for name, value in kept.items():
+        for name, value in learned.items():
             setattr(self, name, value)
         return data
 

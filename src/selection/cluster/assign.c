@@ -91,7 +91,8 @@ static double slack_of(const dkm_nearest_points *s, double norm, double largest)
     return 4.0 * (double)(s->d + 2) * DBL_EPSILON * (norm + 2.0 * largest);
 }
 
-void dkm_assigner_find(dkm_nearest_points *s, const double *points, dkm_idx *place, double *gap)
+void dkm_assigner_find(dkm_nearest_points *s, const double *points, dkm_idx *nearest_center,
+                       double *gap)
 {
     dkm_idx n = s->X->mine.n, d = s->d, k = s->k, ld = d > 0 ? d : 1;
     double largest = 0;
@@ -105,7 +106,7 @@ void dkm_assigner_find(dkm_nearest_points *s, const double *points, dkm_idx *pla
         /* scores <- -2 P X' */
         dkm_blas_gemm(DKM_F64, 'T', 'N', k, count, d, -2.0, points, ld, x, ld, 0.0, s->scores, k);
         for (dkm_idx i = 0; i < count; i++)
-            place[first + i] =
+            nearest_center[first + i] =
                 assign_choose(s, points, x + i * d, s->scores + i * k,
                               slack_of(s, s->norms[first + i], largest), &gap[first + i]);
     }

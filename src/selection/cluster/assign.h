@@ -28,10 +28,11 @@ DKM_NODISCARD dkm_local dkm_assigner_open(dkm_nearest_points *s, const dkm_data 
  * blocks.
  *
  *  @param[in]  points  k x d, row-major
- *  @param[out] place   one per row of this rank
+ *  @param[out] nearest_center   one per row of this rank
  *  @param[out] gap     the same
  */
-void dkm_assigner_find(dkm_nearest_points *s, const double *points, dkm_idx *place, double *gap);
+void dkm_assigner_find(dkm_nearest_points *s, const double *points, dkm_idx *nearest_center,
+                       double *gap);
 
 void dkm_assigner_close(dkm_nearest_points *s);
 

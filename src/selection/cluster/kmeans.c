@@ -28,9 +28,9 @@ typedef struct clustering {
     dkm_idx n, d;
     dkm_centroids centers;
     dkm_nearest_points nearest;
-    dkm_idx *label; /* of each row of this rank; -1 before the first round */
-    dkm_idx *place; /* its nearest center in this round */
-    double *gap;    /* squared distance to the nearest center */
+    dkm_idx *label;          /* of each row of this rank; -1 before the first round */
+    dkm_idx *nearest_center; /* its nearest center in this round */
+    double *gap;             /* squared distance to the nearest center */
     dkm_kmeans_info info;
 } clustering;
 
@@ -59,7 +59,7 @@ static dkm_local kmeans_allocate(clustering *s, dkm_idx k)
     dkm_local local = DKM_LOCAL_OK;
 
     DKM_STEP(dkm_alloc(s->ctx, s->n, &s->label));
-    DKM_STEP(dkm_alloc(s->ctx, s->n, &s->place));
+    DKM_STEP(dkm_alloc(s->ctx, s->n, &s->nearest_center));
     DKM_STEP(dkm_alloc(s->ctx, s->n, &s->gap));
     DKM_STEP(dkm_assigner_open(&s->nearest, s->X, k));
     for (dkm_idx i = 0; i < s->n; i++) {
@@ -84,7 +84,7 @@ out:
 static void close_clustering(clustering *s)
 {
     DKM_FREE(s->label);
-    DKM_FREE(s->place);
+    DKM_FREE(s->nearest_center);
     DKM_FREE(s->gap);
     dkm_assigner_close(&s->nearest);
     dkm_centroids_close(&s->centers);
@@ -159,12 +159,12 @@ static dkm_idx assign(clustering *s)
 {
     dkm_idx changed = 0;
 
-    dkm_assigner_find(&s->nearest, s->centers.at, s->place, s->gap);
+    dkm_assigner_find(&s->nearest, s->centers.at, s->nearest_center, s->gap);
     for (dkm_idx i = 0; i < s->n; i++) {
-        if (s->place[i] == s->label[i])
+        if (s->nearest_center[i] == s->label[i])
             continue;
-        dkm_centroids_move(&s->centers, kmeans_row_at(s, i), s->label[i], s->place[i]);
-        s->label[i] = s->place[i];
+        dkm_centroids_move(&s->centers, kmeans_row_at(s, i), s->label[i], s->nearest_center[i]);
+        s->label[i] = s->nearest_center[i];
         changed++;
     }
     dkm_centroids_count(&s->centers);

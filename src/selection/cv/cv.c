@@ -71,14 +71,14 @@ static dkm_local cv_check(dkm_ctx *ctx, const dkm_cv_problem *p)
 }
 
 /* The Gram matrices that this group's cells [first, last) need. */
-static dkm_local list_wanted(const run *r, const dkm_cv_cell_id *place, dkm_idx first, dkm_idx last,
-                             int **wanted)
+static dkm_local list_wanted(const run *r, const dkm_cv_cell_id *cell_id, dkm_idx first,
+                             dkm_idx last, int **wanted)
 {
     dkm_local local = dkm_calloc(r->ctx, r->grams.count, wanted);
 
     for (dkm_idx k = first; local.code == DKM_OK && k < last; k++)
         for (int side = 0; side < 2; side++) {
-            dkm_idx at = r->grams.place[2 * place[k].kernel + side];
+            dkm_idx at = r->grams.index[2 * cell_id[k].kernel + side];
             if (at >= 0)
                 (*wanted)[at] = 1;
         }
@@ -87,14 +87,14 @@ static dkm_local list_wanted(const run *r, const dkm_cv_cell_id *place, dkm_idx 
 
 /* Do cells whose Gram matrices can be held at once; their sums come back on every rank. Where they
  * share something, all splits of a unit go to one group. */
-static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_cell_id *place, double *sums)
+static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_cell_id *cell_id, double *sums)
 {
     run *r = user;
-    dkm_idx splits = cells == 0 || place[0].part < 0 ? 1 : dkm_cv_splits(r->problem);
+    dkm_idx splits = cells == 0 || cell_id[0].part < 0 ? 1 : dkm_cv_splits(r->problem);
     dkm_idx first = splits * dkm_slab_first(cells / splits, r->group.index, r->group.count);
     dkm_idx last = splits * dkm_slab_first(cells / splits, r->group.index + 1, r->group.count);
     dkm_cv_list list = {.ctx = r->ctx,
-                        .place = place,
+                        .cell_id = cell_id,
                         .sums = sums,
                         .fold = r->folds.of,
                         .splits = splits,
@@ -105,7 +105,7 @@ static dkm_status do_cells(void *user, dkm_idx cells, const dkm_cv_cell_id *plac
     dkm_checkpointer *checkpointer;
     int *wanted = NULL;
 
-    DKM_AGREE(r->ctx, list_wanted(r, place, first, last, &wanted));
+    DKM_AGREE(r->ctx, list_wanted(r, cell_id, first, last, &wanted));
     if (r->capacity < r->grams.count)
         dkm_cv_grams_drop(&r->group, wanted);
     DKM_TRY(dkm_cv_grams_bring(&r->grams, r->problem, r->grid, &r->group, wanted));
@@ -123,21 +123,21 @@ out:
     return status;
 }
 
-static void tally_cells(run *r, dkm_idx cells, const dkm_cv_cell_id *place, const double *sums)
+static void tally_cells(run *r, dkm_idx cells, const dkm_cv_cell_id *cell_id, const double *sums)
 {
     dkm_idx settings = r->problem->settings, width = dkm_cv_width(r->problem);
 
     for (dkm_idx k = 0; k < cells; k++) {
-        dkm_idx point = place[k].kernel * settings;
-        double rows = dkm_cv_tested(&r->folds, place[k]);
+        dkm_idx point = cell_id[k].kernel * settings;
+        double rows = dkm_cv_tested(&r->folds, cell_id[k]);
         for (dkm_idx s = 0; s < settings; s++) {
             const double *sum = sums + width * (k * settings + s);
-            if (!dkm_cv_wants(r->problem, place[k], s))
+            if (!dkm_cv_wants(r->problem, cell_id[k], s))
                 continue;
             for (dkm_idx l = 0; 2 * l < width; l++)
                 dkm_cv_tally_add(&r->tally[l * r->result->points + point + s], sum + 2 * l, rows);
             if (r->inner)
-                r->inner[place[k].outer * r->result->points + point + s] += sum[0];
+                r->inner[cell_id[k].outer * r->result->points + point + s] += sum[0];
         }
     }
 }
@@ -148,20 +148,20 @@ static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
     const dkm_cv_problem *p = r->problem;
     dkm_idx cells = (last - first) * dkm_cv_splits(p) * r->parts;
     dkm_status status = DKM_OK;
-    dkm_cv_cell_id *place = NULL;
+    dkm_cv_cell_id *cell_id = NULL;
     double *sums = NULL;
 
-    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &place));
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &cell_id));
     cells = r->units_at_once
-                ? dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, place)
-                : dkm_cv_schedule_cells(p, &r->grams, first, last, place);
+                ? dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, cell_id)
+                : dkm_cv_schedule_cells(p, &r->grams, first, last, cell_id);
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, dkm_cv_width(p) * cells * p->settings, &sums));
     DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, cells, r->units_at_once ? dkm_cv_splits(p) : 1,
-                                  place, sums, do_cells, r));
-    tally_cells(r, cells, place, sums);
+                                  cell_id, sums, do_cells, r));
+    tally_cells(r, cells, cell_id, sums);
 out:
     DKM_FREE(sums);
-    DKM_FREE(place);
+    DKM_FREE(cell_id);
     return status;
 }
 
@@ -171,27 +171,27 @@ static dkm_status try_chosen(run *r, dkm_idx first, dkm_idx last, dkm_cv_tally *
     dkm_idx settings = r->problem->settings, width = dkm_cv_width(r->problem);
     dkm_idx n = last - first, k = 0;
     dkm_status status = DKM_OK;
-    dkm_cv_cell_id *place = NULL;
+    dkm_cv_cell_id *cell_id = NULL;
     double *sums = NULL;
 
-    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, n, &place));
+    DKM_AGREE(r->ctx, dkm_alloc(r->ctx, n, &cell_id));
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, width * n * settings, &sums));
     for (int g = 0; g < r->group.count; g++) /* a group has these kernels, as units were dealt */
         for (dkm_idx a = first; a < last; a++) {
             dkm_idx chosen = r->result->chosen[a];
             if (chosen / settings % r->group.count == g)
-                place[k++] = (dkm_cv_cell_id){chosen / settings, a, -1, chosen % settings, -1, 1};
+                cell_id[k++] = (dkm_cv_cell_id){chosen / settings, a, -1, chosen % settings, -1, 1};
         }
-    DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, n, 1, place, sums, do_cells, r));
+    DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, n, 1, cell_id, sums, do_cells, r));
     for (k = 0; k < n; k++) {
-        const double *sum = sums + width * (k * settings + place[k].only);
+        const double *sum = sums + width * (k * settings + cell_id[k].only);
         for (dkm_idx l = 0; 2 * l < width; l++)
-            dkm_cv_tally_add(&outer[l], sum + 2 * l, dkm_cv_tested(&r->folds, place[k]));
-        r->result->outer_mean[place[k].outer] = sum[0] / dkm_cv_tested(&r->folds, place[k]);
+            dkm_cv_tally_add(&outer[l], sum + 2 * l, dkm_cv_tested(&r->folds, cell_id[k]));
+        r->result->outer_mean[cell_id[k].outer] = sum[0] / dkm_cv_tested(&r->folds, cell_id[k]);
     }
 out:
     DKM_FREE(sums);
-    DKM_FREE(place);
+    DKM_FREE(cell_id);
     return status;
 }
 

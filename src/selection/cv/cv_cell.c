@@ -68,17 +68,17 @@ void dkm_cv_worker_close(dkm_cv_worker *w)
     DKM_FREE(w->lowrank.E);
 }
 
-static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx place)
+static const dkm_data *gram_at(const dkm_cv_worker *w, dkm_idx index)
 {
-    return place < 0 ? NULL : w->cell.group->gram[place];
+    return index < 0 ? NULL : w->cell.group->gram[index];
 }
 
 /* The slot that holds a split. */
-static dkm_cv_split *split_of(const dkm_cv_worker *w, dkm_cv_cell_id place)
+static dkm_cv_split *split_of(const dkm_cv_worker *w, dkm_cv_cell_id cell_id)
 {
     dkm_idx inner = w->cell.problem->inner;
 
-    return &w->split[(place.inner < 0 ? place.outer : place.outer * inner + place.inner) %
+    return &w->split[(cell_id.inner < 0 ? cell_id.outer : cell_id.outer * inner + cell_id.inner) %
                      w->splits];
 }
 
@@ -93,17 +93,17 @@ static void take_split(dkm_cv_cell *cell, const dkm_cv_split *s)
 }
 
 /* Make the worker's base that of the outputs the cell looks at. */
-static dkm_status cv_cell_find_base(dkm_cv_worker *w, dkm_idx output_place)
+static dkm_status cv_cell_find_base(dkm_cv_worker *w, dkm_idx output_index)
 {
     const dkm_cv_method *method = w->cell.problem->method;
     dkm_status status = DKM_OK;
 
     if (!method->find_base || dkm_ctx_size(w->cell.group->ctx) > 1 ||
-        (w->base_known && w->base_place == output_place))
+        (w->base_known && w->base_place == output_index))
         return DKM_OK;
     DKM_FREE(w->lowrank.E);
     w->lowrank = (dkm_cv_lowrank){0};
-    w->base_place = output_place;
+    w->base_place = output_index;
     w->base_known = 1;
     DKM_TRY(method->find_base(&w->cell, &w->lowrank));
     w->cell.lowrank = w->lowrank.q > 0 ? &w->lowrank : NULL;
@@ -112,24 +112,24 @@ out:
 }
 
 /* Make the worker's split and what was learned of the outputs fit the cell. */
-static dkm_status get_ready(dkm_cv_worker *w, dkm_cv_cell_id place, const dkm_idx *fold)
+static dkm_status get_ready(dkm_cv_worker *w, dkm_cv_cell_id cell_id, const dkm_idx *fold)
 {
     const dkm_cv_method *method = w->cell.problem->method;
-    dkm_idx output_place = w->grams->place[2 * place.kernel + 1];
-    dkm_cv_split *s = split_of(w, place);
-    int same = s->Y && s->outer == place.outer && s->inner == place.inner &&
-               s->output_place == output_place;
+    dkm_idx output_index = w->grams->index[2 * cell_id.kernel + 1];
+    dkm_cv_split *s = split_of(w, cell_id);
+    int same = s->Y && s->outer == cell_id.outer && s->inner == cell_id.inner &&
+               s->output_index == output_index;
     dkm_status status = DKM_OK;
 
-    w->cell.place = place;
-    w->cell.inner = place.inner < 0 ? NULL : fold + (1 + place.outer) * w->cell.group->Y->m;
-    w->cell.K = gram_at(w, w->grams->place[2 * place.kernel]);
-    w->cell.L = gram_at(w, output_place);
-    DKM_TRY(cv_cell_find_base(w, output_place));
+    w->cell.id = cell_id;
+    w->cell.inner = cell_id.inner < 0 ? NULL : fold + (1 + cell_id.outer) * w->cell.group->Y->m;
+    w->cell.K = gram_at(w, w->grams->index[2 * cell_id.kernel]);
+    w->cell.L = gram_at(w, output_index);
+    DKM_TRY(cv_cell_find_base(w, output_index));
     if (!same) {
         cv_cell_close_split(s, method);
         *s = (dkm_cv_split){
-            .outer = place.outer, .inner = place.inner, .output_place = output_place};
+            .outer = cell_id.outer, .inner = cell_id.inner, .output_index = output_index};
         DKM_TRY(cv_cell_open_split(&w->cell, fold, s));
     }
     take_split(&w->cell, s);
@@ -139,16 +139,16 @@ out:
     return status;
 }
 
-dkm_status dkm_cv_work(dkm_cv_worker *w, dkm_cv_cell_id place, const dkm_idx *fold, double *sums)
+dkm_status dkm_cv_work(dkm_cv_worker *w, dkm_cv_cell_id cell_id, const dkm_idx *fold, double *sums)
 {
     dkm_status status = DKM_OK;
 
     w->cell.sums = sums;
-    DKM_TRY(get_ready(w, place, fold));
+    DKM_TRY(get_ready(w, cell_id, fold));
     if (w->slot && !*w->slot)
         DKM_TRY(w->cell.problem->method->share(&w->cell, w->slot));
     w->cell.shared = w->slot ? *w->slot : NULL;
-    DKM_TRY(w->cell.problem->method->run(&w->cell, split_of(w, place)->state));
+    DKM_TRY(w->cell.problem->method->run(&w->cell, split_of(w, cell_id)->state));
 out:
     return status;
 }

@@ -26,43 +26,44 @@ static dkm_idx entry_width(const dkm_cv_checkpoint *k)
 }
 
 /* The numbers of a setting in a cell. */
-static double *cv_checkpoint_entry(const dkm_cv_checkpoint *k, dkm_cv_cell_id place,
+static double *cv_checkpoint_entry(const dkm_cv_checkpoint *k, dkm_cv_cell_id cell_id,
                                    dkm_idx setting)
 {
     const dkm_cv_problem *p = k->problem;
-    dkm_idx each = p->inner ? p->inner : 1, split = place.outer;
-    dkm_idx row = place.kernel * dkm_cv_splits(p) + split * each + (p->inner ? place.inner : 0);
+    dkm_idx each = p->inner ? p->inner : 1, split = cell_id.outer;
+    dkm_idx row = cell_id.kernel * dkm_cv_splits(p) + split * each + (p->inner ? cell_id.inner : 0);
 
-    if (p->inner && place.inner < 0) /* the outer fold itself, with what its inner folds chose */
-        row = p->kernels * dkm_cv_splits(p) + place.outer;
+    if (p->inner && cell_id.inner < 0) /* the outer fold itself, with what its inner folds chose */
+        row = p->kernels * dkm_cv_splits(p) + cell_id.outer;
     return k->table + (row * p->settings + setting) * entry_width(k);
 }
 
-static int is_done(const dkm_cv_checkpoint *k, dkm_cv_cell_id place)
+static int is_done(const dkm_cv_checkpoint *k, dkm_cv_cell_id cell_id)
 {
     for (dkm_idx s = 0; s < k->problem->settings; s++)
-        if (dkm_cv_wants(k->problem, place, s) && cv_checkpoint_entry(k, place, s)[DONE] == 0)
+        if (dkm_cv_wants(k->problem, cell_id, s) && cv_checkpoint_entry(k, cell_id, s)[DONE] == 0)
             return 0;
     return 1;
 }
 
-static void cv_checkpoint_take(const dkm_cv_checkpoint *k, dkm_cv_cell_id place, double *sums)
+static void cv_checkpoint_take(const dkm_cv_checkpoint *k, dkm_cv_cell_id cell_id, double *sums)
 {
     dkm_idx width = dkm_cv_width(k->problem);
 
     for (dkm_idx s = 0; s < k->problem->settings; s++)
-        if (dkm_cv_wants(k->problem, place, s))
-            memcpy(sums + width * s, cv_checkpoint_entry(k, place, s) + SUMS,
+        if (dkm_cv_wants(k->problem, cell_id, s))
+            memcpy(sums + width * s, cv_checkpoint_entry(k, cell_id, s) + SUMS,
                    (size_t)width * sizeof *sums);
 }
 
-static void cv_checkpoint_put(const dkm_cv_checkpoint *k, dkm_cv_cell_id place, const double *sums)
+static void cv_checkpoint_put(const dkm_cv_checkpoint *k, dkm_cv_cell_id cell_id,
+                              const double *sums)
 {
     dkm_idx width = dkm_cv_width(k->problem);
 
     for (dkm_idx s = 0; s < k->problem->settings; s++) {
-        double *e = cv_checkpoint_entry(k, place, s);
-        if (!dkm_cv_wants(k->problem, place, s))
+        double *e = cv_checkpoint_entry(k, cell_id, s);
+        if (!dkm_cv_wants(k->problem, cell_id, s))
             continue;
         e[DONE] = 1;
         memcpy(e + SUMS, sums + width * s, (size_t)width * sizeof *sums);
@@ -115,22 +116,22 @@ static dkm_status cv_checkpoint_save_state(const dkm_cv_checkpoint *k)
 
 /* Units of which a cell is not done, without gaps; returns how many cells they have. */
 static dkm_idx list_rest(const dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx unit,
-                         const dkm_cv_cell_id *place, dkm_cv_cell_id *rest)
+                         const dkm_cv_cell_id *cell_id, dkm_cv_cell_id *rest)
 {
     dkm_idx count = 0;
 
     for (dkm_idx first = 0; first < cells; first += unit) {
         int complete = 1;
         for (dkm_idx c = first; c < first + unit; c++)
-            complete = complete && is_done(k, place[c]);
+            complete = complete && is_done(k, cell_id[c]);
         for (dkm_idx c = first; !complete && c < first + unit; c++)
-            rest[count++] = place[c];
+            rest[count++] = cell_id[c];
     }
     return count;
 }
 
 /* One portion of the rest. */
-static dkm_status do_portion(dkm_cv_checkpoint *k, dkm_idx cells, const dkm_cv_cell_id *place,
+static dkm_status do_portion(dkm_cv_checkpoint *k, dkm_idx cells, const dkm_cv_cell_id *cell_id,
                              dkm_cv_do work, void *user)
 {
     dkm_status status = DKM_OK;
@@ -138,9 +139,9 @@ static dkm_status do_portion(dkm_cv_checkpoint *k, dkm_idx cells, const dkm_cv_c
     double *sums = NULL;
 
     DKM_AGREE(k->ctx, dkm_calloc(k->ctx, cells * width, &sums));
-    DKM_TRY(work(user, cells, place, sums));
+    DKM_TRY(work(user, cells, cell_id, sums));
     for (dkm_idx c = 0; c < cells; c++)
-        cv_checkpoint_put(k, place[c], sums + c * width);
+        cv_checkpoint_put(k, cell_id[c], sums + c * width);
     DKM_TRY(cv_checkpoint_save_state(k));
 out:
     DKM_FREE(sums);
@@ -148,7 +149,7 @@ out:
 }
 
 dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx unit,
-                                 const dkm_cv_cell_id *place, double *sums, dkm_cv_do work,
+                                 const dkm_cv_cell_id *cell_id, double *sums, dkm_cv_do work,
                                  void *user)
 {
     dkm_status status = DKM_OK;
@@ -156,9 +157,9 @@ dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx un
     dkm_idx count, units, portion;
 
     if (!k->table)
-        return work(user, cells, place, sums);
+        return work(user, cells, cell_id, sums);
     DKM_AGREE(k->ctx, dkm_alloc(k->ctx, cells, &rest));
-    count = list_rest(k, cells, unit, place, rest);
+    count = list_rest(k, cells, unit, cell_id, rest);
     units = count / unit;
     portion = (units + PORTIONS - 1) / PORTIONS;
     portion = unit * (portion > k->groups ? portion : k->groups);
@@ -166,7 +167,8 @@ dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *k, dkm_idx cells, dkm_idx un
         DKM_TRY(do_portion(k, first + portion < count ? portion : count - first, rest + first, work,
                            user));
     for (dkm_idx c = 0; c < cells; c++)
-        cv_checkpoint_take(k, place[c], sums + c * dkm_cv_width(k->problem) * k->problem->settings);
+        cv_checkpoint_take(k, cell_id[c],
+                           sums + c * dkm_cv_width(k->problem) * k->problem->settings);
 out:
     DKM_FREE(rest);
     return status;

@@ -25,7 +25,7 @@ DKM_NODISCARD dkm_status dkm_cv_checkpoint_open(dkm_cv_checkpoint *checkpoint, d
 void dkm_cv_checkpoint_close(dkm_cv_checkpoint *checkpoint);
 
 /** Does cells and brings their sums to every rank. */
-typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id *place,
+typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id *cell_id,
                                 double *sums);
 
 /** Do those cells that are not done yet, some at a time, and keep what comes out. Collective.
@@ -34,7 +34,7 @@ typedef dkm_status (*dkm_cv_do)(void *user, dkm_idx cells, const dkm_cv_cell_id 
  *  @param[out] sums  dkm_cv_width() per setting and cell, zero at first
  *  @return DKM_OK; DKM_ERR_STOPPED when the run is to end; what @p work returns */
 DKM_NODISCARD dkm_status dkm_cv_checkpoint_run(dkm_cv_checkpoint *checkpoint, dkm_idx cells,
-                                               dkm_idx unit, const dkm_cv_cell_id *place,
+                                               dkm_idx unit, const dkm_cv_cell_id *cell_id,
                                                double *sums, dkm_cv_do work, void *user);
 
 #endif

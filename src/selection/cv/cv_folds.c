@@ -140,14 +140,14 @@ void dkm_cv_folds_close(dkm_cv_folds *f)
 }
 
 /* Examples that a split tests on. */
-double dkm_cv_tested(const dkm_cv_folds *f, dkm_cv_cell_id place)
+double dkm_cv_tested(const dkm_cv_folds *f, dkm_cv_cell_id cell_id)
 {
-    const dkm_idx *inner = f->of + (1 + place.outer) * f->m;
+    const dkm_idx *inner = f->of + (1 + cell_id.outer) * f->m;
     double sum = 0;
 
     for (dkm_idx i = 0; i < f->m; i++) {
-        int outside = dkm_cv_held_out(f->problem, f->of[i], place.outer);
-        int tested = place.inner < 0 ? outside : !outside && inner[i] == place.inner;
+        int outside = dkm_cv_held_out(f->problem, f->of[i], cell_id.outer);
+        int tested = cell_id.inner < 0 ? outside : !outside && inner[i] == cell_id.inner;
         sum += tested ? (f->weight ? f->weight[i] : 1.0) : 0.0;
     }
     return sum;

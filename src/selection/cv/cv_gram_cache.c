@@ -7,7 +7,7 @@
 #define QUICK 400 /* numbers per row: products of so many take as long as a number to be sent */
 
 /* The place of a kernel among the distinct ones, where it is put if it is new. */
-static dkm_idx place_of(dkm_cv_grams *grams, const dkm_kernel *kernel, int outputs)
+static dkm_idx gram_index(dkm_cv_grams *grams, const dkm_kernel *kernel, int outputs)
 {
     dkm_idx k = 0;
 
@@ -31,11 +31,11 @@ dkm_local dkm_cv_grams_open(dkm_cv_grams *grams, dkm_ctx *ctx, const dkm_cv_prob
     *grams = (dkm_cv_grams){0};
     DKM_STEP(dkm_alloc(ctx, 2 * n, &grams->kernel));
     DKM_STEP(dkm_alloc(ctx, 2 * n, &grams->outputs));
-    DKM_STEP(dkm_alloc(ctx, 2 * n, &grams->place));
+    DKM_STEP(dkm_alloc(ctx, 2 * n, &grams->index));
     for (dkm_idx k = 0; k < n; k++) {
-        grams->place[2 * k] = wants & DKM_CV_INPUT_GRAM ? place_of(grams, problem->kx[k], 0) : -1;
-        grams->place[2 * k + 1] =
-            wants & DKM_CV_OUTPUT_GRAM ? place_of(grams, problem->ky[k], 1) : -1;
+        grams->index[2 * k] = wants & DKM_CV_INPUT_GRAM ? gram_index(grams, problem->kx[k], 0) : -1;
+        grams->index[2 * k + 1] =
+            wants & DKM_CV_OUTPUT_GRAM ? gram_index(grams, problem->ky[k], 1) : -1;
     }
 out:
     return local;
@@ -45,7 +45,7 @@ void dkm_cv_grams_close(dkm_cv_grams *grams)
 {
     DKM_FREE(grams->kernel);
     DKM_FREE(grams->outputs);
-    DKM_FREE(grams->place);
+    DKM_FREE(grams->index);
 }
 
 /* All rows of the Gram matrix of one kernel, in slabs of all ranks. */

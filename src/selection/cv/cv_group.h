@@ -51,13 +51,13 @@ DKM_NODISCARD dkm_status dkm_cv_agree(dkm_ctx *ctx, const dkm_cv_group *group, d
 DKM_NODISCARD dkm_status dkm_cv_group_copy(const dkm_cv_group *group, int wanted,
                                            const dkm_data *all, dkm_data **copy);
 
-/** The distinct kernels of a problem: place[2 k] and place[2 k + 1] are where the Gram matrices of
+/** The distinct kernels of a problem: index[2 k] and index[2 k + 1] are where the Gram matrices of
  *  inputs and outputs of kernel k are stored, -1 where the method wants none. */
 typedef struct dkm_cv_grams {
     dkm_idx count;
     const dkm_kernel **kernel;
     int *outputs; /**< whether it is one of the outputs */
-    dkm_idx *place;
+    dkm_idx *index;
     dkm_idx computed;
 } dkm_cv_grams;
 

@@ -37,15 +37,15 @@ typedef struct halving {
 } halving;
 
 /* An example on its way to an order in which strata come in equal shares. */
-typedef struct place {
+typedef struct fold_row {
     double stratum, share; /* share: how much of its stratum comes before it */
     uint64_t shuffle;
     dkm_idx row;
-} place;
+} fold_row;
 
 static int by_stratum(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const fold_row *x = a, *y = b;
 
     if (x->stratum != y->stratum)
         return x->stratum < y->stratum ? -1 : 1;
@@ -56,7 +56,7 @@ static int by_stratum(const void *a, const void *b)
 
 static int by_share(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const fold_row *x = a, *y = b;
 
     if (x->share != y->share)
         return x->share < y->share ? -1 : 1;
@@ -73,7 +73,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Put examples in order; returns how many strata there are. */
-static dkm_idx mix_strata(const halving *h, place *list)
+static dkm_idx mix_strata(const halving *h, fold_row *list)
 {
     dkm_idx strata = 0;
 
@@ -95,12 +95,12 @@ static dkm_local plan_rounds(halving *h, const double *classes)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx folds = h->problem->folds, strata, least;
-    place *list = NULL;
+    fold_row *list = NULL;
 
     DKM_STEP(dkm_alloc(h->ctx, h->m, &list));
     for (dkm_idx i = 0; i < h->m; i++)
-        list[i] = (place){(double)h->folds.of[i] + (classes ? (double)folds * classes[i] : 0.0), 0,
-                          dkm_random_bits(dkm_ctx_seed(h->ctx), STREAM, (uint64_t)i, 0), i};
+        list[i] = (fold_row){(double)h->folds.of[i] + (classes ? (double)folds * classes[i] : 0.0),
+                             0, dkm_random_bits(dkm_ctx_seed(h->ctx), STREAM, (uint64_t)i, 0), i};
     strata = mix_strata(h, list);
     least = EXAMPLES * folds > 2 * strata ? EXAMPLES * folds : 2 * strata;
     h->rounds = 1;

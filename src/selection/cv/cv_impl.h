@@ -40,11 +40,11 @@ DKM_NODISCARD dkm_status dkm_cv_folds_open(dkm_cv_folds *folds, dkm_ctx *ctx,
 void dkm_cv_folds_close(dkm_cv_folds *folds);
 
 /** How many examples the cells of a split are tested on, by their weights. Local. */
-double dkm_cv_tested(const dkm_cv_folds *folds, dkm_cv_cell_id place);
+double dkm_cv_tested(const dkm_cv_folds *folds, dkm_cv_cell_id cell_id);
 
 /** A split made ready: its parts, and what a method learned of the outputs. */
 typedef struct dkm_cv_split {
-    dkm_idx outer, inner, output_place; /**< of the output kernel that `state` was learned with */
+    dkm_idx outer, inner, output_index; /**< of the output kernel that `state` was learned with */
     dkm_cv_part train, test;
     dkm_idx nb;
     dkm_data *Y, *truth; /**< outputs of the two parts; NULL: it is not ready */
@@ -63,7 +63,7 @@ typedef struct dkm_cv_lowrank {
 typedef struct dkm_cv_cell {
     const dkm_cv_problem *problem;
     dkm_cv_group *group;
-    dkm_cv_cell_id place;
+    dkm_cv_cell_id id;
     dkm_cv_part train, test; /**< these, nb and the outputs belong to the split */
     dkm_idx nb;
     const dkm_idx
@@ -132,15 +132,16 @@ static inline dkm_loss dkm_cv_loss_at(const dkm_cv_problem *problem, int k)
 }
 
 /** Whether a setting is wanted of a cell. Local. */
-static inline int dkm_cv_wants(const dkm_cv_problem *problem, dkm_cv_cell_id place, dkm_idx setting)
+static inline int dkm_cv_wants(const dkm_cv_problem *problem, dkm_cv_cell_id cell_id,
+                               dkm_idx setting)
 {
-    return (!problem->wanted || problem->wanted[place.kernel * problem->settings + setting]) &&
-           (place.only < 0 || place.only == setting) &&
-           (place.part < 0 || setting % place.parts == place.part);
+    return (!problem->wanted || problem->wanted[cell_id.kernel * problem->settings + setting]) &&
+           (cell_id.only < 0 || cell_id.only == setting) &&
+           (cell_id.part < 0 || setting % cell_id.parts == cell_id.part);
 }
 static inline int dkm_cv_wanted(const dkm_cv_cell *cell, dkm_idx setting)
 {
-    return dkm_cv_wants(cell->problem, cell->place, setting);
+    return dkm_cv_wants(cell->problem, cell->id, setting);
 }
 
 /** Score predictions of the test part with a setting. Collective on the group. */
@@ -175,7 +176,7 @@ DKM_NODISCARD dkm_local dkm_cv_worker_open(dkm_cv_worker *worker, dkm_ctx *ctx, 
 /** Do one cell. Collective on the group. A split is made ready when it is not at hand.
  *  @param[in]  fold  the `of` of the problem's folds
  *  @param[out] sums  dkm_cv_width() per setting, added to on the first rank of the group */
-DKM_NODISCARD dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_cell_id place,
+DKM_NODISCARD dkm_status dkm_cv_work(dkm_cv_worker *worker, dkm_cv_cell_id cell_id,
                                      const dkm_idx *fold, double *sums);
 void dkm_cv_worker_close(dkm_cv_worker *worker);
 
@@ -186,12 +187,12 @@ dkm_idx dkm_cv_kernels_wanted(const dkm_cv_problem *problem);
  *  of one split and one output kernel follow each other. Local.
  *  @return how many cells there are */
 dkm_idx dkm_cv_schedule_cells(const dkm_cv_problem *problem, const dkm_cv_grams *grams,
-                              dkm_idx first, dkm_idx last, dkm_cv_cell_id *place);
+                              dkm_idx first, dkm_idx last, dkm_cv_cell_id *cell_id);
 
 /** The same in units: all splits of a kernel and one of @p parts parts of the settings follow each
  *  other, and every so many kernels, as there are groups. Local. */
 dkm_idx dkm_cv_schedule_units(const dkm_cv_problem *problem, dkm_idx parts, int groups,
-                              dkm_idx first, dkm_idx last, dkm_cv_cell_id *place);
+                              dkm_idx first, dkm_idx last, dkm_cv_cell_id *cell_id);
 
 /** Kernels from @p first on whose Gram matrices can be held at once; returns where they end.
  *  Local. */
@@ -201,7 +202,7 @@ dkm_idx dkm_cv_batch_end(const dkm_cv_problem *problem, const dkm_cv_grams *gram
 /** Cells to be done. */
 typedef struct dkm_cv_list {
     dkm_ctx *ctx; /**< that progress is reported to */
-    const dkm_cv_cell_id *place;
+    const dkm_cv_cell_id *cell_id;
     double *sums;          /**< dkm_cv_width() x settings a cell */
     const dkm_idx *fold;   /**< the `of` of the problem's folds */
     dkm_idx splits;        /**< cells of a unit, which follow each other and share something */

@@ -35,8 +35,8 @@ static dkm_status try_setting(dkm_cv_cell *cell, dkm_idx setting, const dkm_data
     if (cell->group->weights)
         DKM_TRY(
             dkm_data_select(cell->group->weights, cell->train.count, cell->train.rows, &weights));
-    DKM_TRY(fits->fit(fits->user, ctx, cell->place.kernel, setting,
-                      &(dkm_cv_examples){X, Y, weights}, &model));
+    DKM_TRY(fits->fit(fits->user, ctx, cell->id.kernel, setting, &(dkm_cv_examples){X, Y, weights},
+                      &model));
     DKM_TRY(dkm_model_predict(model, test, &pred));
     DKM_TRY(dkm_cv_score_predictions(cell, setting, pred));
 out:

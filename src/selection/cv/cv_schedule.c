@@ -8,10 +8,10 @@ dkm_idx dkm_cv_batch_end(const dkm_cv_problem *p, const dkm_cv_grams *grams, dkm
 
     for (; last < p->kernels; last++) {
         for (int side = 0; side < 2; side++) {
-            dkm_idx at = grams->place[2 * last + side];
+            dkm_idx at = grams->index[2 * last + side];
             int known = at < 0;
             for (dkm_idx k = 2 * first; k < 2 * last + side && !known; k++)
-                known = grams->place[k] == at;
+                known = grams->index[k] == at;
             held += !known;
         }
         if (held > capacity && last > first)
@@ -33,10 +33,10 @@ static dkm_cv_cell_id split_at(const dkm_cv_problem *p, dkm_idx kernel, dkm_idx 
 }
 
 /* Whether a setting of a cell is wanted. */
-static int any_wanted(const dkm_cv_problem *p, dkm_cv_cell_id place)
+static int any_wanted(const dkm_cv_problem *p, dkm_cv_cell_id cell_id)
 {
     for (dkm_idx s = 0; s < p->settings; s++)
-        if (dkm_cv_wants(p, place, s))
+        if (dkm_cv_wants(p, cell_id, s))
             return 1;
     return 0;
 }
@@ -51,22 +51,22 @@ dkm_idx dkm_cv_kernels_wanted(const dkm_cv_problem *p)
 }
 
 dkm_idx dkm_cv_schedule_cells(const dkm_cv_problem *p, const dkm_cv_grams *grams, dkm_idx first,
-                              dkm_idx last, dkm_cv_cell_id *place)
+                              dkm_idx last, dkm_cv_cell_id *cell_id)
 {
     dkm_idx cells = 0;
 
     for (dkm_idx split = 0; split < dkm_cv_splits(p); split++)
         for (dkm_idx outputs = -1; outputs < grams->count; outputs++)
             for (dkm_idx k = first; k < last; k++)
-                if (grams->place[2 * k + 1] == outputs && any_wanted(p, split_at(p, k, split)))
-                    place[cells++] = split_at(p, k, split);
+                if (grams->index[2 * k + 1] == outputs && any_wanted(p, split_at(p, k, split)))
+                    cell_id[cells++] = split_at(p, k, split);
     return cells;
 }
 
 /* Kernels often come in the order of a width, and the narrow ones take longer than the wide: each
  * group has some of all. */
 dkm_idx dkm_cv_schedule_units(const dkm_cv_problem *p, dkm_idx parts, int groups, dkm_idx first,
-                              dkm_idx last, dkm_cv_cell_id *place)
+                              dkm_idx last, dkm_cv_cell_id *cell_id)
 {
     dkm_idx cells = 0;
 
@@ -77,9 +77,9 @@ dkm_idx dkm_cv_schedule_units(const dkm_cv_problem *p, dkm_idx parts, int groups
                 unit.part = part;
                 unit.parts = parts;
                 for (dkm_idx split = 0; split < dkm_cv_splits(p) && any_wanted(p, unit); split++) {
-                    place[cells] = split_at(p, k, split);
-                    place[cells].part = part;
-                    place[cells++].parts = parts;
+                    cell_id[cells] = split_at(p, k, split);
+                    cell_id[cells].part = part;
+                    cell_id[cells++].parts = parts;
                 }
             }
     return cells;

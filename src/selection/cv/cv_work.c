@@ -7,7 +7,7 @@
 static dkm_status do_cell(dkm_cv_worker *w, dkm_cv_list *list, dkm_idx k)
 {
     dkm_idx width = dkm_cv_width(w->cell.problem) * w->cell.problem->settings;
-    dkm_status status = dkm_cv_work(w, list->place[k], list->fold, list->sums + k * width);
+    dkm_status status = dkm_cv_work(w, list->cell_id[k], list->fold, list->sums + k * width);
 
     list->done += w->cell.group->count;
     if (status == DKM_OK)

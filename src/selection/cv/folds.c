@@ -18,7 +18,7 @@
 typedef struct card {
     double label;
     uint64_t shuffle;
-    dkm_idx row, place; /* among all examples, and among those dealt */
+    dkm_idx row, index; /* among all examples, and among those dealt */
 } card;
 
 static int by_class_then_chance(const void *a, const void *b)
@@ -58,7 +58,7 @@ dkm_local dkm_folds_assign(dkm_ctx *ctx, uint64_t stream, dkm_idx count, const d
     }
     qsort(deck, (size_t)count, sizeof *deck, by_class_then_chance);
     for (dkm_idx k = 0; k < count; k++)
-        fold[deck[k].place] = k % folds;
+        fold[deck[k].index] = k % folds;
 out:
     DKM_FREE(deck);
     return local;

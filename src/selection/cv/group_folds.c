@@ -16,7 +16,7 @@
 
 typedef struct member {
     double key, label;
-    dkm_idx place; /* among those dealt */
+    dkm_idx index; /* among those dealt */
 } member;
 
 typedef struct group {
@@ -40,7 +40,7 @@ static int by_key_then_class(const void *a, const void *b)
         return x->key < y->key ? -1 : 1;
     if (x->label != y->label)
         return x->label < y->label ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static int by_size_then_chance(const void *a, const void *b)
@@ -126,7 +126,7 @@ static void put_group(table *t, const member *members, dkm_idx size, dkm_idx *fo
     }
     for (dkm_idx k = 0; k < size; k++) {
         t->count[best * t->classes + class_of(t, members[k].label)]++;
-        fold[members[k].place] = best;
+        fold[members[k].index] = best;
     }
     t->size[best] += size;
 }
@@ -138,9 +138,9 @@ static dkm_idx list_groups(dkm_ctx *ctx, uint64_t stream, dkm_idx count, const m
     dkm_idx found = 0;
 
     for (dkm_idx k = 0, next; k < count; k = next) {
-        dkm_idx least = members[k].place;
+        dkm_idx least = members[k].index;
         for (next = k; next < count && members[next].key == members[k].key; next++)
-            least = members[next].place < least ? members[next].place : least;
+            least = members[next].index < least ? members[next].index : least;
         groups[found++] =
             (group){k, next - k, dkm_random_bits(dkm_ctx_seed(ctx), stream, (uint64_t)least, 1)};
     }

@@ -69,20 +69,20 @@ static void greedy_close(greedy *g)
 }
 
 /* column = k(x, landmark) for this rank's objects. */
-static dkm_status greedy_kernel_column(greedy *g, dkm_idx place)
+static dkm_status greedy_kernel_column(greedy *g, dkm_idx index)
 {
     dkm_status status = DKM_OK;
     const dkm_tile_task job = {.A = &g->rows, .B = &g->cols, .scratch = g->scratch};
     const dkm_tile tile = {DKM_F64, g->n, 1, g->n > 0 ? g->n : 1, g->column};
 
-    DKM_TRY(dkm_panel_fill(&g->cols, 1, &place));
+    DKM_TRY(dkm_panel_fill(&g->cols, 1, &index));
     DKM_AGREE(g->ctx, dkm_node_tile(g->X->kernel->node, &job, &tile));
 out:
     return status;
 }
 
 /* The object with most left, on the lowest rank that has as much, and how much that is. */
-static double greedy_argmax(const greedy *g, dkm_idx *place)
+static double greedy_argmax(const greedy *g, dkm_idx *index)
 {
     struct {
         double value;
@@ -97,19 +97,19 @@ static double greedy_argmax(const greedy *g, dkm_idx *place)
         }
     MPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, dkm_ctx_comm(g->ctx));
     MPI_Bcast(&at, 1, MPI_INT64_T, best.rank, dkm_ctx_comm(g->ctx));
-    *place = at;
+    *index = at;
     return best.value;
 }
 
 /* The number of an object, and the row of F that it has, brought to all ranks. */
-static double greedy_bcast_row(greedy *g, dkm_idx place, const double *numbers)
+static double greedy_bcast_row(greedy *g, dkm_idx index, const double *numbers)
 {
-    int owner = dkm_slab_owner(dkm_prepared_rows(g->X), place, dkm_ctx_size(g->ctx));
+    int owner = dkm_slab_owner(dkm_prepared_rows(g->X), index, dkm_ctx_size(g->ctx));
     int mine = owner == dkm_ctx_rank(g->ctx);
-    double number = mine ? numbers[place - g->first] : 0.0;
+    double number = mine ? numbers[index - g->first] : 0.0;
 
     if (mine && g->wide > 0)
-        memcpy(g->pivot, g->F + (place - g->first) * g->wide, (size_t)g->k * sizeof *g->pivot);
+        memcpy(g->pivot, g->F + (index - g->first) * g->wide, (size_t)g->k * sizeof *g->pivot);
     MPI_Bcast(&number, 1, MPI_DOUBLE, owner, dkm_ctx_comm(g->ctx));
     if (g->wide > 0)
         MPI_Bcast(g->pivot, (int)g->k, MPI_DOUBLE, owner, dkm_ctx_comm(g->ctx));
@@ -123,36 +123,36 @@ static void farthest_update(greedy *g, double self)
 }
 
 /* A column of the factor, (k(:, p) - F F(p, :)') / sqrt(left(p)), is taken off what is left. */
-static void pivoted_cholesky_update(greedy *g, dkm_idx place, double left)
+static void pivoted_cholesky_update(greedy *g, dkm_idx index, double left)
 {
     for (dkm_idx i = 0; i < g->n; i++) {
         double *row = g->F + i * g->wide, f = g->column[i];
         for (dkm_idx k = 0; k < g->k; k++)
             f -= row[k] * g->pivot[k];
         row[g->k] = f / sqrt(left);
-        g->left[i] = g->first + i == place ? 0.0 : fmax(0.0, g->left[i] - row[g->k] * row[g->k]);
+        g->left[i] = g->first + i == index ? 0.0 : fmax(0.0, g->left[i] - row[g->k] * row[g->k]);
     }
 }
 
 static dkm_status greedy_grow(greedy *g, dkm_greedy_rule rule, dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
-    dkm_idx place = 0;
-    double most, start = greedy_argmax(g, &place);
+    dkm_idx index = 0;
+    double most, start = greedy_argmax(g, &index);
 
     if (rule == DKM_GREEDY_FARTHEST) {
-        place = 0;
+        index = 0;
         for (dkm_idx i = 0; i < g->n; i++)
             g->left[i] = INFINITY;
     }
     for (most = start; g->k < g->capacity && most > ROUNDING * start;
-         most = greedy_argmax(g, &place)) {
-        DKM_TRY(greedy_kernel_column(g, place));
+         most = greedy_argmax(g, &index)) {
+        DKM_TRY(greedy_kernel_column(g, index));
         if (rule == DKM_GREEDY_FARTHEST)
-            farthest_update(g, greedy_bcast_row(g, place, g->self));
+            farthest_update(g, greedy_bcast_row(g, index, g->self));
         else
-            pivoted_cholesky_update(g, place, greedy_bcast_row(g, place, g->left));
-        indices[g->k++] = place;
+            pivoted_cholesky_update(g, index, greedy_bcast_row(g, index, g->left));
+        indices[g->k++] = index;
         dkm_progress(g->ctx, (double)g->k, (double)g->capacity);
     }
 out:

@@ -56,18 +56,18 @@ static void encode_strings(dkm_chain *c)
     int32_t codes[DKM_CHAIN_BYTES];
 
     for (int byte = 0; byte < DKM_CHAIN_BYTES; byte++) {
-        int32_t place = place_of(map->letters, map->alphabet, byte);
-        codes[byte] = place >= 0 ? place : (int32_t)map->letters + 1;
+        int32_t place = place_of(map->n_chars, map->alphabet, byte);
+        codes[byte] = place >= 0 ? place : (int32_t)map->n_chars + 1;
     }
     for (dkm_idx i = 0; i < c->sequences.count; i++) {
         dkm_idx length;
         const char *x = dkm_data_string_const(c->sequences.X, i, &length);
         for (dkm_idx t = 0; t < half; t++)
-            c->code[at++] = (int32_t)map->letters;
+            c->code[at++] = (int32_t)map->n_chars;
         for (dkm_idx t = 0; t < length; t++)
             c->code[at++] = codes[(unsigned char)x[t]];
         for (dkm_idx t = 0; t < half; t++)
-            c->code[at++] = (int32_t)map->letters;
+            c->code[at++] = (int32_t)map->n_chars;
     }
 }
 
@@ -83,7 +83,7 @@ dkm_local dkm_chain_allocate(dkm_chain *c)
     if (map->type != DKM_STRINGS || map->emission.fitted)
         goto out;
     DKM_STEP(dkm_alloc(c->ctx, own + 2 * half * c->sequences.count, &c->code));
-    DKM_STEP(dkm_calloc(c->ctx, map->window * (map->letters + 2) * map->k, &c->table));
+    DKM_STEP(dkm_calloc(c->ctx, map->window * (map->n_chars + 2) * map->k, &c->table));
     encode_strings(c);
 out:
     return local;
@@ -140,10 +140,10 @@ static char find_pad(const dkm_chain_map *map)
     const char *first = "-_.*#";
 
     for (; *first; first++)
-        if (place_of(map->letters, map->alphabet, (unsigned char)*first) < 0)
+        if (place_of(map->n_chars, map->alphabet, (unsigned char)*first) < 0)
             return *first;
     for (int byte = 1; byte < DKM_CHAIN_BYTES; byte++)
-        if (place_of(map->letters, map->alphabet, byte) < 0)
+        if (place_of(map->n_chars, map->alphabet, byte) < 0)
             return (char)(unsigned char)byte;
     return '-';
 }
@@ -159,8 +159,8 @@ static dkm_status learn_strings(dkm_chain_map *map, const dkm_data *X, const dkm
                 "are %s",
                 dkm_type_name(dkm_data_type(Y)));
     DKM_AGREE(ctx, check_lengths(X, Y));
-    map->letters = find_bytes(X, map->alphabet);
-    map->features = map->window * (map->letters + 1);
+    map->n_chars = find_bytes(X, map->alphabet);
+    map->features = map->window * (map->n_chars + 1);
     map->pad = find_pad(map);
     map->k = find_bytes(Y, labels);
     DKM_AGREE(ctx, dkm_alloc(ctx, map->k, &map->labels));
@@ -263,11 +263,11 @@ out:
 static void score_windows(dkm_chain *c, double *G)
 {
     const dkm_chain_map *map = c->map;
-    dkm_idx k = map->k, width = (map->letters + 2) * k, at = 0;
+    dkm_idx k = map->k, width = (map->n_chars + 2) * k, at = 0;
 
     for (dkm_idx o = 0; o < map->window; o++)
-        memcpy(c->table + o * width, c->w + o * (map->letters + 1) * k,
-               (size_t)((map->letters + 1) * k) * sizeof *c->w);
+        memcpy(c->table + o * width, c->w + o * (map->n_chars + 1) * k,
+               (size_t)((map->n_chars + 1) * k) * sizeof *c->w);
     for (dkm_idx i = 0; i < c->sequences.count; i++, at += map->window - 1)
         for (dkm_idx t = c->sequences.start[i]; t < c->sequences.start[i + 1]; t++, at++) {
             double *g = G + t * k;
@@ -302,7 +302,7 @@ static void add_emission(const dkm_chain *c, dkm_idx t, const int32_t *code, dou
     dkm_idx k = map->k, right = c->truth[t], wrong = c->path[t];
 
     for (dkm_idx o = 0; code && o < map->window; o++) {
-        dkm_twosum *at = sums + (o * (map->letters + 1) + code[o]) * k;
+        dkm_twosum *at = sums + (o * (map->n_chars + 1) + code[o]) * k;
         dkm_twosum_add(&at[right], weight);
         dkm_twosum_add(&at[wrong], -weight);
     }

@@ -25,7 +25,7 @@ typedef struct dkm_chain_map {
     dkm_type type;   /**< of inputs: strings or dense */
     dkm_idx window;  /**< of strings: characters, odd */
     dkm_idx column;  /**< of dense rows: which has the numbers of sequences */
-    dkm_idx letters; /**< of strings: different characters of the training inputs */
+    dkm_idx n_chars; /**< of strings: different characters of the training inputs */
     double alphabet[DKM_CHAIN_BYTES]; /**< those, ascending */
     dkm_idx features; /**< of a position; 0 where scores come from an emission after training */
     dkm_idx k;        /**< labels */

@@ -158,7 +158,7 @@ static dkm_local name_entries(dkm_jkm_chain *s, dkm_archive *archive)
     if (map->emission.fitted)
         DKM_STEP(dkm_archive_put_real(archive, "pad", (unsigned char)map->pad));
     else
-        DKM_STEP(dkm_archive_put_reals(archive, "alphabet", map->letters, map->alphabet));
+        DKM_STEP(dkm_archive_put_reals(archive, "alphabet", map->n_chars, map->alphabet));
 out:
     return local;
 }
@@ -213,12 +213,12 @@ static dkm_local read_window(dkm_jkm_chain *s, const dkm_archive *archive)
         map->pad = (char)(unsigned char)pad;
         goto out;
     }
-    DKM_STEP(dkm_archive_reals(archive, "alphabet", &map->letters, &alphabet));
-    if (map->letters < 1 || map->letters > DKM_CHAIN_BYTES)
+    DKM_STEP(dkm_archive_reals(archive, "alphabet", &map->n_chars, &alphabet));
+    if (map->n_chars < 1 || map->n_chars > DKM_CHAIN_BYTES)
         DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "an alphabet of %lld characters",
-                          (long long)map->letters));
-    DKM_STEP(check_ascending(archive, "alphabet", map->letters, alphabet, 1));
-    memcpy(map->alphabet, alphabet, (size_t)map->letters * sizeof *alphabet);
+                          (long long)map->n_chars));
+    DKM_STEP(check_ascending(archive, "alphabet", map->n_chars, alphabet, 1));
+    memcpy(map->alphabet, alphabet, (size_t)map->n_chars * sizeof *alphabet);
 out:
     return local;
 }
@@ -261,12 +261,12 @@ static dkm_local read_machine(dkm_jkm_chain *s, dkm_archive *archive, dkm_data *
         DKM_STEP(dkm_archive_take_rows(archive, "machine", machine));
         map->features = dkm_data_rows(*machine);
         if (dkm_data_cols(*machine) != k ||
-            (map->type == DKM_STRINGS && map->features != map->window * (map->letters + 1)))
+            (map->type == DKM_STRINGS && map->features != map->window * (map->n_chars + 1)))
             DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT,
                               "a machine of %lld x %lld for %lld labels, and windows of %lld "
                               "characters of %lld",
                               (long long)map->features, (long long)dkm_data_cols(*machine),
-                              (long long)k, (long long)map->window, (long long)map->letters));
+                              (long long)k, (long long)map->window, (long long)map->n_chars));
     } else if (dkm_data_type(map->emission.e.fitted.X) != map->type) {
         DKM_STEP(dkm_fail(s->ctx, DKM_ERR_FORMAT, "landmarks that are %s in a chain of %s",
                           dkm_type_name(dkm_data_type(map->emission.e.fitted.X)),

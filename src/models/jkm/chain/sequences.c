@@ -174,14 +174,14 @@ dkm_status dkm_sequences_fetch(const dkm_sequences *s, const dkm_data *Y, dkm_ob
 {
     dkm_status status = DKM_OK;
     int rank = dkm_ctx_rank(s->ctx);
-    dkm_idx own = s->first[rank + 1] - s->first[rank], *wanted = NULL;
+    dkm_idx own = s->first[rank + 1] - s->first[rank], *indices = NULL;
 
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, own, &wanted));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, own, &indices));
     for (dkm_idx i = 0; i < own; i++)
-        wanted[i] = s->first[rank] + i;
-    DKM_TRY(dkm_data_fetch(Y, own, wanted, got));
+        indices[i] = s->first[rank] + i;
+    DKM_TRY(dkm_data_fetch(Y, own, indices, got));
 out:
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 
@@ -190,18 +190,18 @@ dkm_status dkm_sequences_to_slabs(const dkm_sequences *s, const dkm_objs *own, d
     dkm_status status = DKM_OK;
     int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
     dkm_idx m = dkm_sequences_total(s), first = dkm_slab_first(m, rank, size);
-    dkm_idx count = dkm_slab_count(m, rank, size), *wanted = NULL;
+    dkm_idx count = dkm_slab_count(m, rank, size), *indices = NULL;
     dkm_data here = {.ctx = s->ctx, .m = m, .first = s->first[rank], .mine = *own};
     dkm_objs got = {0};
 
     *data = NULL;
-    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, count, &wanted));
+    DKM_AGREE(s->ctx, dkm_alloc(s->ctx, count, &indices));
     for (dkm_idx t = 0; t < count; t++)
-        wanted[t] = first + t;
-    DKM_TRY(dkm_data_fetch_spread(&here, s->first, count, wanted, &got));
+        indices[t] = first + t;
+    DKM_TRY(dkm_data_fetch_spread(&here, s->first, count, indices, &got));
     DKM_TRY(dkm_data_wrap(s->ctx, m, &got, data));
 out:
     dkm_objs_clear(&got);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }

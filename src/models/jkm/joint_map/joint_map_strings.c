@@ -170,13 +170,13 @@ void dkm_joint_map_strings_close(dkm_joint_map *map)
 static dkm_status joint_map_strings_add_up(const dkm_joint_map *f, const dkm_joint_map_strings *t,
                                            const double *U, dkm_twosum *W)
 {
-    dkm_idx letters = f->r / f->positions, n = dkm_data_local_rows(f->fitted.X);
+    dkm_idx n_chars = f->r / f->positions, n = dkm_data_local_rows(f->fitted.X);
 
     for (dkm_idx k = 0; k < n * f->positions; k++)
-        for (dkm_idx c = 0; t->window[k] >= 0 && c < letters; c++)
-            if (U[k * letters + c] != 0)
-                dkm_twosum_add(&W[t->window[k] * letters + c], U[k * letters + c]);
-    return dkm_twosum_allreduce(f->fitted.ctx, t->count * letters, W);
+        for (dkm_idx c = 0; t->window[k] >= 0 && c < n_chars; c++)
+            if (U[k * n_chars + c] != 0)
+                dkm_twosum_add(&W[t->window[k] * n_chars + c], U[k * n_chars + c]);
+    return dkm_twosum_allreduce(f->fitted.ctx, t->count * n_chars, W);
 }
 
 dkm_status dkm_joint_map_strings_apply(const dkm_joint_map *map, const dkm_joint_map_strings *term,
@@ -184,17 +184,17 @@ dkm_status dkm_joint_map_strings_apply(const dkm_joint_map *map, const dkm_joint
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = map->fitted.ctx;
-    dkm_idx letters = map->r / map->positions, n = dkm_data_local_rows(A);
+    dkm_idx n_chars = map->r / map->positions, n = dkm_data_local_rows(A);
     int32_t *window = NULL;
     dkm_twosum *W = NULL;
 
     DKM_AGREE(ctx, joint_map_strings_check_type(map, A));
     DKM_AGREE(ctx, table(map, term, &A->mine, &window));
-    DKM_AGREE(ctx, dkm_calloc(ctx, term->count * letters, &W));
+    DKM_AGREE(ctx, dkm_calloc(ctx, term->count * n_chars, &W));
     DKM_TRY(joint_map_strings_add_up(map, term, U, W));
     for (dkm_idx k = 0; k < n * map->positions; k++)
-        for (dkm_idx c = 0; window[k] >= 0 && c < letters; c++)
-            G[k * letters + c] += term->weight * W[window[k] * letters + c].hi;
+        for (dkm_idx c = 0; window[k] >= 0 && c < n_chars; c++)
+            G[k * n_chars + c] += term->weight * W[window[k] * n_chars + c].hi;
 out:
     DKM_FREE(W);
     DKM_FREE(window);
@@ -205,24 +205,24 @@ out:
 static void count_in(const dkm_joint_map *f, const int32_t *window, const double *v, double by,
                      double *sums)
 {
-    dkm_idx letters = f->r / f->positions;
+    dkm_idx n_chars = f->r / f->positions;
 
     for (dkm_idx k = 0; k < f->positions; k++)
-        for (dkm_idx c = 0; window[k] >= 0 && c < letters; c++)
-            sums[window[k] * letters + c] =
-                by == 0 ? 0 : sums[window[k] * letters + c] + by * v[k * letters + c];
+        for (dkm_idx c = 0; window[k] >= 0 && c < n_chars; c++)
+            sums[window[k] * n_chars + c] =
+                by == 0 ? 0 : sums[window[k] * n_chars + c] + by * v[k * n_chars + c];
 }
 
 static double meet_one(const dkm_joint_map *f, const int32_t *window, const double *v,
                        const double *sums)
 {
-    dkm_idx letters = f->r / f->positions;
+    dkm_idx n_chars = f->r / f->positions;
     double sum = 0;
 
     for (dkm_idx k = 0; k < f->positions; k++)
-        for (dkm_idx c = 0; window[k] >= 0 && c < letters; c++)
-            if (v[k * letters + c] != 0)
-                sum += v[k * letters + c] * sums[window[k] * letters + c];
+        for (dkm_idx c = 0; window[k] >= 0 && c < n_chars; c++)
+            if (v[k * n_chars + c] != 0)
+                sum += v[k * n_chars + c] * sums[window[k] * n_chars + c];
     return sum;
 }
 

@@ -26,7 +26,7 @@ typedef struct dkm_output_space {
     dkm_idx count;              /**< candidates; 0 where they are not a finite set */
     dkm_target_encoder classes; /**< of labels */
     double unit;                /**< of labels: the coordinate of a class */
-    dkm_idx positions, letters; /**< of strings, one-hot: r = positions x characters */
+    dkm_idx positions, n_chars; /**< of strings, one-hot: r = positions x characters */
     char *alphabet;             /**< the characters, in ascending order */
     dkm_data *objects;          /**< candidates as they were given; NULL for classes */
     dkm_data *C;                /**< their coordinates, count x r in slabs; NULL for classes */

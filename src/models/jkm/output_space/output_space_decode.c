@@ -298,11 +298,11 @@ static dkm_local read_letters(dkm_output_space *s, const dkm_archive *archive)
     DKM_STEP(dkm_archive_text(archive, "alphabet", &alphabet));
     DKM_STEP(dkm_archive_count(archive, "places", 1, INT32_MAX, &s->positions));
     DKM_STEP(dkm_strdup(s->ctx, alphabet, &s->alphabet));
-    s->letters = (dkm_idx)strlen(alphabet);
-    if (s->type != DKM_STRINGS || s->letters > UCHAR_MAX || s->positions * s->letters != s->r)
+    s->n_chars = (dkm_idx)strlen(alphabet);
+    if (s->type != DKM_STRINGS || s->n_chars > UCHAR_MAX || s->positions * s->n_chars != s->r)
         local =
             dkm_fail(s->ctx, DKM_ERR_FORMAT, "%lld coordinates of %lld letters at %lld positions",
-                     (long long)s->r, (long long)s->letters, (long long)s->positions);
+                     (long long)s->r, (long long)s->n_chars, (long long)s->positions);
 out:
     return local;
 }

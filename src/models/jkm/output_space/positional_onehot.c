@@ -25,8 +25,8 @@ static dkm_status learn_letters(dkm_output_space *s)
     DKM_AGREE(s->ctx, dkm_calloc(s->ctx, BYTES + 1, &s->alphabet));
     for (int c = 1; c < BYTES; c++)
         if (seen[c])
-            s->alphabet[s->letters++] = (char)c;
-    DKM_REQUIRE(s->ctx, s->letters > 0, DKM_ERR_ARG, "the outputs are empty strings");
+            s->alphabet[s->n_chars++] = (char)c;
+    DKM_REQUIRE(s->ctx, s->n_chars > 0, DKM_ERR_ARG, "the outputs are empty strings");
 out:
     return status;
 }
@@ -55,12 +55,12 @@ dkm_status dkm_output_space_onehot_chars(dkm_output_space *space)
         DKM_TRY(learn_letters(space));
     DKM_AGREE(space->ctx, onehot_check_length(space));
     DKM_TRY(dkm_data_create_dense(space->ctx, dkm_data_rows(space->objects),
-                                  space->positions * space->letters, &space->C));
+                                  space->positions * space->n_chars, &space->C));
     for (dkm_idx i = 0; i < own->n; i++)
         for (dkm_idx k = 0; k < own->start[i + 1] - own->start[i]; k++) {
             const char *at = strchr(space->alphabet, own->bytes[own->start[i] + k]);
             if (at && *at) /* characters that the model has not seen have no say */
-                dkm_data_values(space->C)[(i * space->positions + k) * space->letters +
+                dkm_data_values(space->C)[(i * space->positions + k) * space->n_chars +
                                           (at - space->alphabet)] = 1;
         }
 out:

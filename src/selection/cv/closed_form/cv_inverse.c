@@ -103,7 +103,7 @@ dkm_status dkm_cv_inverse_make(dkm_cv_cell *cell, void **shared)
     dkm_ctx *ctx = cell->group->ctx;
     const double *K = cell->K->mine.values;
     dkm_idx m = cell->K->m;
-    double gamma = r->gamma[cell->place.part];
+    double gamma = r->gamma[cell->id.part];
     dkm_status status = DKM_OK;
     dkm_cv_inverse *made = NULL;
 
@@ -217,7 +217,7 @@ static int factor_outer(const dkm_cv_inverse *made, dkm_idx q, dkm_cv_outer *f)
 
 dkm_status dkm_cv_inverse_invert(dkm_cv_inverse *made, const dkm_cv_cell *cell, int *fits)
 {
-    dkm_idx fold = cell->place.inner < 0 ? -2 - cell->place.outer : cell->place.outer;
+    dkm_idx fold = cell->id.inner < 0 ? -2 - cell->id.outer : cell->id.outer;
     dkm_status status = DKM_OK;
 
     *fits = 1;

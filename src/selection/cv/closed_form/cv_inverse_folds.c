@@ -63,7 +63,7 @@ static dkm_local cv_inverse_folds_open_split(split *s, const dkm_cv_inverse *mad
 
     *s = (split){.n = n, .t = cell->train.count, .p = p, .q = q};
     if (made->outer.o > 0)
-        s->V = made->outer.V + made->outer.start[cell->place.inner];
+        s->V = made->outer.V + made->outer.start[cell->id.inner];
     DKM_STEP(dkm_alloc(ctx, n * n, &s->H));
     DKM_STEP(dkm_alloc(ctx, n, &s->diagonal));
     DKM_STEP(dkm_alloc(ctx, n, &s->most));
@@ -221,7 +221,7 @@ dkm_status dkm_cv_inverse_try(dkm_cv_cell *cell, const dkm_cv_targets *targets,
         goto out;
     DKM_TRY(dkm_dmat_create(cell->group->grid, s.n, s.p, cell->nb, cell->nb, DKM_F64, &F));
     cv_inverse_folds_fill(&s, C, F);
-    DKM_TRY(take(cell, state, cell->place.part, F));
+    DKM_TRY(take(cell, state, cell->id.part, F));
     *done = 1;
 out:
     dkm_dmat_destroy(&F);

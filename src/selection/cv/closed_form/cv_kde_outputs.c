@@ -160,7 +160,7 @@ out:
 
 int dkm_cv_outputs_linear(const dkm_cv_cell *cell)
 {
-    const dkm_kernel *ky = cell->problem->ky[cell->place.kernel];
+    const dkm_kernel *ky = cell->problem->ky[cell->id.kernel];
 
     return cell->group->Y->mine.type == DKM_DENSE && dkm_kernel_is_linear(ky);
 }
@@ -193,7 +193,7 @@ out:
 static dkm_status thin_out(dkm_cv_cell *cell, dkm_cv_outputs *s)
 {
     dkm_ctx *ctx = cell->group->ctx;
-    dkm_idx n = cell->train.count, count = 0, place;
+    dkm_idx n = cell->train.count, count = 0, found;
     const double *label = cell->Y->mine.values;
     dkm_status status = DKM_OK;
     dkm_distinct classes = {0};
@@ -203,9 +203,9 @@ static dkm_status thin_out(dkm_cv_cell *cell, dkm_cv_outputs *s)
     DKM_AGREE(ctx, dkm_alloc(ctx, classes.count, &s->which));
     DKM_TRY(dkm_data_create_dense(ctx, classes.count, s->p, &points));
     for (dkm_idx i = 0; i < n && count < classes.count; i++) {
-        for (place = 0; place < count && label[s->which[place]] != label[i]; place++)
+        for (found = 0; found < count && label[s->which[found]] != label[i]; found++)
             ;
-        if (place < count)
+        if (found < count)
             continue;
         memcpy(dkm_data_values(points) + count * s->p, dkm_data_values_const(s->points) + i * s->p,
                (size_t)s->p * sizeof *label);

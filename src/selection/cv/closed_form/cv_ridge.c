@@ -209,7 +209,7 @@ dkm_status dkm_cv_ridge_each(dkm_cv_cell *cell, const dkm_cv_targets *targets,
 {
     const dkm_cv_ridge *r = cell->problem->options;
     const dkm_dmat *T = targets->T;
-    int many = cell->place.only < 0 && count_gammas_wanted(cell) > DKM_CV_EIGEN_PAYS, done = 0;
+    int many = cell->id.only < 0 && count_gammas_wanted(cell) > DKM_CV_EIGEN_PAYS, done = 0;
     dkm_status status = DKM_OK;
     dkm_idx next = 0;
     dkm_dmat *A = NULL, *C = NULL;

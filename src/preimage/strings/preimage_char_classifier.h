@@ -5,8 +5,8 @@
  * character of the inputs, 1 where it stands there. Squared distances of rows are ||z - z'||^2 and
  * twice the positions that differ.
  */
-#ifndef DKMAP_PREIMAGE_PREIMAGE_CHAR_CLASSIFIER_H
-#define DKMAP_PREIMAGE_PREIMAGE_CHAR_CLASSIFIER_H
+#ifndef DKMAP_PREIMAGE_STRINGS_PREIMAGE_CHAR_CLASSIFIER_H
+#define DKMAP_PREIMAGE_STRINGS_PREIMAGE_CHAR_CLASSIFIER_H
 
 #include "preimage/preimage.h"
 

@@ -1,4 +1,4 @@
-#include "cli/options/param_grid.h"
+#include "cli/param_search/param_grid.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /** @file char_voters.h  The nearest characters of training outputs, which vote on one to be found. */
-#ifndef DKMAP_PREIMAGE_CHAR_VOTERS_H
-#define DKMAP_PREIMAGE_CHAR_VOTERS_H
+#ifndef DKMAP_PREIMAGE_STRINGS_CHAR_VOTERS_H
+#define DKMAP_PREIMAGE_STRINGS_CHAR_VOTERS_H
 
 #include <dkmap/data.h>
 
@@ -25,8 +25,8 @@ char dkm_char_voters_elect(const dkm_char_voter *list, dkm_idx k);
  *  @param[in] string   hash of the input whose output is to be found
  *  @param[in] at       place of the character in that output
  *  @param[in] example  index of the training string, and
- *  @param[in] place    of its character */
+ *  @param[in] position of its character */
 uint64_t dkm_char_voters_tie(uint64_t seed, uint64_t string, dkm_idx at, dkm_idx example,
-                             dkm_idx place);
+                             dkm_idx position);
 
 #endif

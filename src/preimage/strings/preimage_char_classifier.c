@@ -1,7 +1,7 @@
 /* Predicts the characters of strings by a kernel classifier (cf. Bakir, Weston and Schoelkopf 2004,
  * NIPS 16:449-456): see preimage_char_classifier.h. Cost: a ridge regression (models/krr) with one
  * example per character. */
-#include "preimage/preimage_char_classifier.h"
+#include "preimage/strings/preimage_char_classifier.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include <dkmap/krr.h>
 
 #include "core/alloc.h"
-#include "preimage/context_windows.h"
+#include "preimage/strings/context_windows.h"
 
 /* All characters of some strings, one after the other, dealt to the ranks in equal slabs. */
 typedef struct letters {
@@ -17,7 +17,7 @@ typedef struct letters {
     dkm_idx strings, window;
     dkm_idx *start;             /* strings + 1, on every rank: where the characters of each begin */
     dkm_idx first, count, last; /* strings that this rank's characters are of, and where they end */
-    dkm_idx *wanted;            /* those strings */
+    dkm_idx *indices;           /* those strings */
     dkm_objs z, x, y;           /* what is known of them */
     dkm_context_windows windows;
 } letters;
@@ -28,7 +28,7 @@ static void close_letters(letters *l)
     dkm_objs_clear(&l->y);
     dkm_objs_clear(&l->x);
     dkm_objs_clear(&l->z);
-    DKM_FREE(l->wanted);
+    DKM_FREE(l->indices);
     DKM_FREE(l->start);
 }
 
@@ -59,9 +59,9 @@ static dkm_local list_strings(letters *l)
     l->last = end;
     while (i < l->strings && l->start[i + 1] <= l->first)
         i++;
-    DKM_STEP(dkm_alloc(l->ctx, l->strings, &l->wanted));
+    DKM_STEP(dkm_alloc(l->ctx, l->strings, &l->indices));
     for (; i < l->strings && l->start[i] < end; i++)
-        l->wanted[l->count++] = i;
+        l->indices[l->count++] = i;
 out:
     return local;
 }
@@ -73,13 +73,13 @@ static dkm_status fetch(letters *l, const dkm_data *Z, const dkm_data *X, const 
     dkm_idx *lengths = NULL;
 
     DKM_AGREE(l->ctx, list_strings(l));
-    DKM_TRY(dkm_data_fetch(Z, l->count, l->wanted, &l->z));
-    DKM_TRY(dkm_data_fetch(X, l->count, l->wanted, &l->x));
+    DKM_TRY(dkm_data_fetch(Z, l->count, l->indices, &l->z));
+    DKM_TRY(dkm_data_fetch(X, l->count, l->indices, &l->x));
     if (Y)
-        DKM_TRY(dkm_data_fetch(Y, l->count, l->wanted, &l->y));
+        DKM_TRY(dkm_data_fetch(Y, l->count, l->indices, &l->y));
     DKM_AGREE(l->ctx, dkm_alloc(l->ctx, l->count, &lengths));
     for (dkm_idx i = 0; i < l->count; i++)
-        lengths[i] = l->start[l->wanted[i] + 1] - l->start[l->wanted[i]];
+        lengths[i] = l->start[l->indices[i] + 1] - l->start[l->indices[i]];
     DKM_AGREE(l->ctx, dkm_context_windows_open(&l->windows, &l->x, Y ? &l->y : NULL,
                                                Y ? NULL : lengths, l->window));
 out:
@@ -128,9 +128,9 @@ static dkm_status preimage_char_classifier_make_rows(const dkm_char_classifier *
     if (labels)
         DKM_TRY(dkm_data_create_labels(l->ctx, total, labels));
     for (dkm_idx g = l->first, i = 0; g < l->last; g++) {
-        while (l->start[l->wanted[i] + 1] <= g)
+        while (l->start[l->indices[i] + 1] <= g)
             i++;
-        dkm_idx letter = l->windows.start[i] + g - l->start[l->wanted[i]];
+        dkm_idx letter = l->windows.start[i] + g - l->start[l->indices[i]];
         write_row(c, l, i, letter, dkm_data_values(*rows) + (g - l->first) * width);
         if (labels)
             dkm_data_values(*labels)[g - l->first] = (unsigned char)l->windows.letter[letter];
@@ -194,14 +194,14 @@ out:
 static dkm_status bring_home(const letters *l, const dkm_data *found, dkm_data *Y)
 {
     dkm_status status = DKM_OK;
-    dkm_idx first = dkm_data_local_first(Y), n = dkm_data_local_rows(Y), *wanted = NULL;
+    dkm_idx first = dkm_data_local_first(Y), n = dkm_data_local_rows(Y), *indices = NULL;
     dkm_idx begin = l->start[first], count = l->start[first + n] - begin, at = 0, length;
     dkm_objs got = {0};
 
-    DKM_AGREE(l->ctx, dkm_alloc(l->ctx, count, &wanted));
+    DKM_AGREE(l->ctx, dkm_alloc(l->ctx, count, &indices));
     for (dkm_idx k = 0; k < count; k++)
-        wanted[k] = begin + k;
-    DKM_TRY(dkm_data_fetch(found, count, wanted, &got));
+        indices[k] = begin + k;
+    DKM_TRY(dkm_data_fetch(found, count, indices, &got));
     for (dkm_idx i = 0; i < n; i++) {
         char *text = dkm_data_string(Y, i, &length);
         for (dkm_idx p = 0; p < length; p++)
@@ -209,7 +209,7 @@ static dkm_status bring_home(const letters *l, const dkm_data *found, dkm_data *
     }
 out:
     dkm_objs_clear(&got);
-    DKM_FREE(wanted);
+    DKM_FREE(indices);
     return status;
 }
 

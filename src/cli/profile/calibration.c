@@ -1,4 +1,4 @@
-#include "cli/core/calibration.h"
+#include "cli/profile/calibration.h"
 
 #include <dirent.h>
 #include <errno.h>

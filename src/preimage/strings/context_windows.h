@@ -5,8 +5,8 @@
  * window about place p of the input; where they are not, positions go in proportion. Windows are
  * packed into words, so that characters are compared eight at a time; each place has a weight.
  */
-#ifndef DKMAP_PREIMAGE_CONTEXT_WINDOWS_H
-#define DKMAP_PREIMAGE_CONTEXT_WINDOWS_H
+#ifndef DKMAP_PREIMAGE_STRINGS_CONTEXT_WINDOWS_H
+#define DKMAP_PREIMAGE_STRINGS_CONTEXT_WINDOWS_H
 
 #include "data/objects.h"
 

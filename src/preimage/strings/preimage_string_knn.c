@@ -16,11 +16,11 @@
 #include "core/alloc.h"
 #include "kernels/evaluation/object_hash.h"
 #include "linalg/backend/blas.h"
-#include "preimage/char_voters.h"
-#include "preimage/context_windows.h"
 #include "preimage/preimage.h"
-#include "preimage/preimage_char_classifier.h"
-#include "preimage/window_weights.h"
+#include "preimage/strings/char_voters.h"
+#include "preimage/strings/context_windows.h"
+#include "preimage/strings/preimage_char_classifier.h"
+#include "preimage/strings/window_weights.h"
 
 #define CHUNK  512
 #define VOTERS 5
@@ -252,14 +252,14 @@ static dkm_status fetch_examples(decoding *s, dkm_idx first, dkm_idx count, exam
     dkm_status status = DKM_OK;
     const dkm_preimage *pre = s->pre;
     dkm_ctx *ctx = pre->e->fitted.ctx;
-    dkm_idx wanted[CHUNK];
+    dkm_idx indices[CHUNK];
 
     *c = (examples){.first = first};
     for (dkm_idx i = 0; i < count; i++)
-        wanted[i] = first + i;
-    DKM_TRY(dkm_data_fetch(s->state->training.Z, count, wanted, &c->z));
-    DKM_TRY(dkm_data_fetch(pre->e->inputs, count, wanted, &c->x));
-    DKM_TRY(dkm_data_fetch(pre->e->fitted.X, count, wanted, &c->y));
+        indices[i] = first + i;
+    DKM_TRY(dkm_data_fetch(s->state->training.Z, count, indices, &c->z));
+    DKM_TRY(dkm_data_fetch(pre->e->inputs, count, indices, &c->x));
+    DKM_TRY(dkm_data_fetch(pre->e->fitted.X, count, indices, &c->y));
     DKM_AGREE(ctx, dkm_context_windows_open(&c->windows, &c->x, &c->y, NULL, window_of(pre)));
     DKM_AGREE(ctx, dkm_alloc(ctx, count * dkm_data_local_rows(s->Z), &c->distance));
 out:

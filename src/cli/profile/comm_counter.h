@@ -4,8 +4,8 @@
  *  before the one of MPI. The command starts itself again with it where that is asked for; other
  *  runs leave the names of MPI alone, so that any profiler can be used on them.
  */
-#ifndef DKMAP_CLI_CORE_COMM_COUNTER_H
-#define DKMAP_CLI_CORE_COMM_COUNTER_H
+#ifndef DKMAP_CLI_PROFILE_COMM_COUNTER_H
+#define DKMAP_CLI_PROFILE_COMM_COUNTER_H
 
 #include <dkmap/context.h>
 

@@ -21,7 +21,7 @@
  * ranks, and c' m kernel values and 2 c' m p flops for the c' that are left. Sent: n (s + 2) words to all ranks, and
  * for every block n limits by a reduction. Held per rank: a block of candidates with s + 1 numbers each, at most
  * BLOCK_BYTES twice, and the points. Replicated: s + 1 <= PIVOTS + 1 objects, G, and the points. */
-#include "preimage/pruned_search.h"
+#include "preimage/search/pruned_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 #include "core/alloc.h"
 #include "core/minmax.h"
 #include "kernels/evaluation/prepare.h"
-#include "preimage/pivot_space.h"
+#include "preimage/search/pivot_space.h"
 #include "search/prefilter.h"
 #include "search/topk.h"
 #include "solvers/landmarks/greedy.h"
@@ -134,7 +134,7 @@ static dkm_status take_enough(const pruner *p, const dkm_data *Z, dkm_idx *count
     MPI_Bcast(&s, 1, MPI_INT64_T, 0, dkm_ctx_comm(p->ctx));
     taken[0] = rows[0];
     for (dkm_idx k = 0; k < s; k++)
-        taken[k + 1] = rows[p->space.place[k]];
+        taken[k + 1] = rows[p->space.pivot[k]];
     *count = s + 1;
     memcpy(rows, taken, (size_t)*count * sizeof *rows);
 out:

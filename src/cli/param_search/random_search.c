@@ -10,7 +10,7 @@
 
 #include <dkmap/random.h>
 
-#include "cli/options/grid_search.h"
+#include "cli/param_search/grid_search.h"
 
 #define STREAM   0x747269616c73u
 #define ATTEMPTS 50 /* per trial, where draws repeat */

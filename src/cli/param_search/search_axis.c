@@ -1,4 +1,4 @@
-#include "cli/options/search_axis.h"
+#include "cli/param_search/search_axis.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /** @file search_axis.h  What one option, or one name of --try, takes in a search over settings. */
-#ifndef DKMAP_CLI_OPTIONS_SEARCH_AXIS_H
-#define DKMAP_CLI_OPTIONS_SEARCH_AXIS_H
+#ifndef DKMAP_CLI_PARAM_SEARCH_SEARCH_AXIS_H
+#define DKMAP_CLI_PARAM_SEARCH_SEARCH_AXIS_H
 
 #include <stddef.h>
 

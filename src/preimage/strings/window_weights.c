@@ -9,15 +9,15 @@
  *
  * Cost per pass, N characters of all outputs, w of a window: QUERIES N (w / 8 + 2 w) / ranks
  * operations. Strings pass by in chunks; per rank: 2 w k voters for each of its queries. */
-#include "preimage/window_weights.h"
+#include "preimage/strings/window_weights.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "kernels/evaluation/object_hash.h"
-#include "preimage/char_voters.h"
-#include "preimage/context_windows.h"
+#include "preimage/strings/char_voters.h"
+#include "preimage/strings/context_windows.h"
 
 #define QUERIES  2000
 #define CHUNK    512
@@ -31,7 +31,7 @@ typedef struct search {
     dkm_idx width, k, trials;
     dkm_context_windows windows; /* of this rank's training strings */
     dkm_idx count;               /* queries of this rank */
-    dkm_idx *string, *place;     /* count: own string of each, and its character there */
+    dkm_idx *string, *position;  /* count: own string of each, and its character there */
     uint64_t *id;                /* count: hash of the input */
     double *table;               /* words x 256 x trials */
     double *last;                /* count x trials: distance of the k-th voter */
@@ -44,7 +44,7 @@ static void search_close(search *s)
 {
     dkm_context_windows_close(&s->windows);
     DKM_FREE(s->string);
-    DKM_FREE(s->place);
+    DKM_FREE(s->position);
     DKM_FREE(s->id);
     DKM_FREE(s->table);
     DKM_FREE(s->last);
@@ -68,7 +68,7 @@ static dkm_local list_queries(search *s, dkm_idx first, dkm_idx total)
     for (dkm_idx c = 0; c < characters; c++)
         s->count += is_query(first + c, total);
     DKM_STEP(dkm_alloc(s->ctx, s->count, &s->string));
-    DKM_STEP(dkm_alloc(s->ctx, s->count, &s->place));
+    DKM_STEP(dkm_alloc(s->ctx, s->count, &s->position));
     DKM_STEP(dkm_alloc(s->ctx, s->count, &s->id));
     DKM_STEP(dkm_alloc(s->ctx, s->windows.words * 256 * s->trials, &s->table));
     DKM_STEP(dkm_alloc(s->ctx, s->count * s->trials, &s->last));
@@ -79,7 +79,7 @@ static dkm_local list_queries(search *s, dkm_idx first, dkm_idx total)
         for (dkm_idx c = s->windows.start[i]; c < s->windows.start[i + 1]; c++)
             if (is_query(first + c, total)) {
                 s->string[s->count] = i;
-                s->place[s->count] = c;
+                s->position[s->count] = c;
                 s->id[s->count++] =
                     dkm_hash_bytes(x->bytes + x->start[i], x->start[i + 1] - x->start[i]);
             }
@@ -118,7 +118,7 @@ static void meet(search *s, dkm_idx query, const dkm_context_windows *w, dkm_idx
                  dkm_idx string, dkm_idx character)
 {
     dkm_idx T = s->trials, words = w->words;
-    const uint64_t *a = s->windows.window + s->place[query] * words;
+    const uint64_t *a = s->windows.window + s->position[query] * words;
     const uint64_t *b = w->window + character * words;
     double *last = s->last + query * T, *distance = s->distance;
 
@@ -138,8 +138,8 @@ static void meet(search *s, dkm_idx query, const dkm_context_windows *w, dkm_idx
             (dkm_char_voter){
                 distance[t],
                 dkm_char_voters_tie(dkm_ctx_seed(s->ctx), s->id[query],
-                                    s->place[query] - s->windows.start[s->string[query]], example,
-                                    character - w->start[string]),
+                                    s->position[query] - s->windows.start[s->string[query]],
+                                    example, character - w->start[string]),
                 w->letter[character]});
         last[t] = list[s->k - 1].distance;
     }
@@ -149,14 +149,14 @@ static void meet(search *s, dkm_idx query, const dkm_context_windows *w, dkm_idx
 static dkm_status meet_chunk(search *s, dkm_idx first, dkm_idx count)
 {
     dkm_status status = DKM_OK;
-    dkm_idx wanted[CHUNK], own = dkm_data_local_first(s->X);
+    dkm_idx indices[CHUNK], own = dkm_data_local_first(s->X);
     dkm_context_windows w = {0};
     dkm_objs x = {0}, y = {0};
 
     for (dkm_idx i = 0; i < count; i++)
-        wanted[i] = first + i;
-    DKM_TRY(dkm_data_fetch(s->X, count, wanted, &x));
-    DKM_TRY(dkm_data_fetch(s->Y, count, wanted, &y));
+        indices[i] = first + i;
+    DKM_TRY(dkm_data_fetch(s->X, count, indices, &x));
+    DKM_TRY(dkm_data_fetch(s->Y, count, indices, &y));
     DKM_AGREE(s->ctx, dkm_context_windows_open(&w, &x, &y, NULL, s->width));
     for (dkm_idx q = 0; q < s->count; q++)
         for (dkm_idx i = 0; i < count; i++)
@@ -186,7 +186,7 @@ static dkm_status count_wrong(search *s, const double *weights, long long *wrong
     for (dkm_idx q = 0; q < s->count; q++)
         for (dkm_idx t = 0; t < T; t++)
             wrong[t] += dkm_char_voters_elect(s->voters + (q * T + t) * s->k, s->k) !=
-                        s->windows.letter[s->place[q]];
+                        s->windows.letter[s->position[q]];
     MPI_Allreduce(MPI_IN_PLACE, wrong, (int)T, MPI_LONG_LONG, MPI_SUM, dkm_ctx_comm(s->ctx));
 out:
     return status;

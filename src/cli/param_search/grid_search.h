@@ -4,12 +4,12 @@
  *  Each point is a copy of the method's settings with values replaced. A grid has every point; a
  *  random search draws some (Bergstra and Bengio 2012).
  */
-#ifndef DKMAP_CLI_OPTIONS_GRID_SEARCH_H
-#define DKMAP_CLI_OPTIONS_GRID_SEARCH_H
+#ifndef DKMAP_CLI_PARAM_SEARCH_GRID_SEARCH_H
+#define DKMAP_CLI_PARAM_SEARCH_GRID_SEARCH_H
 
 #include <dkmap/method.h>
 
-#include "cli/options/param_grid.h"
+#include "cli/param_search/param_grid.h"
 
 enum { GRID_SEARCH_ROWS = 16, GRID_SEARCH_LABEL = 2 * PARAM_LABEL };
 

@@ -1,6 +1,6 @@
 /** @file pruned_search.h  The nearest of very many streamed candidates, most of which a bound rules out. */
-#ifndef DKMAP_PREIMAGE_PRUNED_SEARCH_H
-#define DKMAP_PREIMAGE_PRUNED_SEARCH_H
+#ifndef DKMAP_PREIMAGE_SEARCH_PRUNED_SEARCH_H
+#define DKMAP_PREIMAGE_SEARCH_PRUNED_SEARCH_H
 
 #include "models/common/embedding.h"
 

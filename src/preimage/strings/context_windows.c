@@ -1,4 +1,4 @@
-#include "preimage/context_windows.h"
+#include "preimage/strings/context_windows.h"
 
 #include <string.h>
 

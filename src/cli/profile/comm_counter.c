@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* for dladdr() and RTLD_DEFAULT */
-#include "cli/core/comm_counter.h"
+#include "cli/profile/comm_counter.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

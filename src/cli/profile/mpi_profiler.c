@@ -10,7 +10,7 @@
  */
 #include <mpi.h>
 
-#include "cli/core/comm_counter.h"
+#include "cli/profile/comm_counter.h"
 
 #ifdef DKMAP_SIMULATE /* many ranks are one process: each has its own counts */
 dkm_comm_counts *sim_counts(void);

@@ -1,4 +1,4 @@
-#include "cli/options/grid_search.h"
+#include "cli/param_search/grid_search.h"
 
 #include <assert.h>
 #include <stdio.h>

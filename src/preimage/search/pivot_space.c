@@ -10,7 +10,7 @@
  *
  * Cost: (s + 1) kernel values and s^2 flops per object, on the rank that has it. Replicated: s + 1 objects with
  * p + 1 numbers each, and three matrices of that order. */
-#include "preimage/pivot_space.h"
+#include "preimage/search/pivot_space.h"
 
 #include <float.h>
 #include <math.h>
@@ -71,7 +71,7 @@ static dkm_status pivot_values(dkm_pivot_space *p)
 
     DKM_AGREE(p->own, dkm_alloc(p->own, n * n, &p->K));
     DKM_AGREE(p->own, dkm_calloc(p->own, n * n, &p->F));
-    DKM_AGREE(p->own, dkm_alloc(p->own, n, &p->place));
+    DKM_AGREE(p->own, dkm_alloc(p->own, n, &p->pivot));
     DKM_TRY(dkm_fitted_kernel_cross(&p->pivots, p->pivots.X, &K));
     DKM_TRY(dkm_dmat_to_rows(K, p->K));
     for (dkm_idx i = 0; i < n; i++)
@@ -105,7 +105,7 @@ static void find_directions(dkm_pivot_space *p, double *left)
         most = k == 0 ? left[best] : most;
         if (best == 0 || !(left[best] > INDEPENDENT * most))
             return;
-        p->place[k] = best;
+        p->pivot[k] = best;
         p->F[best * n + k] = sqrt(left[best]);
         for (dkm_idx i = 0; i < n; i++) {
             double sum = pivot_inner(p, i, best);
@@ -145,7 +145,7 @@ static dkm_local factor_pivots(dkm_pivot_space *p)
     DKM_STEP(dkm_calloc(p->own, p->s * p->s, &p->G));
     for (dkm_idx i = 0; i < p->s; i++)
         for (dkm_idx j = 0; j <= i; j++)
-            p->G[i + j * p->s] = p->F[p->place[i] * p->count + j];
+            p->G[i + j * p->s] = p->F[p->pivot[i] * p->count + j];
     p->eps = EPS + 32.0 * (double)(p->s + 1) * DBL_EPSILON * (p->s > 0 ? condition(p, work) : 0.0);
 out:
     DKM_FREE(work);
@@ -158,20 +158,20 @@ static void drop_pivots(dkm_pivot_space *p)
     DKM_FREE(p->G);
     DKM_FREE(p->F);
     DKM_FREE(p->K);
-    DKM_FREE(p->place);
+    DKM_FREE(p->pivot);
     dkm_fitted_kernel_close(&p->pivots);
     p->pivots = (dkm_fitted_kernel){0};
 }
 
 /* Coordinates and norm of every pivot in the embedding, on every rank: rows of p + 1. Collective. */
-static dkm_status encode_pivots(const dkm_pivot_space *p, const dkm_idx *places, dkm_objs *all)
+static dkm_status encode_pivots(const dkm_pivot_space *p, const dkm_idx *indices, dkm_objs *all)
 {
     dkm_status status = DKM_OK;
     dkm_idx d = p->e->p, n, *rows = NULL;
     dkm_data *shared = NULL, *Z = NULL, *wide = NULL;
     double *norms = NULL;
 
-    DKM_TRY(dkm_data_select(p->e->fitted.X, p->count, places, &shared));
+    DKM_TRY(dkm_data_select(p->e->fitted.X, p->count, indices, &shared));
     n = dkm_data_local_rows(shared);
     DKM_AGREE(p->ctx, dkm_alloc(p->ctx, n, &norms));
     DKM_AGREE(p->ctx, dkm_alloc(p->ctx, p->count, &rows));
@@ -239,7 +239,7 @@ void dkm_pivot_space_place_point(const dkm_pivot_space *p, const double *z, doub
     double base = squared_distance(d, z, pivots->values), inside = 0;
 
     for (dkm_idx k = 0; k < p->s; k++) {
-        dkm_idx at = p->place[k];
+        dkm_idx at = p->pivot[k];
         double far = squared_distance(d, z, pivots->values + at * (d + 1));
         double sum = 0.5 * (base + pivot_inner(p, at, at) - far);
         for (dkm_idx l = 0; l < k; l++)
@@ -267,8 +267,8 @@ static void place_objects(const dkm_pivot_space *p, const dkm_dmat *K, double *B
     dkm_idx s = p->s;
 
     for (dkm_idx k = 0; k < s; k++) {
-        const double *column = K->a.f64 + p->place[k] * K->ld;
-        double shift = p->K[0] - p->K[p->place[k] * p->count];
+        const double *column = K->a.f64 + p->pivot[k] * K->ld;
+        double shift = p->K[0] - p->K[p->pivot[k] * p->count];
         for (dkm_idx i = 0; i < n; i++)
             B[i + k * n] = column[i] - first[i] + shift;
     }

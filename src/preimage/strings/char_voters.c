@@ -1,4 +1,4 @@
-#include "preimage/char_voters.h"
+#include "preimage/strings/char_voters.h"
 
 #include <math.h>
 
@@ -45,8 +45,8 @@ char dkm_char_voters_elect(const dkm_char_voter *list, dkm_idx k)
 }
 
 uint64_t dkm_char_voters_tie(uint64_t seed, uint64_t string, dkm_idx at, dkm_idx example,
-                             dkm_idx place)
+                             dkm_idx position)
 {
     return dkm_random_bits(seed, STREAM_TIES, string + (uint64_t)at,
-                           (uint64_t)example << 24 ^ (uint64_t)place);
+                           (uint64_t)example << 24 ^ (uint64_t)position);
 }

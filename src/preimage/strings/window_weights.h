@@ -1,7 +1,7 @@
 /** @file window_weights.h  What the places of a window on the input weigh when windows are compared,
  *  chosen by leave-one-out on the training strings. */
-#ifndef DKMAP_PREIMAGE_WINDOW_WEIGHTS_H
-#define DKMAP_PREIMAGE_WINDOW_WEIGHTS_H
+#ifndef DKMAP_PREIMAGE_STRINGS_WINDOW_WEIGHTS_H
+#define DKMAP_PREIMAGE_STRINGS_WINDOW_WEIGHTS_H
 
 #include <dkmap/data.h>
 

@@ -1,7 +1,7 @@
 /** @file pivot_space.h  Where objects lie as seen from a few training objects: coordinates in the span of their
  *  images, and the distance to it. */
-#ifndef DKMAP_PREIMAGE_PIVOT_SPACE_H
-#define DKMAP_PREIMAGE_PIVOT_SPACE_H
+#ifndef DKMAP_PREIMAGE_SEARCH_PIVOT_SPACE_H
+#define DKMAP_PREIMAGE_SEARCH_PIVOT_SPACE_H
 
 #include "models/common/embedding.h"
 
@@ -12,7 +12,7 @@ typedef struct dkm_pivot_space {
     dkm_fitted_kernel pivots; /**< on `own` */
     dkm_idx count;            /**< of pivots */
     dkm_idx s;                /**< directions of their span, as seen from o */
-    dkm_idx *place; /**< the pivot that adds each direction, in the order of what they add */
+    dkm_idx *pivot; /**< the pivot that adds each direction, in the order of what they add */
     double *K;      /**< count x count, of the pivots */
     double *F;      /**< count x count: coordinates of the pivots, a row each */
     double *G; /**< s x s, lower triangle, column-major: G G' has the inner products of places */

@@ -4,7 +4,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=mpi_tests/cli/common.sh
 . "$here/../common.sh"
-# shellcheck source=mpi_tests/cli/models/export_cases.sh
+# shellcheck source=mpi_tests/cli/export/export_cases.sh
 . "$here/export_cases.sh"
 command -v node >/dev/null || { echo "no node"; exit 77; }
 modules=${DKMAP_ONNXRUNTIME:-$scratch}

@@ -4,8 +4,8 @@
  *  DKMAP_CALIBRATION names, or in ~/.config/dkmap. A machine is called DKMAP_MACHINE,
  *  SLURM_CLUSTER_NAME or the name of the host.
  */
-#ifndef DKMAP_CLI_CORE_CALIBRATION_H
-#define DKMAP_CLI_CORE_CALIBRATION_H
+#ifndef DKMAP_CLI_PROFILE_CALIBRATION_H
+#define DKMAP_CLI_PROFILE_CALIBRATION_H
 
 #include <dkmap/estimate.h>
 

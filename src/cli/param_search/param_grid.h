@@ -4,11 +4,11 @@
  *  Several --try make a grid of all combinations, of which the last name changes fastest. Without
  *  any there is one combination, of nothing.
  */
-#ifndef DKMAP_CLI_OPTIONS_PARAM_GRID_H
-#define DKMAP_CLI_OPTIONS_PARAM_GRID_H
+#ifndef DKMAP_CLI_PARAM_SEARCH_PARAM_GRID_H
+#define DKMAP_CLI_PARAM_SEARCH_PARAM_GRID_H
 
 #include "cli/core/run.h"
-#include "cli/options/search_axis.h"
+#include "cli/param_search/search_axis.h"
 
 #define ROW_TRY                                                                                    \
     {                                                                                              \
