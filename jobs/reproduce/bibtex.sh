@@ -57,6 +57,13 @@ mkdir -p "$out" || fail "cannot make the folder $out: name another with --out"
 examples=(--x "$train" --y "$train")
 
 printf '| method | F1 of examples | micro | macro |\n|---|---|---|---|\n'
+# Width and ridge by the gradient of the leave-one-out loss, from the median distance on.
+dk fit kde "${examples[@]}" --kx 'rbf(normalize(linear), sigma=median)' --ky 'normalize(labels)' --components all --autotune \
+    -o "$out/tuned.h5"
+chosen=$(awk '$1 == "kernel" { sub(/^kernel */, ""); print }' "$last"), gamma=$(told gamma)
+dk predict "$out/tuned.h5" --x "$test" -o "$out/tuned.csv"
+judge "kde --autotune, normalize(labels), $chosen" "$out/tuned.csv"
+
 # shellcheck disable=SC2016
 dk cv kde "${examples[@]}" --kx 'rbf(normalize(linear), sigma=$s)' --try s=0.5,1,2 \
     --ky 'normalize(labels)' --components 159 --gamma 1e-2,1e-1,3e-1 --folds 3 --loss f1-examples \

@@ -61,6 +61,26 @@ awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.999 && a /
 good 1 predict both3.h5 --x kx.csv -o ky.both.txt
 [ "$(paste -d' ' ky.txt ky.both.txt | awk '$1 == $2' | wc -l)" -gt 32 ] || fail "kde with both kernels tuned predicts"
 
+# Label sets, which are found among candidates, are tuned for: the search by points stops where a second one begins.
+awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { x = rand(); y = rand(); print x "," y >"lx.csv"; print (x > 0.5) "," 2 + (y > 0.5) "," 4 + (x > y) >"ly.txt" } }'
+sed 's/,/ /g' ly.txt >ly.sets
+sets=(--x lx.csv --y ly.sets --kx 'rbf(sigma=4)' --ky 'normalize(set)' --components all --autotune --tune-starts 1 --tune-fits 24)
+good 1 fit kde "${sets[@]}" --tune-for points -o points.h5
+[ "$(value tune_fits)/$(value decoding_fits)" = "$(value tune_fits)/" ] || fail "--tune-for points looked at outputs: $(cat out)"
+for ranks in 1 3; do
+    good "$ranks" fit kde "${sets[@]}" -o "sets$ranks.h5"
+    [ "$(value decoding_parameters)" = 3 ] || fail "a width, the ridge and the temperature: $(cat out)"
+    [ "$(value tune_loss)" = 'normalize(set)' ] || fail "the loss is that of ky: $(cat out)"
+    below "$(value decoding_loss)" "$(value start_decoding_loss)" "the tuned loss of sets"
+    awk -v a="$(value nearest_loss)" -v b="$(value start_nearest_loss)" 'BEGIN { exit !(a <= b) }' || fail "nearest sets are worse than at the start: $(cat out)"
+    losses[ranks]=$(value decoding_loss)
+done
+awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.999 && a / b < 1.001) }' || fail "3 ranks end at ${losses[3]}, not ${losses[1]}"
+good 1 fit kde --x lx.csv --y lx.csv --kx 'rbf(sigma=4)' --ky linear --components all --autotune --tune-starts 1 --tune-fits 6 -o dense.h5
+[ -z "$(value decoding_fits)" ] || fail "dense outputs of a linear kernel are points themselves: $(cat out)"
+good 1 fit kde --x lx.csv --y lx.csv --kx 'rbf(sigma=4)' --ky linear --components all --autotune --tune-starts 1 --tune-fits 6 --tune-for outputs -o dense.h5
+[ -n "$(value decoding_fits)" ] || fail "--tune-for outputs did not look at them: $(cat out)"
+
 # Without any number: the ridge begins at 0.1. Some of the examples decide, the same on any number of ranks.
 for ranks in 1 3; do
     good "$ranks" fit kde --x kx.csv --y ky.txt --kx rbf --ky 'normalize(spectrum(p=2))' --components all --autotune --tune-starts 1 --tune-fits 8 --tune-rows 30 -o "some$ranks.h5"

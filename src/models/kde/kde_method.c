@@ -206,14 +206,23 @@ static const dkm_setting settings[] = {
         "makes B = (K'K + gamma I)^-1 K Z of coordinates Z"),
     DKM_ROW_PRECISION("regressor=ridge|"),
     DKM_ROWS_TUNE,
+    {.name = "tune-for",
+     .kind = DKM_SETTING_CHOICE,
+     .choices = "auto|points|outputs|",
+     .default_text = "auto",
+     .metavar = "WHAT",
+     .only_with = "tune|",
+     .not_in_cv = "is for fit --tune",
+     .help = "points: the least distance of predicted points to images of outputs that were left "
+             "out. outputs: then, with half of the looks, the least loss of the nearest outputs. "
+             "auto: outputs, except for dense rows and matrices with a ky without numbers"},
     {.name = "tune-loss",
      .kind = DKM_SETTING_KERNEL,
      .metavar = "KERNEL",
      .only_with = "tune|",
      .not_in_cv = "is for fit --tune",
-     .help = "where ky has numbers to tune: the loss is the squared distance of outputs in the "
-             "feature space of this kernel, which stays as it is; that of ky as given when not "
-             "given"},
+     .help = "the loss of outputs: their squared distance in the feature space of this kernel, "
+             "which stays as it is; that of ky as given when not given"},
     {.name = "tune-rows",
      .kind = DKM_SETTING_INT,
      .min = 10,

@@ -1,7 +1,10 @@
 /* Two searches (gradient_search.h). The first is that of ridge regression with the coordinates of the
- * outputs as targets. Under it the numbers of ky cannot be chosen, for they change the unit of the
- * error; the second has a loss of its own, the squared distance of outputs in the feature space of a
- * kernel that stays as it is, of outputs decoded from leave-one-out predictions.
+ * outputs as targets: the error of the point that is predicted. What becomes of the point is another
+ * matter where outputs are found among candidates: a ridge that shrinks it to the mean lowers the error
+ * and blurs which candidate is the nearest. Nor can the numbers of ky be chosen by it, for they change
+ * its unit. The second search begins where the first ends and has a loss of its own: the squared
+ * distance of outputs in the feature space of a kernel that stays as it is, of outputs decoded from
+ * leave-one-out predictions.
  *
  * Cost: per look that of loo_gradient.c and decode_loss.c. */
 #include "models/kde/kde_tune.h"
@@ -18,6 +21,8 @@
 #include "models/common/gradient_search.h"
 #include "models/common/tune.h"
 #include "solvers/tune/decode_loss.h"
+
+enum { FOR_AUTO, FOR_POINTS, FOR_OUTPUTS }; /* choices of tune-for */
 
 #define TEMPERATURE 0.1 /* where to begin, of the mean squared distance of two outputs */
 
@@ -159,7 +164,9 @@ static dkm_status evaluate(dkm_search *search, double *loss)
     d->nearest = info.loss < search->least ? info.nearest : d->nearest;
     if (info.by_K) {
         DKM_TRY(dkm_gram_param_gradient(fx.prepared, info.by_K, nx, d->kx.places, gradient));
-        DKM_TRY(dkm_gram_param_gradient(fy.prepared, info.by_L, ny, d->ky.places, gradient + nx));
+        if (ny > 0)
+            DKM_TRY(
+                dkm_gram_param_gradient(fy.prepared, info.by_L, ny, d->ky.places, gradient + nx));
         gradient[nx + ny] = dkm_tune_trace(info.by_K, ctx);
         gradient[nx + ny + 1] = info.by_temperature;
         for (dkm_idx k = 0; k < search->n; k++)
@@ -251,6 +258,24 @@ out:
     return status;
 }
 
+/* Whether the loss of decoding is looked at. Local. */
+static int by_decoding(const dkm_settings *s, const dkm_data *Y, const dkm_kernel *ky)
+{
+    dkm_type type = dkm_data_type(Y);
+    int one_by_one =
+        type == DKM_STRINGS || type == DKM_SETS || type == DKM_LABEL_SETS || type == DKM_LABELS;
+
+    switch (dkm_settings_choice(s, "tune-for")) {
+    case FOR_POINTS:
+        return 0;
+    case FOR_OUTPUTS:
+        return 1;
+    default:
+        return (one_by_one && dkm_data_rows(Y) > 2) || dkm_settings_given(s, "tune-loss") ||
+               dkm_kernel_list_params(ky, 0, NULL) > 0;
+    }
+}
+
 /* Both searches, by all of the examples given. Collective. */
 static dkm_status tune_by(const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                           dkm_kde_settings *kde, dkm_kernel *kx, dkm_kernel *ky, dkm_report *report)
@@ -258,7 +283,7 @@ static dkm_status tune_by(const dkm_settings *s, const dkm_data *X, const dkm_da
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(X);
     dkm_tune_settings tune = dkm_tune_read(s);
-    dkm_idx fits = dkm_kernel_list_params(ky, 0, NULL) > 0 ? tune.fits / 2 : 0;
+    dkm_idx fits = by_decoding(s, Y, ky) ? tune.fits / 2 : 0;
     decoder d = {.search = {.ctx = ctx,
                             .evaluate = evaluate,
                             .first = INFINITY,
