@@ -7,7 +7,8 @@
  *   grid LOW:HIGH:COUNT ...     dense rows, a column per range of COUNT numbers from LOW to HIGH; the last column
  *                               runs fastest
  *
- * Local; a string of l letters or a set of l labels of N takes O(l) or O(N) operations. */
+ * Local; a string of l letters takes O(l) operations, a set of l labels of N takes O(l), and O(N l) where it is the first
+ * of a stretch or rows are skipped. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -240,23 +241,83 @@ static dkm_local make_string(const generated *g, dkm_idx row, dkm_builder *b)
     return dkm_builder_bytes(b, text, length);
 }
 
+/* A set of labels, ascending. */
+typedef struct combination {
+    dkm_idx size, labels[LENGTHS];
+} combination;
+
 /* Combination number @p row in lexicographic order: a label is the next as long as the sets that begin with it
  * are not enough. */
-static dkm_local make_set(const generated *g, dkm_idx row, dkm_idx c0, dkm_idx c1, dkm_builder *b)
+static void find_set(const generated *g, dkm_idx row, combination *c)
 {
-    dkm_idx left = length_of(g, 1, &row);
+    dkm_idx k = 0;
+
+    c->size = length_of(g, 1, &row);
+    for (dkm_idx label = 0; k < c->size && label < g->letters; label++) {
+        generated rest = {.letters = g->letters - label - 1};
+        double with = count_of(&rest, 1, c->size - k - 1);
+        if ((double)row >= with)
+            row -= (dkm_idx)with;
+        else
+            c->labels[k++] = label;
+    }
+}
+
+/* The one after it: the last label that can grow does, and those behind it follow it; after the last set of a size
+ * the first of the next. */
+static void next_set(const generated *g, combination *c)
+{
+    dkm_idx k = c->size - 1;
+
+    while (k >= 0 && c->labels[k] == g->letters - c->size + k)
+        k--;
+    if (k < 0) {
+        c->size++;
+        c->labels[0] = -1;
+        k = 0;
+    }
+    c->labels[k]++;
+    for (k++; k < c->size; k++)
+        c->labels[k] = c->labels[k - 1] + 1;
+}
+
+static dkm_local put_set(const combination *c, dkm_idx c0, dkm_idx c1, dkm_builder *b)
+{
     dkm_local local = DKM_LOCAL_OK;
 
-    for (dkm_idx label = 0; left > 0 && label < g->letters; label++) {
-        generated rest = {.letters = g->letters - label - 1};
-        double with = count_of(&rest, 1, left - 1);
-        if ((double)row >= with) {
-            row -= (dkm_idx)with;
-            continue;
-        }
-        if (label >= c0 && label < c1)
-            DKM_STEP(dkm_builder_entry(b, label - c0, 1.0));
-        left--;
+    for (dkm_idx k = 0; k < c->size; k++)
+        if (c->labels[k] >= c0 && c->labels[k] < c1)
+            DKM_STEP(dkm_builder_entry(b, c->labels[k] - c0, 1.0));
+out:
+    return local;
+}
+
+static dkm_local make_sets(const generated *g, dkm_idx first, dkm_idx step, dkm_idx count,
+                           dkm_idx c0, dkm_idx c1, dkm_builder *b)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    combination c = {0};
+
+    for (dkm_idx i = 0; i < count; i++) {
+        if (i == 0 || step != 1)
+            find_set(g, first + i * step, &c);
+        else
+            next_set(g, &c);
+        DKM_STEP(put_set(&c, c0, c1, b));
+        dkm_builder_next(b);
+    }
+out:
+    return local;
+}
+
+static dkm_local make_strings(const generated *g, dkm_idx first, dkm_idx step, dkm_idx count,
+                              dkm_builder *b)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (dkm_idx i = 0; i < count; i++) {
+        DKM_STEP(make_string(g, first + i * step, b));
+        dkm_builder_next(b);
     }
 out:
     return local;
@@ -289,12 +350,8 @@ static dkm_local generated_read(dkm_file *file, dkm_idx first, dkm_idx step, dkm
     }
     DKM_STEP(dkm_builder_begin(&b, objs, file->ctx, file->type, count,
                                file->type == DKM_LABEL_SETS ? c1 - c0 : 0));
-    for (dkm_idx i = 0; i < count; i++) {
-        dkm_idx row = first + i * step;
-        DKM_STEP(file->type == DKM_STRINGS ? make_string(g, row, &b)
-                                           : make_set(g, row, c0, c1, &b));
-        dkm_builder_next(&b);
-    }
+    DKM_STEP(file->type == DKM_STRINGS ? make_strings(g, first, step, count, &b)
+                                       : make_sets(g, first, step, count, c0, c1, &b));
     DKM_STEP(dkm_builder_end(&b));
 out:
     return local;

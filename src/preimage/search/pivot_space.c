@@ -285,23 +285,19 @@ static void place_objects(const dkm_pivot_space *p, const dkm_dmat *K, double *B
     }
 }
 
-dkm_status dkm_pivot_space_place(dkm_pivot_space *p, const dkm_data *objects, double *Z,
-                                 double *norms)
+dkm_status dkm_pivot_space_place(dkm_pivot_space *p, const dkm_data *objects, double *work,
+                                 double *Z, double *norms)
 {
     dkm_status status = DKM_OK;
-    dkm_idx n = dkm_data_rows(objects);
     dkm_prepared *prepared = NULL;
     dkm_dmat *K = NULL;
-    double *B = NULL;
 
-    DKM_AGREE(p->own, dkm_alloc(p->own, n * p->s, &B));
     DKM_TRY(dkm_kernel_prepare_new(p->pivots.prepared, objects, &prepared));
     DKM_TRY(dkm_kernel_diagonal(prepared, norms));
     DKM_TRY(dkm_fitted_kernel_cross(&p->pivots, objects, &K));
-    place_objects(p, K, B, n, Z, norms);
+    place_objects(p, K, work, dkm_data_rows(objects), Z, norms);
 out:
     dkm_dmat_destroy(&K);
     dkm_prepared_destroy(&prepared);
-    DKM_FREE(B);
     return status;
 }

@@ -38,8 +38,10 @@ DKM_NODISCARD dkm_status dkm_pivot_space_agree(const dkm_pivot_space *p, dkm_sta
 void dkm_pivot_space_place_point(const dkm_pivot_space *p, const double *z, double *row);
 
 /** Coordinates z and distance h of n objects, rows of s + 1 numbers, and their ||phi(c) - o||^2. On this rank
- *  alone. @param[in] objects  on the context of this rank alone */
+ *  alone.
+ *  @param[in] objects  on the context of this rank alone
+ *  @param     work     n s numbers */
 DKM_NODISCARD dkm_status dkm_pivot_space_place(dkm_pivot_space *p, const dkm_data *objects,
-                                               double *Z, double *norms);
+                                               double *work, double *Z, double *norms);
 
 #endif

@@ -177,26 +177,44 @@ static void pruner_close(pruner *p)
     dkm_pivot_space_close(&p->space);
 }
 
-/* A block of this rank's candidates. */
+/* A block of this rank's candidates. Its arrays are as long as the longest block and serve all of them: memory
+ * that the system hands out anew for every block would cost as much as what is computed in it. */
 typedef struct block {
     dkm_idx n;
     dkm_data *objects; /* on the context of this rank alone */
     double *Z;         /* n x (s + 1): z and h */
+    double *work;      /* n s */
     double *norms;     /* ||phi(c) - o||^2 */
-    dkm_idx *rows;     /* those that are left, and after them repeated ones */
+    char *marks;       /* those that are left, and */
+    dkm_idx *rows;     /* their list */
     dkm_idx left;
 } block;
+
+static dkm_local block_open(const pruner *p, dkm_idx most, block *b)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(dkm_alloc(p->ctx, most * (p->space.s + 1), &b->Z));
+    DKM_STEP(dkm_alloc(p->ctx, most * p->space.s, &b->work));
+    DKM_STEP(dkm_alloc(p->ctx, most, &b->norms));
+    DKM_STEP(dkm_alloc(p->ctx, most, &b->marks));
+    DKM_STEP(dkm_alloc(p->ctx, most, &b->rows));
+out:
+    return local;
+}
 
 static void block_close(block *b)
 {
     DKM_FREE(b->rows);
+    DKM_FREE(b->marks);
     DKM_FREE(b->norms);
+    DKM_FREE(b->work);
     DKM_FREE(b->Z);
     dkm_data_destroy(&b->objects);
 }
 
 /* Mark those of a block that may be among the best of some point. Local. */
-static void screen_block(pruner *p, const block *b, char *left)
+static void screen_block(pruner *p, const block *b)
 {
     for (dkm_idx c = 0; c < b->n; c += DKM_PREFILTER_BLOCK) {
         dkm_idx n = dkm_idx_min(b->n - c, DKM_PREFILTER_BLOCK), wide = p->space.s + 1;
@@ -212,7 +230,7 @@ static void screen_block(pruner *p, const block *b, char *left)
                 dkm_idx hits =
                     dkm_prefilter_find(&p->screen, k, p->points.lengths[q + k], bound, 1, p->found);
                 for (dkm_idx h = 0; h < hits; h++)
-                    left[c + p->found[h]] = 1;
+                    b->marks[c + p->found[h]] = 1;
             }
         }
     }
@@ -223,27 +241,23 @@ static void screen_block(pruner *p, const block *b, char *left)
 static dkm_status list_left(pruner *p, block *b)
 {
     dkm_status status = DKM_OK;
-    char *left = NULL;
     int limited = p->hopeless == 0;
 
     p->hopeless -= p->hopeless > 0;
     for (dkm_idx q = 0; q < p->points.n; q++)
         limited = limited && isfinite(p->limits[q]);
-    DKM_AGREE(p->space.own, dkm_calloc(p->space.own, b->n, &left));
-    DKM_AGREE(p->space.own, dkm_alloc(p->space.own, b->n, &b->rows));
+    b->left = 0;
     if (limited && b->n > 0) {
-        DKM_AGREE(p->space.own, dkm_alloc(p->space.own, b->n * (p->space.s + 1), &b->Z));
-        DKM_AGREE(p->space.own, dkm_alloc(p->space.own, b->n, &b->norms));
-        DKM_TRY(dkm_pivot_space_place(&p->space, b->objects, b->Z, b->norms));
-        screen_block(p, b, left);
+        memset(b->marks, 0, (size_t)b->n);
+        DKM_TRY(dkm_pivot_space_place(&p->space, b->objects, b->work, b->Z, b->norms));
+        screen_block(p, b);
     }
     for (dkm_idx i = 0; i < b->n; i++)
-        if (!limited || left[i])
+        if (!limited || b->marks[i])
             b->rows[b->left++] = i;
     if (limited && 2 * b->left > b->n)
         p->hopeless = HOPELESS;
 out:
-    DKM_FREE(left);
     return status;
 }
 
@@ -295,23 +309,22 @@ out:
 }
 
 /* Candidates [first, first + each) of every rank's share. Collective. */
-static dkm_status visit_block(pruner *p, dkm_source *stream, dkm_idx first, dkm_idx each)
+static dkm_status visit_block(pruner *p, dkm_source *stream, dkm_idx first, dkm_idx each, block *b)
 {
     dkm_status status = DKM_OK;
     int rank = dkm_ctx_rank(p->ctx), size = dkm_ctx_size(p->ctx);
     dkm_idx start = dkm_slab_first(dkm_source_rows(stream), rank, size) + first;
     dkm_data *read = NULL;
-    block b = {0};
 
     DKM_TRY(dkm_source_read_share(stream, first, each, &read));
-    b.n = dkm_data_local_rows(read);
-    status = move_objects(read, p->space.own, b.n, &b.objects);
+    b->n = dkm_data_local_rows(read);
+    status = move_objects(read, p->space.own, b->n, &b->objects);
     if (status == DKM_OK)
-        status = list_left(p, &b);
+        status = list_left(p, b);
     DKM_TRY(dkm_pivot_space_agree(&p->space, status));
-    DKM_TRY(evaluate_left(p, &b, start));
+    DKM_TRY(evaluate_left(p, b, start));
 out:
-    block_close(&b);
+    dkm_data_destroy(&b->objects);
     dkm_data_destroy(&read);
     return status;
 }
@@ -323,13 +336,15 @@ dkm_status dkm_pruned_search(dkm_embedding *e, dkm_source *stream, const dkm_dat
     pruner p = {.ctx = e->fitted.ctx, .e = e};
     dkm_idx m = dkm_source_rows(stream), longest = dkm_slab_count(m, 0, dkm_ctx_size(p.ctx));
     dkm_idx most, each = FIRST;
+    block b = {0};
 
     dkm_phase_begin(p.ctx, "candidates");
     DKM_TRY(pruner_open(&p, Z, top));
     most = dkm_batch_rows(3 * (p.space.s + 1) + dkm_source_cols(stream), BLOCK_BYTES, 1);
+    DKM_AGREE(p.ctx, block_open(&p, dkm_idx_max(most, FIRST), &b));
     for (dkm_idx first = 0; first < longest; first += each) {
         each = first == 0 ? FIRST : dkm_idx_min(2 * first, most);
-        DKM_TRY(visit_block(&p, stream, first, each));
+        DKM_TRY(visit_block(&p, stream, first, each, &b));
         dkm_progress(p.ctx, (double)first, (double)longest);
     }
     DKM_TRY(dkm_topk_search_finish(p.search, index, distance));
@@ -338,6 +353,7 @@ dkm_status dkm_pruned_search(dkm_embedding *e, dkm_source *stream, const dkm_dat
     if (info)
         *info = p.info;
 out:
+    block_close(&b);
     pruner_close(&p);
     dkm_phase_end(p.ctx);
     return status;
