@@ -201,6 +201,16 @@ int dkm_ctx_threads(const dkm_ctx *ctx)
     return ctx->threads;
 }
 
+int dkm_ctx_blas_serial(const dkm_ctx *ctx)
+{
+    return ctx->blas_serial;
+}
+
+void dkm_ctx_set_blas_serial(dkm_ctx *ctx, int serial)
+{
+    ctx->blas_serial = serial;
+}
+
 const char *dkm_ctx_message(const dkm_ctx *ctx)
 {
     return ctx->message;

@@ -27,6 +27,7 @@ struct dkm_ctx {
     int watching, mpi_error;        /* the first MPI error of this rank, MPI_SUCCESS for none */
     char mpi_text[MPI_MAX_ERROR_STRING];
     int rank, size, threads, fair_threads;
+    int blas_serial; /* the BLAS library is to use one thread */
     uint64_t seed;
     dkm_factor factor;
     int svm_base[2]; /* of inputs and of outputs */

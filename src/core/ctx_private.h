@@ -26,6 +26,11 @@ void *dkm_ctx_kernels(const dkm_ctx *ctx);
  *  Logically collective. */
 void dkm_ctx_set_kernels(dkm_ctx *ctx, void *kernels, void (*release)(void *));
 
+/** Whether the BLAS library of this rank is to use one thread, and setting it (linalg/backend/blas.h).
+ *  Local. */
+int dkm_ctx_blas_serial(const dkm_ctx *ctx);
+void dkm_ctx_set_blas_serial(dkm_ctx *ctx, int serial);
+
 /** Most ranks that any node has: by it, memory of a fixed size is divided among the ranks of a
  * node. Collective. */
 int dkm_ctx_node_ranks(const dkm_ctx *ctx);

@@ -16,11 +16,11 @@ void dkm_parallel_for(int threads, dkm_idx count, dkm_parallel_body *body, void 
 /** Do something for block (i, j). */
 typedef void dkm_wavefront_body(void *user, dkm_idx i, dkm_idx j);
 
-/** body(i, j) for all blocks of a rows x cols array, one antidiagonal after the other.
+/** body(i, j) for all blocks of a rows x cols array, none before (i - 1, j) and (i, j - 1).
  *
- *  Blocks of an antidiagonal share neither i nor j and run on up to @p threads threads. Each i sees
- *  its j in ascending order and each j its i, so sums over either do not depend on the number of
- *  threads. Local. */
+ *  So two blocks that share i or j never run at the same time, on up to @p threads threads. Each i
+ *  sees its j in ascending order and each j its i: sums over either do not depend on the number of
+ *  threads. Threads take rows in turn and follow each other from left to right. Local. */
 void dkm_wavefront(int threads, dkm_idx rows, dkm_idx cols, dkm_wavefront_body *body, void *user);
 
 #endif

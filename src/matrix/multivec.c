@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "core/mpi_calls.h"
+#include "core/parallel.h"
+
+#define ROWS_AT_ONCE 512 /* that a thread copies at a time */
 
 dkm_local dkm_multivec_init(dkm_multivec *slab, dkm_ctx *ctx, dkm_idx m, dkm_idx capacity)
 {
@@ -64,11 +68,29 @@ void dkm_multivec_dots(const dkm_multivec *A, const dkm_multivec *B, double *dot
     dkm_mpi_allreduce(dots, A->cols, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(A->ctx));
 }
 
+typedef struct append_run {
+    const dkm_multivec *A, *B;
+} append_run;
+
+static void append_rows(void *user, dkm_idx part, int thread)
+{
+    const append_run *r = user;
+    dkm_idx end = dkm_idx_min((part + 1) * ROWS_AT_ONCE, r->A->n);
+
+    (void)thread;
+    for (dkm_idx i = part * ROWS_AT_ONCE; i < end; i++)
+        memcpy(r->A->a + i * r->A->ld + r->A->cols, r->B->a + i * r->B->ld,
+               (size_t)r->B->cols * sizeof *r->A->a);
+}
+
+/* On the threads of the rank: what takes long is the first touch of a basis' memory. */
 void dkm_multivec_append(dkm_multivec *A, const dkm_multivec *B)
 {
+    append_run r = {A, B};
+
     assert(A->cols + B->cols <= A->ld && A->n == B->n);
-    for (dkm_idx i = 0; i < A->n; i++)
-        memcpy(A->a + i * A->ld + A->cols, B->a + i * B->ld, (size_t)B->cols * sizeof *A->a);
+    dkm_parallel_for(dkm_ctx_threads(A->ctx), (A->n + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, append_rows,
+                     &r);
     A->cols += B->cols;
 }
 

@@ -17,6 +17,12 @@ static int map_home(const dkm_multivec_map *s, dkm_idx ig)
     return line * s->next_line + member * s->next;
 }
 
+/* One rank is the home of its own rows, in their order. */
+static int map_is_alone(const dkm_multivec_map *s)
+{
+    return dkm_ctx_size(s->ctx) == 1;
+}
+
 static void map_place(dkm_multivec_map *s, const dkm_dmat *shape, char side)
 {
     const dkm_grid *g = shape->grid;
@@ -41,9 +47,9 @@ static void map_count(dkm_multivec_map *s)
     int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
     dkm_idx first = dkm_slab_first(s->m, rank, size), n = dkm_slab_count(s->m, rank, size);
 
-    for (dkm_idx i = 0; i < n; i++)
+    for (dkm_idx i = 0; i < n && !map_is_alone(s); i++)
         s->to[map_home(s, first + i)]++;
-    for (dkm_idx h = s->first; h < s->first + s->count; h++)
+    for (dkm_idx h = s->first; h < s->first + s->count && !map_is_alone(s); h++)
         s->from[dkm_slab_owner(s->m, dkm_cyclic_global(h, s->nb, s->at, s->lines), size)]++;
     for (int k = 0; k < s->members; k++) {
         s->counts[k] = (int)(dkm_slab_count(s->local, k, s->members) * s->p);
@@ -65,7 +71,8 @@ dkm_local dkm_multivec_map_init(dkm_multivec_map *s, const dkm_dmat *shape, char
     DKM_STEP(dkm_alloc(ctx, s->members, &s->counts));
     DKM_STEP(dkm_alloc(ctx, s->members, &s->starts));
     DKM_STEP(dkm_alloc(ctx, 2 * size, &s->requests));
-    DKM_STEP(dkm_alloc(ctx, dkm_slab_count(s->m, dkm_ctx_rank(ctx), size) * p, &s->packed));
+    DKM_STEP(dkm_alloc(ctx, size > 1 ? dkm_slab_count(s->m, dkm_ctx_rank(ctx), size) * p : 0,
+                       &s->packed));
     DKM_STEP(dkm_alloc(ctx, s->count * p, &s->part));
     map_count(s);
 out:
@@ -122,16 +129,24 @@ static void map_begin_packed(dkm_multivec_map *s)
     }
 }
 
+/* Where row i of the slab is among the packed ones, those before it having been asked for. */
+static dkm_idx map_next_packed(dkm_multivec_map *s, dkm_idx first, dkm_idx i)
+{
+    return map_is_alone(s) ? i : s->cursor[map_home(s, first + i)]++;
+}
+
 void dkm_multivec_map_to_homes(dkm_multivec_map *s, const double *rows, dkm_idx ld, double *home)
 {
     int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
     dkm_idx first = dkm_slab_first(s->m, rank, size), n = dkm_slab_count(s->m, rank, size);
+    double *packed = map_is_alone(s) ? home : s->packed;
 
     map_begin_packed(s);
     for (dkm_idx i = 0; i < n; i++)
-        memcpy(s->packed + s->cursor[map_home(s, first + i)]++ * s->p, rows + i * ld,
+        memcpy(packed + map_next_packed(s, first, i) * s->p, rows + i * ld,
                (size_t)s->p * sizeof *rows);
-    map_exchange(s, s->to, s->packed, s->from, home);
+    if (!map_is_alone(s))
+        map_exchange(s, s->to, packed, s->from, home);
 }
 
 void dkm_multivec_map_from_homes(dkm_multivec_map *s, const double *home, int add, double *rows,
@@ -139,11 +154,13 @@ void dkm_multivec_map_from_homes(dkm_multivec_map *s, const double *home, int ad
 {
     int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
     dkm_idx first = dkm_slab_first(s->m, rank, size), n = dkm_slab_count(s->m, rank, size);
+    const double *packed = map_is_alone(s) ? home : s->packed;
 
-    map_exchange(s, s->from, home, s->to, s->packed);
+    if (!map_is_alone(s))
+        map_exchange(s, s->from, home, s->to, s->packed);
     map_begin_packed(s);
     for (dkm_idx i = 0; i < n; i++) {
-        const double *from = s->packed + s->cursor[map_home(s, first + i)]++ * s->p;
+        const double *from = packed + map_next_packed(s, first, i) * s->p;
         for (dkm_idx k = 0; k < s->p; k++)
             rows[i * ld + k] = add ? rows[i * ld + k] + from[k] : from[k];
     }

@@ -6,6 +6,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/parallel.h"
 #include "core/uniform.h"
 #include "support/check.h"
 
@@ -250,6 +251,39 @@ static void a_fortran_handle_makes_a_context(dkm_ctx *ctx)
     dkm_ctx_destroy(&other);
 }
 
+/* What a wavefront has done of each row and column; @p wrong counts blocks that came too early. */
+enum { FRONT_ROWS = 300, FRONT_COLS = 41 };
+
+typedef struct front {
+    dkm_idx row[FRONT_ROWS], col[FRONT_COLS];
+    int wrong[FRONT_ROWS];
+} front;
+
+static void note_block(void *user, dkm_idx i, dkm_idx j)
+{
+    front *f = user;
+
+    f->wrong[i] += f->row[i] != j || f->col[j] != i;
+    f->row[i] = j + 1;
+    f->col[j] = i + 1;
+}
+
+/* More rows than are in flight, and more threads than cores. */
+static void a_wavefront_goes_through_rows_and_columns_in_order(dkm_ctx *ctx)
+{
+    (void)ctx;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        front f = {{0}, {0}, {0}};
+        int wrong = 0;
+        dkm_wavefront(threads, FRONT_ROWS, FRONT_COLS, note_block, &f);
+        for (dkm_idx i = 0; i < FRONT_ROWS; i++)
+            wrong += f.wrong[i] + (f.row[i] != FRONT_COLS);
+        for (dkm_idx j = 0; j < FRONT_COLS; j++)
+            wrong += f.col[j] != FRONT_ROWS;
+        CHECK(wrong == 0);
+    }
+}
+
 static const check_case cases[] = {
     CASE(one_bad_rank_fails_them_all),
     CASE(the_lowest_failing_rank_is_heard),
@@ -264,6 +298,7 @@ static const check_case cases[] = {
     CASE(an_outer_phase_speaks_for_those_inside),
     CASE(phases_add_up),
     CASE(a_fortran_handle_makes_a_context),
+    CASE(a_wavefront_goes_through_rows_and_columns_in_order),
 };
 
 CHECK_MAIN(cases)

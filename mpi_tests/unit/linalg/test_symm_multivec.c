@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include <dkmap/random.h>
 
@@ -105,6 +106,74 @@ static void any_number_of_columns_may_be_taken(dkm_ctx *ctx)
     }
 }
 
+/* W = K V of p columns in a row, by as many threads. */
+static void multiply_by_threads(dkm_ctx *ctx, dkm_dmat *K, int threads, dkm_idx p, double *rows)
+{
+    dkm_idx m = dkm_dmat_rows(K), first = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_idx n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+
+    for (dkm_idx k = 0; k < n * p; k++)
+        rows[k] = input(first + k / p, k % p);
+    dkm_ctx_set_threads(ctx, threads);
+    CHECK_OK(ctx, dkm_symm_multivec('L', K, p, rows));
+    dkm_ctx_set_threads(ctx, 1);
+}
+
+static void threads_change_nothing(dkm_ctx *ctx)
+{
+    const dkm_idx columns[] = {1, 16, 30};
+    dkm_idx m = 1500, n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    char lower = 'L';
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    double *one = NULL, *three = NULL;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, m, m, 40, 40, DKM_F64, &K));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, n * 30, &one)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, n * 30, &three)));
+    dkm_dmat_fill(K, with_poison, &lower);
+    for (int c = 0; c < 3; c++) {
+        multiply_by_threads(ctx, K, 1, columns[c], one);
+        multiply_by_threads(ctx, K, 3, columns[c], three);
+        CHECK(memcmp(one, three, (size_t)(n * columns[c]) * sizeof *one) == 0);
+    }
+    DKM_FREE(three);
+    DKM_FREE(one);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+}
+
+/* Memory that an earlier product left is used again, and made anew for other widths. */
+static void a_product_may_follow_another(dkm_ctx *ctx)
+{
+    const dkm_idx columns[] = {3, 3, 2, 3};
+    dkm_idx m = 85, first = dkm_slab_first(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    dkm_idx n = dkm_slab_count(m, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    char lower = 'L';
+    dkm_symm s = {0};
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    double rows[85 * 3];
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_dmat_create(grid, m, m, 8, 8, DKM_F64, &K));
+    dkm_dmat_fill(K, with_poison, &lower);
+    for (int c = 0; c < 4; c++) {
+        dkm_multivec V = dkm_multivec_view(ctx, m, columns[c], rows);
+        double gap = 0;
+        for (dkm_idx k = 0; k < n * V.cols; k++)
+            rows[k] = input(first + k / V.cols, k % V.cols);
+        CHECK_OK(ctx, dkm_symm_apply_again(&s, 'L', K, &V, &V));
+        for (dkm_idx k = 0; k < n * V.cols; k++)
+            gap = fmax(gap, fabs(rows[k] - product(m, first + k / V.cols, k % V.cols)));
+        CHECK_CLOSE(gap, 0.0, tolerance(m, DKM_F64));
+    }
+    dkm_symm_free(&s);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+}
+
 static void nothing_times_nothing_is_nothing(dkm_ctx *ctx)
 {
     layout l = {0, 0, 4, DKM_F64};
@@ -139,7 +208,8 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(either_triangle_gives_the_product),  CASE(a_matrix_of_several_tiles_is_swept),
-    CASE(any_number_of_columns_may_be_taken), CASE(nothing_times_nothing_is_nothing),
+    CASE(any_number_of_columns_may_be_taken), CASE(threads_change_nothing),
+    CASE(a_product_may_follow_another),       CASE(nothing_times_nothing_is_nothing),
     CASE(failing_allocations_are_agreed_on),
 };
 

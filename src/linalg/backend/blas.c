@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <limits.h>
 
+#include "core/ctx_private.h"
 #include "linalg/backend/fortran.h"
 
 #define SMALL_TRIANGLE   64 /* order that the library inverts itself */
@@ -159,10 +160,19 @@ static void blas_set_threads(int threads)
 
 void dkm_blas_use_threads(const dkm_ctx *ctx)
 {
-    blas_set_threads(dkm_ctx_threads(ctx));
+    blas_set_threads(dkm_ctx_blas_serial(ctx) ? 1 : dkm_ctx_threads(ctx));
 }
 
 void dkm_blas_use_one_thread(void)
 {
     blas_set_threads(1);
+}
+
+int dkm_blas_set_serial(dkm_ctx *ctx, int serial)
+{
+    int before = dkm_ctx_blas_serial(ctx);
+
+    dkm_ctx_set_blas_serial(ctx, serial);
+    dkm_blas_use_threads(ctx);
+    return before;
 }

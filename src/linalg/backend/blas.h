@@ -28,12 +28,22 @@ void dkm_blas_potri(dkm_idx n, double *A, dkm_idx lda);
 /** The upper triangle of a double matrix of order n from the lower one. */
 void dkm_blas_symmetrize(dkm_idx n, double *A, dkm_idx lda);
 
-/** Give the BLAS as many threads as the context says. Local. */
+/** Give the BLAS as many threads as the context says, one while it is set serial. Local. */
 void dkm_blas_use_threads(const dkm_ctx *ctx);
 
 /** Let the BLAS library use one thread, until dkm_blas_use_threads(): several threads of the rank
  *  call it. Local. */
 void dkm_blas_use_one_thread(void);
+
+/** Set the BLAS serial for a rank (@p serial 1), or give it its threads again (0).
+ *
+ *  Threads that have done their part of a product wait actively for the next: those of OpenMP for
+ *  milliseconds, those of OpenBLAS for tens of them. A loop that wakes both in turn runs at half the
+ *  speed of either, so one that has threads of its own sets the BLAS serial from before its first
+ *  turn to after its last. Local.
+ *
+ *  @return what was set before, to be set again afterwards */
+int dkm_blas_set_serial(dkm_ctx *ctx, int serial);
 
 /** Whether the library is OpenBLAS, which takes a buffer for each thread. Local. */
 int dkm_blas_takes_buffers(void);

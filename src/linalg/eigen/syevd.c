@@ -15,12 +15,16 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/ctx_private.h"
 #include "core/mpi_calls.h"
 #include "linalg/backend/blacs.h"
+#include "linalg/backend/blas.h"
 #include "linalg/backend/elpa.h"
 #include "linalg/backend/fortran.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
+
+#define THREADED_ORDER 1000 /* of a problem on one rank that is worth waking the threads of BLAS */
 
 int dkm_la_syevd_has(dkm_eigen_library library)
 {
@@ -169,10 +173,11 @@ dkm_status dkm_la_syevd(dkm_dmat *A, dkm_eigen_library *library, double *values,
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
     dkm_dmat *V = NULL;
-    int info = 0;
+    int info = 0, serial;
 
     assert(A->m == A->n && A->mb == A->nb && A->precision == DKM_F64);
     *Z = NULL;
+    serial = dkm_blas_set_serial(ctx, 0);
     DKM_TRY(dkm_dmat_create(A->grid, A->n, A->n, A->nb, A->nb, DKM_F64, &V));
     if (!elpa_applicable(A))
         *library = DKM_EIGEN_SCALAPACK;
@@ -186,6 +191,7 @@ dkm_status dkm_la_syevd(dkm_dmat *A, dkm_eigen_library *library, double *values,
     *Z = V;
     V = NULL;
 out:
+    dkm_blas_set_serial(ctx, serial);
     dkm_dmat_destroy(&V);
     return status;
 }
@@ -194,7 +200,7 @@ dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *work = NULL;
-    int *integers = NULL, info = 0, n_, lwork, liwork;
+    int *integers = NULL, info = 0, n_, lwork, liwork, serial;
 
     if (n == 0)
         return local;
@@ -208,7 +214,9 @@ dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
     liwork = 3 + 5 * n_;
     DKM_STEP(dkm_alloc(ctx, lwork, &work));
     DKM_STEP(dkm_alloc(ctx, liwork, &integers));
+    serial = dkm_blas_set_serial(ctx, n < THREADED_ORDER && dkm_ctx_blas_serial(ctx));
     dsyevd_("V", "L", &n_, a, &n_, values, work, &lwork, integers, &liwork, &info);
+    dkm_blas_set_serial(ctx, serial);
     local = check_outcome(ctx, info);
 out:
     DKM_FREE(integers);
@@ -230,7 +238,7 @@ dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx
 {
     dkm_local local = DKM_LOCAL_OK;
     double *work = NULL, unused = 0;
-    int *integers = NULL, info = 0, found = 0;
+    int *integers = NULL, info = 0, found = 0, serial;
     const int n_ = (int)n, il = (int)(n - count + 1), lwork = 26 * n_, liwork = 10 * n_;
 
     if (count == 0)
@@ -240,8 +248,10 @@ dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx
                         (long long)n);
     DKM_STEP(dkm_alloc(ctx, lwork, &work));
     DKM_STEP(dkm_alloc(ctx, liwork + 2 * n, &integers));
+    serial = dkm_blas_set_serial(ctx, n < THREADED_ORDER && dkm_ctx_blas_serial(ctx));
     dsyevr_("V", "I", &uplo, &n_, a, &n_, &unused, &unused, &il, &n_, &unused, &found, values, z,
             &n_, integers + liwork, work, &lwork, integers, &liwork, &info);
+    dkm_blas_set_serial(ctx, serial);
     DKM_STEP(check_outcome(ctx, info != 0 ? info : (int)count - found));
     for (dkm_idx j = 0; j < count / 2; j++) {
         swap_columns(1, values + j, values + count - 1 - j);

@@ -26,9 +26,12 @@
 #include "matrix/dmat_impl.h"
 
 #define COLUMN_BYTES (128 << 20) /* of V at a time, all of it */
-#define TILE         1024        /* rows and columns of a tile of a matrix that is held */
-#define CACHE_ROWS   256         /* of a part of it that stays in cache for its second use */
+#define CACHE_ROWS   256         /* of a block of K that stays in cache for its second use */
 #define CACHE_COLS   128
+#define STRIP        8    /* blocks from left to right whose parts of V and W stay in cache */
+#define STRIP_MORE   16   /* per thread that follows another from left to right */
+#define CORNER       64   /* most rows and columns of a tile on the diagonal */
+#define ROWS_AT_ONCE 1024 /* of V or W that a thread copies at a time */
 
 static size_t symm_element_size(const dkm_symm *s)
 {
@@ -59,29 +62,26 @@ static int symm_threads(const dkm_symm *s)
     return dkm_ctx_threads(dkm_grid_ctx(s->shape->grid));
 }
 
-static dkm_local symm_alloc(dkm_symm *s)
+static dkm_local symm_alloc(dkm_symm *s, const dkm_dmat *K)
 {
     dkm_local local = DKM_LOCAL_OK;
-    const dkm_dmat *K = s->shape;
     dkm_ctx *ctx = dkm_grid_ctx(K->grid);
     dkm_idx p = s->width;
-    size_t size = symm_element_size(s);
+    size_t size = K->precision == DKM_F64 ? sizeof(double) : sizeof(float);
 
     DKM_STEP(dkm_multivec_map_init(&s->rows, K, 'R', s->p));
     DKM_STEP(dkm_multivec_map_init(&s->cols, K, 'C', s->p));
     DKM_STEP(dkm_alloc(ctx, dkm_idx_max(K->m_loc, K->n_loc) * s->p, &s->local));
-    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
-    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
-    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->W_rows));
-    DKM_STEP(dkm_calloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->W_cols));
-    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->nb * K->nb, size, &s->corner));
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->W_rows));
+    DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->W_cols));
 out:
     return local;
 }
 
 void dkm_symm_free(dkm_symm *s)
 {
-    DKM_FREE(s->corner);
     DKM_FREE(s->W_cols);
     DKM_FREE(s->W_rows);
     DKM_FREE(s->V_cols);
@@ -89,17 +89,33 @@ void dkm_symm_free(dkm_symm *s)
     DKM_FREE(s->local);
     dkm_multivec_map_free(&s->cols);
     dkm_multivec_map_free(&s->rows);
+    s->shape = NULL;
 }
 
-/* V of the local rows or columns, in the precision of K and with the padding of the kernels. */
-static void symm_load_rhs(dkm_symm *s, dkm_multivec_map *map, const double *rows, dkm_idx ld,
-                          void *V)
+/* Local rows or columns on their way between double numbers without gaps and V or W, which have the
+ * precision of K and the padding of the kernels. */
+typedef struct symm_copy {
+    const dkm_symm *s;
+    dkm_idx count;
+    void *V, *W;
+} symm_copy;
+
+/* V, and zeros in W. */
+static void symm_pad_rows(void *user, dkm_idx part, int thread)
 {
-    dkm_multivec_map_to_homes(map, rows, ld, dkm_multivec_map_home(map, s->local));
-    dkm_multivec_map_allgather(map, s->local);
-    for (dkm_idx k = 0; k < map->local; k++) {
+    const symm_copy *c = user;
+    const dkm_symm *s = c->s;
+    dkm_idx first = part * ROWS_AT_ONCE, end = dkm_idx_min(first + ROWS_AT_ONCE, c->count);
+
+    (void)thread;
+    if (end > first) {
+        size_t bytes = (size_t)((end - first) * s->width) * symm_element_size(s);
+        memset(symm_numbers_of(s, c->V, first), 0, bytes);
+        memset(symm_numbers_of(s, c->W, first), 0, bytes);
+    }
+    for (dkm_idx k = first; k < end; k++) {
         const double *from = s->local + k * s->p;
-        void *to = symm_numbers_of(s, V, k);
+        void *to = symm_numbers_of(s, c->V, k);
         for (dkm_idx j = 0; j < s->p; j++) {
             if (s->shape->precision == DKM_F64)
                 ((double *)to)[j] = from[j];
@@ -109,17 +125,44 @@ static void symm_load_rhs(dkm_symm *s, dkm_multivec_map *map, const double *rows
     }
 }
 
-/* The sums of the local rows or columns, added up over the line, into (or added to) the slabs. */
-static void symm_store_result(dkm_symm *s, dkm_multivec_map *map, void *W, int add, double *rows,
-                              dkm_idx ld)
+static void symm_unpad_rows(void *user, dkm_idx part, int thread)
 {
-    for (dkm_idx k = 0; k < map->local; k++) {
-        const void *from = symm_numbers_of(s, W, k);
+    const symm_copy *c = user;
+    const dkm_symm *s = c->s;
+    dkm_idx first = part * ROWS_AT_ONCE, end = dkm_idx_min(first + ROWS_AT_ONCE, c->count);
+
+    (void)thread;
+    for (dkm_idx k = first; k < end; k++) {
+        const void *from = symm_numbers_of(s, c->W, k);
         double *to = s->local + k * s->p;
         for (dkm_idx j = 0; j < s->p; j++)
             to[j] = s->shape->precision == DKM_F64 ? ((const double *)from)[j]
                                                    : (double)((const float *)from)[j];
     }
+}
+
+static void symm_copy_rows(const dkm_symm *s, dkm_idx count, void *V, void *W,
+                           dkm_parallel_body *body)
+{
+    symm_copy c = {s, count, V, W};
+
+    dkm_parallel_for(symm_threads(s), (count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, body, &c);
+}
+
+/* V of the local rows or columns, and W = 0. */
+static void symm_load_rhs(dkm_symm *s, dkm_multivec_map *map, const double *rows, dkm_idx ld,
+                          void *V, void *W)
+{
+    dkm_multivec_map_to_homes(map, rows, ld, dkm_multivec_map_home(map, s->local));
+    dkm_multivec_map_allgather(map, s->local);
+    symm_copy_rows(s, map->local, V, W, symm_pad_rows);
+}
+
+/* The sums of the local rows or columns, added up over the line, into (or added to) the slabs. */
+static void symm_store_result(dkm_symm *s, dkm_multivec_map *map, void *W, int add, double *rows,
+                              dkm_idx ld)
+{
+    symm_copy_rows(s, map->local, NULL, W, symm_unpad_rows);
     dkm_multivec_map_reduce_scatter(map, s->local);
     dkm_multivec_map_from_homes(map, dkm_multivec_map_home(map, s->local), add, rows, ld);
 }
@@ -129,12 +172,15 @@ dkm_status dkm_symm_begin(dkm_symm *s, const dkm_dmat *shape, dkm_idx p, const d
 {
     dkm_status status = DKM_OK;
 
-    *s = (dkm_symm){.shape = shape, .p = p, .width = p};
-    if (symm_is_skinny(s))
-        s->width = dkm_ts_nrhs_pad(p);
-    DKM_AGREE(dkm_grid_ctx(shape->grid), symm_alloc(s));
-    symm_load_rhs(s, &s->rows, rows, ld, s->V_rows);
-    symm_load_rhs(s, &s->cols, rows, ld, s->V_cols);
+    if (s->shape != shape || s->p != p) {
+        dkm_symm_free(s);
+        *s = (dkm_symm){.p = p, .width = p};
+        s->width = symm_is_skinny(s) ? dkm_ts_nrhs_pad(p) : p;
+        DKM_AGREE(dkm_grid_ctx(shape->grid), symm_alloc(s, shape));
+        s->shape = shape;
+    }
+    symm_load_rhs(s, &s->rows, rows, ld, s->V_rows, s->W_rows);
+    symm_load_rhs(s, &s->cols, rows, ld, s->V_cols, s->W_cols);
 out:
     return status;
 }
@@ -195,106 +241,157 @@ void dkm_symm_accumulate_tile(dkm_symm *s, dkm_idx il, dkm_idx jl, dkm_idx na, d
     symm_tile_t(s, symm_threads(s), il, jl, &t);
 }
 
-static const void *symm_scatter_result(const dkm_dmat *K, dkm_idx il, dkm_idx jl)
+/* What a product over a matrix that is held takes from it: the triangle @p uplo of local columns
+ * [col, col + nb) and local rows [row, row + na), in blocks of tall x wide. */
+typedef struct symm_strip {
+    dkm_symm *s;
+    const dkm_dmat *K;
+    char uplo;
+    dkm_idx row, col, na, nb, tall, wide;
+} symm_strip;
+
+/* Local rows [r0, r1) and columns [c0, c1) of K. */
+typedef struct symm_box {
+    dkm_idx r0, r1, c0, c1;
+} symm_box;
+
+static const void *symm_element(const dkm_dmat *K, dkm_idx il, dkm_idx jl)
 {
     dkm_idx k = il + jl * K->ld;
 
     return K->precision == DKM_F64 ? (const void *)(K->a.f64 + k) : (const void *)(K->a.f32 + k);
 }
 
-/* Part of K on one side of the diagonal, in blocks of tall x wide. */
-typedef struct symm_rectangle {
-    dkm_symm *s;
-    const dkm_dmat *K;
-    dkm_idx il, jl, na, nb, tall, wide;
-} symm_rectangle;
+/* All of a box, which is on one side of the diagonal. */
+static void symm_add_box(const symm_strip *t, const symm_box *b)
+{
+    dkm_ts_tile tile = {t->K->precision, b->r1 - b->r0, b->c1 - b->c0, t->K->ld,
+                        symm_element(t->K, b->r0, b->c0)};
+
+    symm_tile_t(t->s, 1, b->r0, b->c0, &tile);
+    symm_tile_n(t->s, 1, b->r0, b->c0, &tile);
+}
+
+/* A box within a block of columns, at most CORNER of them, whose rows are on the diagonal of these
+ * columns: the other triangle is replaced by zeros. */
+static void symm_add_corner(const symm_strip *t, const symm_box *b)
+{
+    _Alignas(64) double corner[CORNER * CORNER];
+    const dkm_dmat *K = t->K;
+    size_t size = symm_element_size(t->s);
+    int p = dkm_grid_row(K->grid), P = dkm_grid_rows(K->grid);
+    dkm_idx na = b->r1 - b->r0, nb = b->c1 - b->c0;
+    dkm_ts_tile tile = {K->precision, na, nb, na, corner};
+
+    memset(corner, 0, (size_t)(na * nb) * size);
+    for (dkm_idx j = 0; j < nb; j++) {
+        dkm_idx diagonal = dkm_cyclic_count(dkm_dmat_global_col(K, b->c0 + j), K->mb, p, P) - b->r0;
+        dkm_idx from = t->uplo == 'L' ? dkm_idx_max(diagonal, 0) : 0;
+        dkm_idx to = t->uplo == 'L' ? na : dkm_idx_min(diagonal + 1, na);
+        if (to > from)
+            memcpy((char *)corner + (size_t)(from + j * na) * size,
+                   symm_element(K, b->r0 + from, b->c0 + j), (size_t)(to - from) * size);
+    }
+    symm_tile_n(t->s, 1, b->r0, b->c0, &tile);
+    symm_clear_diagonal(t->s, b->r0, b->c0, na, nb, corner, na);
+    symm_tile_t(t->s, 1, b->r0, b->c0, &tile);
+}
+
+/* A column between c0 and c1 that begins a block of K, or the middle of a part of one block. */
+static dkm_idx symm_middle(const symm_box *b, dkm_idx nb)
+{
+    dkm_idx first = b->c0 / nb, last = (b->c1 - 1) / nb;
+
+    return last > first ? (first + last + 1) / 2 * nb : b->c0 + (b->c1 - b->c0) / 2;
+}
+
+/* The triangle's part of a box: what lies beyond the diagonal of all its columns is a rectangle,
+ * what is left of the rows is two halves of the same kind. */
+static void symm_add_triangle(const symm_strip *t, symm_box b)
+{
+    const dkm_dmat *K = t->K;
+    int p = dkm_grid_row(K->grid), P = dkm_grid_rows(K->grid), lower = t->uplo == 'L';
+    dkm_idx first = dkm_dmat_global_col(K, b.c0), last = dkm_dmat_global_col(K, b.c1 - 1);
+    dkm_idx above = dkm_cyclic_count(first, K->mb, p, P);
+    dkm_idx below = dkm_cyclic_count(last + 1, K->mb, p, P);
+    dkm_idx rest0 = dkm_idx_max(b.r0, above), rest1 = dkm_idx_min(b.r1, below);
+    symm_box all = {lower ? dkm_idx_max(b.r0, below) : b.r0,
+                    lower ? b.r1 : dkm_idx_min(b.r1, above), b.c0, b.c1};
+    symm_box left = {rest0, rest1, b.c0, b.c1}, right = left;
+
+    if (all.r1 > all.r0)
+        symm_add_box(t, &all);
+    if (rest1 <= rest0)
+        return;
+    if (b.c1 - b.c0 <= CORNER && b.c0 / K->nb == (b.c1 - 1) / K->nb) {
+        symm_add_corner(t, &left);
+        return;
+    }
+    left.c1 = right.c0 = symm_middle(&b, K->nb);
+    symm_add_triangle(t, left);
+    symm_add_triangle(t, right);
+}
 
 static void symm_add_block(void *user, dkm_idx i, dkm_idx j)
 {
-    const symm_rectangle *r = user;
-    dkm_idx row = i * r->tall, col = j * r->wide, il = r->il + row, jl = r->jl + col;
-    dkm_ts_tile t = {r->K->precision, dkm_idx_min(r->tall, r->na - row),
-                     dkm_idx_min(r->wide, r->nb - col), r->K->ld,
-                     symm_scatter_result(r->K, il, jl)};
+    const symm_strip *t = user;
+    dkm_idx row = i * t->tall, col = j * t->wide;
 
-    symm_tile_t(r->s, 1, il, jl, &t);
-    symm_tile_n(r->s, 1, il, jl, &t);
+    symm_add_triangle(t, (symm_box){t->row + row, t->row + dkm_idx_min(row + t->tall, t->na),
+                                    t->col + col, t->col + dkm_idx_min(col + t->wide, t->nb)});
 }
 
-/* Local rows [from, to) of local columns [jl, jl + nb): all on one side of the diagonal. */
-static void symm_add_rectangle(dkm_symm *s, const dkm_dmat *K, dkm_idx from, dkm_idx to, dkm_idx jl,
-                               dkm_idx nb)
+/* The rows of the strip that reach into the triangle. */
+static void symm_bound_strip(symm_strip *t)
 {
-    int skinny = symm_is_skinny(s);
-    symm_rectangle r = {
-        s, K, from, jl, to - from, nb, skinny ? CACHE_ROWS : TILE, skinny ? CACHE_COLS : TILE};
-
-    if (to > from)
-        dkm_wavefront(skinny ? symm_threads(s) : 1, (r.na + r.tall - 1) / r.tall,
-                      (nb + r.wide - 1) / r.wide, symm_add_block, &r);
-}
-
-/* The block on the diagonal in local columns from jl on, n x n at local row il. */
-static void symm_add_diagonal_tile(dkm_symm *s, char uplo, const dkm_dmat *K, dkm_idx il,
-                                   dkm_idx jl, dkm_idx n)
-{
-    size_t size = symm_element_size(s);
-
-    memset(s->corner, 0, (size_t)(n * n) * size);
-    for (dkm_idx j = 0; j < n; j++) {
-        dkm_idx from = uplo == 'L' ? j : 0, to = uplo == 'L' ? n : j + 1;
-        memcpy((char *)s->corner + (size_t)(from + j * n) * size,
-               symm_scatter_result(K, il + from, jl + j), (size_t)(to - from) * size);
-    }
-    dkm_symm_accumulate_tile(s, il, jl, n, n, s->corner, n);
-}
-
-/* Local blocks of columns [b, end), from the diagonal to local row @p edge: what lies beyond the
- * diagonal blocks of all of them is a rectangle, the rest is two halves of the same kind. */
-static void symm_add_columns(dkm_symm *s, char uplo, const dkm_dmat *K, dkm_idx b, dkm_idx end,
-                             dkm_idx edge)
-{
+    const dkm_dmat *K = t->K;
     int p = dkm_grid_row(K->grid), P = dkm_grid_rows(K->grid);
-    dkm_idx jl = b * K->nb, n = dkm_idx_min(end * K->nb, K->n_loc) - jl;
-    dkm_idx first = dkm_dmat_global_col(K, jl), last = dkm_dmat_global_col(K, jl + n - 1);
-    dkm_idx above = dkm_cyclic_count(first, K->mb, p, P);
-    dkm_idx below = dkm_cyclic_count(last + 1, K->mb, p, P);
+    dkm_idx first = dkm_dmat_global_col(K, t->col);
+    dkm_idx last = dkm_dmat_global_col(K, t->col + t->nb - 1);
 
-    if (uplo == 'L')
-        symm_add_rectangle(s, K, below, edge, jl, n);
-    else
-        symm_add_rectangle(s, K, edge, above, jl, n);
-    if (end - b > 1) {
-        dkm_idx middle = b + (end - b) / 2;
-        symm_add_columns(s, uplo, K, b, middle, uplo == 'L' ? below : above);
-        symm_add_columns(s, uplo, K, middle, end, uplo == 'L' ? below : above);
-    } else if (below > above) {
-        symm_add_diagonal_tile(s, uplo, K, above, jl, n);
-    }
+    t->row = t->uplo == 'L' ? dkm_cyclic_count(first, K->mb, p, P) : 0;
+    t->na = t->uplo == 'L' ? K->m_loc - t->row : dkm_cyclic_count(last + 1, K->mb, p, P);
 }
 
+/* Strips from left to right, in blocks on the threads of the rank; the BLAS library's own threads
+ * would wait on the cores that these need. */
 void dkm_symm_accumulate(dkm_symm *s, char uplo, const dkm_dmat *K)
 {
-    dkm_idx blocks = (K->n_loc + K->nb - 1) / K->nb, each = K->nb < TILE ? TILE / K->nb : 1;
+    dkm_ctx *ctx = dkm_grid_ctx(K->grid);
+    int threads = symm_threads(s), before = dkm_blas_set_serial(ctx, 1);
+    dkm_idx wide = CACHE_COLS * (threads > 1 ? STRIP_MORE * (dkm_idx)threads : STRIP);
+    symm_strip t = {.s = s, .K = K, .uplo = uplo, .tall = CACHE_ROWS, .wide = CACHE_COLS};
 
-    for (dkm_idx b = 0; b < blocks; b += each)
-        symm_add_columns(s, uplo, K, b, dkm_idx_min(b + each, blocks), uplo == 'L' ? K->m_loc : 0);
+    for (t.col = 0; t.col < K->n_loc; t.col += wide) {
+        t.nb = dkm_idx_min(wide, K->n_loc - t.col);
+        symm_bound_strip(&t);
+        dkm_wavefront(threads, (t.na + t.tall - 1) / t.tall, (t.nb + t.wide - 1) / t.wide,
+                      symm_add_block, &t);
+    }
+    dkm_blas_set_serial(ctx, before);
+}
+
+dkm_status dkm_symm_apply_again(dkm_symm *s, char uplo, const dkm_dmat *K, const dkm_multivec *V,
+                                dkm_multivec *W)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx p = V->cols, each = dkm_symm_max_cols(K->m);
+
+    W->cols = p;
+    for (dkm_idx c = 0; c < p; c += each) {
+        DKM_TRY(dkm_symm_begin(s, K, dkm_idx_min(each, p - c), V->a + c, V->ld));
+        dkm_symm_accumulate(s, uplo, K);
+        dkm_symm_finish(s, W->a + c, W->ld);
+    }
+out:
+    return status;
 }
 
 dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W)
 {
-    dkm_status status = DKM_OK;
-    dkm_idx p = V->cols, each = dkm_symm_max_cols(K->m);
     dkm_symm s = {0};
+    dkm_status status = dkm_symm_apply_again(&s, uplo, K, V, W);
 
-    W->cols = p;
-    for (dkm_idx c = 0; c < p; c += each) {
-        DKM_TRY(dkm_symm_begin(&s, K, dkm_idx_min(each, p - c), V->a + c, V->ld));
-        dkm_symm_accumulate(&s, uplo, K);
-        dkm_symm_finish(&s, W->a + c, W->ld);
-        dkm_symm_free(&s);
-    }
-out:
     dkm_symm_free(&s);
     return status;
 }

@@ -19,7 +19,6 @@ typedef struct dkm_symm {
     dkm_multivec_map rows, cols;             /**< of V and W, along the rows and the columns of K */
     double *local;                           /**< p numbers per local row or column, on their way */
     void *V_rows, *V_cols, *W_rows, *W_cols; /**< width numbers per local row or column */
-    void *corner;                            /**< space for a tile on the diagonal */
 } dkm_symm;
 
 /** Columns of V that a product over a matrix of m rows may take at a time. Local; the same on every
@@ -30,6 +29,8 @@ dkm_idx dkm_symm_max_cols(dkm_idx m);
  *
  *  Collective; dkm_symm_free() frees, also after a failure.
  *
+ *  @param[in,out] sweep  zeros, or of an earlier product, whose memory serves again where shape and
+ *                        @p p are the same
  *  @param[in] shape  square, in square blocks; its elements are not touched
  *  @param[in] rows   ld = @p ld
  */
@@ -56,6 +57,11 @@ void dkm_symm_free(dkm_symm *sweep);
  *  @param[out] W  has space for the columns of V, and may be V */
 DKM_NODISCARD dkm_status dkm_symm_apply(char uplo, const dkm_dmat *K, const dkm_multivec *V,
                                         dkm_multivec *W);
+
+/** The same, where products with one K follow each other: their memory stays in @p sweep, zeros
+ *  before the first, until dkm_symm_free(). Collective. */
+DKM_NODISCARD dkm_status dkm_symm_apply_again(dkm_symm *sweep, char uplo, const dkm_dmat *K,
+                                              const dkm_multivec *V, dkm_multivec *W);
 
 /** rows <- K rows, this rank's slab of @p p columns, row-major without gaps. Collective. */
 DKM_NODISCARD dkm_status dkm_symm_multivec(char uplo, const dkm_dmat *K, dkm_idx p, double *rows);

@@ -55,6 +55,7 @@ typedef struct run {
     double *row_means;      /* of K, where it is centered */
     double rounding;        /* what centering may leave of an eigenvalue that is zero */
     dkm_multivec vectors;
+    dkm_symm product; /* memory of K V, between two products */
     dkm_eigen_info info;
 } run;
 
@@ -81,7 +82,7 @@ static dkm_status eigen_apply_matrix(void *user, const dkm_multivec *Q, dkm_mult
     dkm_multivec_copy(Q, Y);
     if (r->settings->center)
         dkm_multivec_center(Y, r->m, r->means);
-    DKM_TRY(dkm_symm_apply('L', r->K, Y, Y));
+    DKM_TRY(dkm_symm_apply_again(&r->product, 'L', r->K, Y, Y));
     dkm_phase_flops(r->ctx,
                     2.0 * (double)r->m * (double)r->m * (double)Q->cols / dkm_ctx_size(r->ctx));
     if (r->settings->center)
@@ -150,7 +151,10 @@ static dkm_status lanczos_solve(run *r, dkm_idx p, dkm_idx block, const dkm_mult
     dkm_fingerprint_lower(r->K, print);
     snprintf(name, sizeof name, "%s, K=%s", r->settings->center ? "H K H" : "K", print);
     DKM_AGREE(r->ctx, eigen_check_memory(r, p));
-    DKM_TRY(dkm_block_lanczos(r->ctx, &s, &A, start, r->values, &r->vectors, o));
+    status = dkm_block_lanczos(r->ctx, &s, &A, start, r->values, &r->vectors, o);
+    dkm_symm_free(&r->product);
+    if (status != DKM_OK)
+        goto out;
     r->info.rounds += o->rounds;
     r->info.products += o->products;
     r->info.residual = o->residual;

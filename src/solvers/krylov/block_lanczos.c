@@ -25,6 +25,7 @@
 #include "core/alloc.h"
 #include "core/minmax.h"
 #include "core/mpi_calls.h"
+#include "linalg/backend/blas.h"
 #include "linalg/eigen/syevd.h"
 #include "linalg/multivec_gram.h"
 #include "matrix/dmat_impl.h"
@@ -448,6 +449,8 @@ dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *set
     dkm_block_lanczos_run k = {.ctx = ctx, .settings = settings, .A = A};
     dkm_multivec R = {0};
     dkm_idx nb;
+    int serial =
+        dkm_blas_set_serial(ctx, 1); /* K V and slices of the rest have threads of their own */
 
     *outcome = (dkm_block_lanczos_outcome){.residual = INFINITY};
     k.block = settings->block;
@@ -463,6 +466,7 @@ dkm_status dkm_block_lanczos(dkm_ctx *ctx, const dkm_block_lanczos_settings *set
     DKM_TRY(lanczos_begin(&k, start, outcome));
     DKM_TRY(lanczos_iterate(&k, values, vectors, &R, outcome));
 out:
+    dkm_blas_set_serial(ctx, serial);
     dkm_multivec_free(&R);
     lanczos_free(&k);
     return status;
