@@ -3,7 +3,8 @@
  * and affine gaps (Gotoh 1982, J. Mol. Biol. 162(3):705-708, doi:10.1016/0022-2836(82)90398-9): a
  * gap of l characters costs open + (l - 1) extend. Parasail (Daily 2016, BMC Bioinformatics 17:81,
  * doi:10.1186/s12859-016-0930-z) finds it with vector instructions, in 8, 16 or 32 bits as the
- * score needs. The Gram matrix need not be positive semidefinite: `gram --clip` makes it so.
+ * score needs; where it was built without those of the processor, as Debian's for aarch64, by its plain
+ * recursion. The Gram matrix need not be positive semidefinite: `gram --clip` makes it so.
  *
  * Cost: |s| |t| cells per pair; nothing is sent except the strings. */
 #include "core/alloc.h"
@@ -19,17 +20,19 @@ enum { OPEN, EXTEND };
 /* One string, ready to be held against others. */
 typedef struct query {
     const dkm_objs *X;
+    const char *letters;
     dkm_idx length;
     int open, extend;
+    const parasail_matrix_t *scores;
     parasail_pfunction_t *find;
-    parasail_profile_t *profile; /* NULL for an empty string */
+    parasail_profile_t *profile; /* NULL for an empty string, and without vector instructions */
 } query;
 
 static dkm_local open_query(query *q, const dkm_node *node, const dkm_objs *X, dkm_idx i)
 {
-    const parasail_matrix_t *scores = parasail_matrix_lookup("blosum62");
-
     *q = (query){.X = X,
+                 .letters = X->bytes + X->start[i],
+                 .scores = parasail_matrix_lookup("blosum62"),
                  .length = X->start[i + 1] - X->start[i],
                  .open = (int)dkm_node_param(node, OPEN),
                  .extend = (int)dkm_node_param(node, EXTEND)};
@@ -40,10 +43,7 @@ static dkm_local open_query(query *q, const dkm_node *node, const dkm_objs *X, d
     if (q->length > INT_MAX / 16) /* the score, at most 11 a character, is an int */
         return dkm_fail(X->ctx, DKM_ERR_SIZE, "a string of %lld letters is too long to align",
                         (long long)q->length);
-    q->profile = parasail_profile_create_sat(X->bytes + X->start[i], (int)q->length, scores);
-    if (!q->profile)
-        return dkm_fail(X->ctx, DKM_ERR_MEMORY, "no memory to align %lld letters",
-                        (long long)q->length);
+    q->profile = parasail_profile_create_sat(q->letters, (int)q->length, q->scores);
     return DKM_LOCAL_OK;
 }
 
@@ -65,7 +65,10 @@ static dkm_local smith_waterman_score(const query *q, const dkm_objs *Y, dkm_idx
     if (length > INT_MAX / 16)
         return dkm_fail(q->X->ctx, DKM_ERR_SIZE, "a string of %lld letters is too long to align",
                         (long long)length);
-    result = q->find(q->profile, Y->bytes + Y->start[j], (int)length, q->open, q->extend);
+    result = q->profile
+                 ? q->find(q->profile, Y->bytes + Y->start[j], (int)length, q->open, q->extend)
+                 : parasail_sw(q->letters, (int)q->length, Y->bytes + Y->start[j], (int)length,
+                               q->open, q->extend, q->scores);
     if (!result)
         return dkm_fail(q->X->ctx, DKM_ERR_MEMORY, "no memory to align %lld letters with %lld",
                         (long long)q->length, (long long)length);
