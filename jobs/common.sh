@@ -43,6 +43,49 @@ explain() {
     sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"
 }
 
+# read_options "NAME ..." "$@": an option --NAME VALUE sets the variable NAME; --help explains the script
+read_options() {
+    local names=" $1 "
+    shift
+    while [ $# -gt 0 ]; do
+        case $1 in
+        -h | --help)
+            explain
+            exit
+            ;;
+        esac
+        [[ $1 == --* && $names == *" ${1#--} "* ]] || fail "unknown option '$1'; see --help"
+        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
+        printf -v "${1#--}" '%s' "$2"
+        shift 2
+    done
+}
+
+# need FILE...: files of the folder of data sets, which is $data
+need() {
+    local file
+    [ -n "${data:-}" ] || fail "name the folder of the data sets with --data or DKMAP_DATA"
+    for file in "$@"; do
+        [ -r "$data/$file" ] || fail "no $data/$file: see --help for where it is from"
+    done
+}
+
+# run_dkmap LOG ARGUMENTS...: the command on $ranks ranks; what it reports goes to LOG, where `reported` looks
+run_dkmap() {
+    local start=()
+    last=$1
+    shift
+    # shellcheck disable=SC2206
+    [ "${ranks:-1}" = 1 ] || start=($launch -np "$ranks")
+    "${start[@]}" "$build/dkmap" "$@" --quiet >"$last" 2>&1 </dev/null ||
+        fail "dkmap $*: $(grep ^dkmap "$last" | head -n 2)"
+}
+
+# reported NAME [LOG]: a value of the last run, or of the one with that log
+reported() {
+    awk -v name="$1" '$1 == name { print $2; exit }' "${2:-$last}"
+}
+
 # missing_packages NAME...: those Debian packages that are not there; all is well elsewhere
 missing_packages() {
     local name

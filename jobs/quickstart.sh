@@ -44,7 +44,7 @@ read_options() {
     done
 }
 
-# run WHAT ARGUMENTS...: dkmap on all ranks; what it tells is kept for told
+# run WHAT ARGUMENTS...: dkmap on all ranks; `reported` looks at the last
 run() {
     local log=$out/${1// /-}.log
     shift
@@ -54,14 +54,9 @@ run() {
     last=$log
 }
 
-# told NAME: a value that the last run told
-told() {
-    awk -v name="$1" '$1 == name { print $2; exit }' "$last"
-}
-
 # errors PREFIX: error of the last score, as a line ends
 errors() {
-    printf ' %10.1f %8.3f\n' "$(told "$1rmse")" "$(told "$1r2")"
+    printf ' %10.1f %8.3f\n' "$(reported "$1rmse")" "$(reported "$1r2")"
 }
 
 # baseline PREFIX TITLE: a prediction that nothing was learned for
@@ -76,9 +71,9 @@ row() {
     printf '  %-36s' "$2"
     shift 2
     run "fit $name" fit "$@" --x "$train_top" --y "$train_bottom" -o "$out/$name.h5"
-    printf '%8.1f' "$(told seconds)"
+    printf '%8.1f' "$(reported seconds)"
     run "predict $name" predict "$out/$name.h5" --x "$test_top" -o "$out/$name.npy"
-    printf ' %11.1f' "$(told seconds)"
+    printf ' %11.1f' "$(reported seconds)"
     run "score $name" score --truth "$test_bottom" --pred "$out/$name.npy" --loss mse
     errors ''
 }

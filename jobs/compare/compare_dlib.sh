@@ -18,18 +18,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 data=${DKMAP_DATA:-} C=1000 epsilon=0.01 repeat=3 ranks=2 python=/usr/bin/python3
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help)
-        explain
-        exit
-        ;;
-    --data | --C | --epsilon | --repeat | --ranks) [ $# -gt 1 ] || fail "$1 needs a value; see --help" ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-    printf -v "${1#--}" '%s' "$2"
-    shift 2
-done
+read_options "data C epsilon repeat ranks" "$@"
 if ! command -v g++ >/dev/null || [ ! -e /usr/include/dlib/svm_threaded.h ] ||
     ! "$python" -c 'import numpy' 2>/dev/null; then
     echo "Skipped: nothing to compare with. On Debian: apt-get install g++ libdlib-dev python3-numpy"

@@ -20,20 +20,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 data=${DKMAP_DATA:-} C=0.01 window=13 epsilon=1 tolerance=1e-3 repeat=3 ranks=2
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help)
-        explain
-        exit
-        ;;
-    --data | --C | --window | --epsilon | --tolerance | --repeat | --ranks)
-        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-    printf -v "${1#--}" '%s' "$2"
-    shift 2
-done
+read_options "data C window epsilon tolerance repeat ranks" "$@"
 if ! command -v g++ >/dev/null || [ ! -e /usr/include/dlib/svm_threaded.h ]; then
     echo "Skipped: nothing to compare with. On Debian: apt-get install g++ libdlib-dev"
     exit 0

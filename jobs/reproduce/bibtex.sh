@@ -13,41 +13,18 @@ set -euo pipefail
 
 data=${DKMAP_DATA:-} ranks=2 out=$root/out/bibtex
 
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help)
-        explain
-        exit
-        ;;
-    --data | --ranks | --out)
-        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        printf -v "${1#--}" '%s' "$2"
-        shift 2
-        ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-done
-[ -n "$data" ] || fail "name the folder of the data sets with --data or DKMAP_DATA"
+read_options "data ranks out" "$@"
+need bibtex/bibtex-train.arff.gz bibtex/bibtex-test.arff.gz
 train=$data/bibtex/bibtex-train.arff.gz test=$data/bibtex/bibtex-test.arff.gz
-[ -r "$train" ] || fail "no $train: see --help for where it is from"
-[ -r "$test" ] || fail "no $test: see --help for where it is from"
 
-last=$out/last.log
-# dk ARGUMENTS...: run dkmap; what it reports is in $last.
 dk() {
-    # shellcheck disable=SC2086
-    $launch -np "$ranks" "$build/dkmap" "$@" --labels 159 --quiet >"$last" 2>&1 </dev/null ||
-        fail "dkmap $*: $(grep ^dkmap "$last" | head -n 2)"
-}
-
-told() {
-    awk -v name="$1" '$1 == name { print $2; exit }' "$last"
+    run_dkmap "$out/last.log" "$@" --labels 159
 }
 
 judge() {
     dk score --truth "$test" --pred "$2" --loss f1-examples,f1,f1-macro
-    printf '| %s | %.3f ± %.3f | %.3f | %.3f |\n' "$1" "$(told f1-examples)" \
-        "$(told f1-examples_stderr)" "$(told f1)" "$(told f1-macro)"
+    printf '| %s | %.3f ± %.3f | %.3f | %.3f |\n' "$1" "$(reported f1-examples)" \
+        "$(reported f1-examples_stderr)" "$(reported f1)" "$(reported f1-macro)"
 }
 
 # shellcheck disable=SC2086
@@ -68,7 +45,7 @@ judge "kde --autotune, normalize(labels), $chosen" "$out/tuned.csv"
 dk cv kde "${examples[@]}" --kx 'rbf(normalize(linear), sigma=$s)' --try s=0.5,1,2 \
     --ky 'normalize(labels)' --components 159 --gamma 1e-2,1e-1,3e-1 --folds 3 --loss f1-examples \
     -o "$out/kde.h5"
-chosen=$(told best)
+chosen=$(reported best)
 dk predict "$out/kde.h5" --x "$test" -o "$out/kde.csv"
 judge "kde, normalize(labels), $chosen" "$out/kde.csv"
 
@@ -76,8 +53,8 @@ judge "kde, normalize(labels), $chosen" "$out/kde.csv"
 best=0
 for gamma in 0.03 0.1 0.3 1; do
     dk fit krr "${examples[@]}" --kx 'rbf(normalize(linear), sigma=1)' --gamma $gamma --loo -o "$out/krr.part.h5"
-    if awk -v f="$(told loo_f1_examples)" -v best="$best" 'BEGIN { exit !(f > best) }'; then
-        best=$(told loo_f1_examples) chosen=$gamma
+    if awk -v f="$(reported loo_f1_examples)" -v best="$best" 'BEGIN { exit !(f > best) }'; then
+        best=$(reported loo_f1_examples) chosen=$gamma
         mv "$out/krr.part.h5" "$out/krr.h5"
     fi
 done

@@ -20,37 +20,13 @@ set -euo pipefail
 data=${DKMAP_DATA:-} splits=5 landmarks=500 ranks=2 out=$root/out/chains
 window=13 train=411
 
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help)
-        explain
-        exit
-        ;;
-    --data | --splits | --landmarks | --ranks | --out)
-        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        printf -v "${1#--}" '%s' "$2"
-        shift 2
-        ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-done
-[ -n "$data" ] || fail "name the folder of the data sets with --data or DKMAP_DATA"
+read_options "data splits landmarks ranks out" "$@"
+need secondary/cb513_x.txt secondary/cb513_y.txt
 x=$data/secondary/cb513_x.txt y=$data/secondary/cb513_y.txt
-for file in "$x" "$y"; do
-    [ -r "$file" ] || fail "no $file: see --help for where it is from"
-done
 
 # dk WHAT ARGUMENTS...
 dk() {
-    last=$out/$1.log
-    shift
-    # shellcheck disable=SC2086
-    $launch -np "$ranks" "$build/dkmap" "$@" --quiet >"$last" 2>&1 </dev/null ||
-        fail "dkmap $*: $(grep ^dkmap "$last" | head -n 2)"
-}
-
-told() {
-    awk -v name="$1" '$1 == name { print $2; exit }' "$last"
+    run_dkmap "$out/$1.log" "${@:2}"
 }
 
 # wrong FILE: the share of wrong letters of the 100 proteins
@@ -88,7 +64,7 @@ sets() {
         dk sets predict "$out/rows.h5" --x "$out/new.csv" --y-type labels --calibration-x "$out/calibrate.csv" \
             --calibration-y "$out/calibrate_y.csv" --coverage $share -o "$out/sets.csv"
         dk score score --truth "$out/new_y.csv" --y-type labels --pred "$out/sets.csv" --loss coverage
-        printf '%s %s %s %s\n' "$share" "$(told coverage)" "$(told set_size)" "$1" >>"$out/sets.txt"
+        printf '%s %s %s %s\n' "$share" "$(reported coverage)" "$(reported set_size)" "$1" >>"$out/sets.txt"
     done
 }
 
@@ -115,7 +91,7 @@ for split in $(seq "$splits"); do
     done
     chain=(--outputs chain --x "$out/train_x.txt" --y "$out/train_y.txt" --window "$window")
     dk cv cv jkm "${chain[@]}" --kx 'weighted-degree(degree=1)' --C 0.001,0.003,0.01,0.03 --folds 3 --loss hamming
-    C=$(told best)
+    C=$(reported best)
     C=${C#*=}
     dk fit fit jkm "${chain[@]}" --kx 'weighted-degree(degree=1)' --C "$C" -o "$out/chain.h5"
     dk predict predict "$out/chain.h5" --x "$out/x.txt" -o "$out/chain.txt"

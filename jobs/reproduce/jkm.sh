@@ -26,7 +26,7 @@ python=/usr/bin/python3
 # distance TRUTH PREDICTION: mean squared distance of rows scaled to unit length
 distance() {
     dk score --truth "$1" --pred "$2" --loss kernel --ky cosine
-    told kernel
+    reported kernel
 }
 
 # keep_less ROW VALUE FILE: of several predictions the nearest, and how far it is
@@ -68,7 +68,7 @@ one_identity() {
             result "jkm$lambda.$p" "$(distance "$dir/$p/y.npy[20:120]" "$dir/found.npy")"
             dk fit jkm --x "$x" --y "$y" --kx linear --joint "diag(lambda=$lambda)" \
                 --epsilon "$epsilon" --tolerance 0.9 -o "$dir/m.h5"
-            result "active$lambda.$p" "$(told support)"
+            result "active$lambda.$p" "$(reported support)"
         done
         baselines "$x" "$y" "$new" "$dir/$p/y.npy[20:120]" "$dir" ".$p"
     done
@@ -77,7 +77,7 @@ one_identity() {
         for lambda in 0 0.5 1; do
             dk fit jkm --x "$dir/20/x.npy[0:$m]" --y "$dir/20/y.npy[0:$m]" --kx linear \
                 --joint "diag(lambda=$lambda)" --epsilon "$epsilon" --tolerance 0.9 -o "$dir/m.h5"
-            result "count$lambda.$m" "$(told support)"
+            result "count$lambda.$m" "$(reported support)"
         done
     done
 }
@@ -87,7 +87,7 @@ less() {
     awk -v a="$1" -v b="$2" 'BEGIN { print a == "" || b < a ? b : a }'
 }
 
-# rank MODEL: the mean place of the true peptide among all, as told
+# rank MODEL: the mean place of the true peptide among all, as reported
 rank() {
     dk predict "$1" --x "$spectra/test_x.npy" --candidates "$spectra/candidates.npy" --top 544 \
         -o "$1.npy"
@@ -142,8 +142,8 @@ held_out() {
         dk predict "$4/held.h5" --x "$4/held_x$k.npy" --candidates "$spectra/candidates.npy" \
             --top 544 -o "$4/held.npy"
         dk score --truth "$4/held_peptide$k.npy" --pred "$4/held.npy" --loss rank
-        sum=$(awk -v s="$sum" -v r="$(told rank)" -v n="$(told rows)" 'BEGIN { print s + r * n }')
-        count=$((count + $(told rows)))
+        sum=$(awk -v s="$sum" -v r="$(reported rank)" -v n="$(reported rows)" 'BEGIN { print s + r * n }')
+        count=$((count + $(reported rows)))
     done
     awk -v s="$sum" -v n="$count" 'BEGIN { print s / n }'
 }
@@ -166,7 +166,7 @@ choose_spectra() {
     # shellcheck disable=SC2086
     near_identity $chosen "$spectra/train_x.npy" "$1/y.npy" "$1/chosen.h5"
     rank "$1/chosen.h5"
-    result chosen "$(told rank)"
+    result chosen "$(reported rank)"
     echo "chosen: $chosen" >>"$1/held_out.txt"
 }
 
@@ -185,14 +185,14 @@ one_spectra() {
         dk fit jkm --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --outputs candidates \
             --joint "diag(lambda=$lambda)" --epsilon 0 --tolerance 0.01 -o "$dir/jkm$lambda.h5"
         rank "$dir/jkm$lambda.h5"
-        result "jkm$lambda" "$(told rank)"
+        result "jkm$lambda" "$(reported rank)"
     done
     local v least=
     for v in 1e-4 1e-3 1e-2 1e-1 1 10; do
         dk fit kde --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --ky linear \
             --components all --gamma "$v" -o "$dir/ridge.h5"
         rank "$dir/ridge.h5"
-        least=$(less "$least" "$(told rank)")
+        least=$(less "$least" "$(reported rank)")
     done
     result ridge "$least"
     least=
@@ -200,11 +200,11 @@ one_spectra() {
         dk fit knn --x "$spectra/train_x.npy" --y "$dir/y.npy" --kx linear --k "$v" -o "$dir/knn.h5"
         dk predict "$dir/knn.h5" --x "$spectra/test_x.npy" -o "$dir/knn.npy"
         rank_by "$dir/knn.npy" "$dir"
-        least=$(less "$least" "$(told rank)")
+        least=$(less "$least" "$(reported rank)")
     done
     result knn "$least"
     rank_by "$spectra/test_x.npy" "$dir"
-    result itself "$(told rank)"
+    result itself "$(reported rank)"
 }
 
 # change X Y X_NEW FOLDER: learn y - x, and add what is found to the inputs: FOLDER/change.npy
@@ -256,7 +256,7 @@ END
 # Faces of the first seed, each kind of prediction in a row of its own.
 picture() {
     local d=$out/faces/1 ranks=1
-    told_file=$out/told
+    log=$out/log
     dk montage --shape 64x64 --count 8 --rows "$d/0/test_neutral.npy" --rows "$d/0/test_smile.npy" \
         --rows "$d/patch.npy" --rows "$d/change.npy" --rows "$d/linear.npy" --rows "$d/krr.npy" \
         --rows "$d/knn.npy" --labels neutral,smiling,patch,change,linear,ridge,k-NN -o "$out/faces.png"

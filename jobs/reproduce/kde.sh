@@ -27,7 +27,7 @@ half_kernel='rbf(sigma=3.96)' # 0.35 sqrt(128)
 
 # option NAME: its value in the setting that the last cv found best, such as s=1,gamma=0.1
 option() {
-    told best | tr , '\n' | sed -n "s/^$1=//p"
+    reported best | tr , '\n' | sed -n "s/^$1=//p"
 }
 
 # pick_lines LIST FILE: the lines of a file whose numbers, from 0, are the first column of a list
@@ -79,10 +79,10 @@ one_toy() {
     done
     for method in kde knn 1nn; do
         dk score --truth "$dir/truth.txt" --pred "$dir/$method.txt" --loss kernel --ky "$string"
-        result "$method.squared" "$(told kernel)"
-        result "$method.root" "$(told mean_root)"
+        result "$method.squared" "$(reported kernel)"
+        result "$method.root" "$(reported mean_root)"
         dk score --truth "$dir/truth.csv" --pred "$dir/$method.csv" --y-type labels --loss zero-one
-        result "$method.class" "$(told zero-one)"
+        result "$method.class" "$(reported zero-one)"
     done
 }
 
@@ -91,14 +91,14 @@ classes() {
     local common=(--x "$1" --y "$out/digits/train_labels.npy" --folds 5 --train one --seed "$seed")
     dk cv kde "${common[@]}" --kx "rbf(sigma=\$s)" --try s=$widths --ky class --components all \
         --gamma $gammas --inner-folds 5
-    result kde "$(told zero-one)"
+    result kde "$(reported zero-one)"
     dk cv knn "${common[@]}" --kx linear --k $many --inner-folds 5
-    result knn "$(told zero-one)"
+    result knn "$(reported zero-one)"
     dk cv knn "${common[@]}" --kx linear --k 1
-    result 1nn "$(told zero-one)"
+    result 1nn "$(reported zero-one)"
     dk cv svm "${common[@]}" --kx "rbf(sigma=\$s)" --try s=$widths --hinge squared \
         --C 0.1,1,10,100,1000,10000 --inner-folds 5
-    result svm "$(told zero-one)"
+    result svm "$(reported zero-one)"
 }
 
 one_raw() {
@@ -122,13 +122,13 @@ one_halves() {
         --seed "$seed" --loss kernel)
     dk cv kde "${common[@]}" --kx "rbf(sigma=\$s)" --try s=$widths --ky "$half_kernel" \
         --components all --gamma $gammas --inner-folds 5
-    result kde "$(told root)"
+    result kde "$(reported root)"
     dk cv knn "${common[@]}" --kx linear --ky "$half_kernel" --k $many --inner-folds 5
-    result knn "$(told root)"
+    result knn "$(reported root)"
     dk cv knn "${common[@]}" --kx linear --ky "$half_kernel" --k 1
-    result 1nn "$(told root)"
+    result 1nn "$(reported root)"
     dk cv hopfield "${common[@]}" --loss-kernel "$half_kernel" --steps 100
-    result hopfield "$(told root)"
+    result hopfield "$(reported root)"
     best_width raw_width "$out/digits/train_x.npy" "$seed"
     best_width width "$digits" "$seed"
 }
@@ -145,7 +145,7 @@ prepare() {
     local usps=$data/usps
     case " ${only:-$experiments} " in *\ raw\ * | *\ smooth\ * | *\ top\ * | *\ halves\ *) ;; *) return ;; esac
     need usps/train_x.npy usps/train_labels.npy
-    told_file=$out/told
+    log=$out/log
     dk gen smooth --x "$usps/train_x.npy" --shape 16x16 --width 0.75 --background -1 \
         -o "$out/smooth.npy"
     dk gen sample --rows "$usps/train_x.npy" --rows "$out/smooth.npy" \
@@ -157,7 +157,7 @@ prepare() {
 picture() {
     local d=$out/picture/0 name
     [ -d "$out/halves" ] || return 0
-    told_file=$out/told
+    log=$out/log
     dk gen sample --rows "$out/digits/smooth.npy" --rows "$out/digits/train_labels.npy" \
         --labels "$out/digits/train_labels.npy" --folds 5 --train one --seed 1 --out-dir "$out/picture"
     local upper="$d/train_smooth.npy[:, 0:128]" lower="$d/train_smooth.npy[:, 128:256]"

@@ -27,7 +27,7 @@ knows() {
 # score_image ROW FILE: summed squared error of an image, mean over all
 score_image() {
     dk score --truth "$dir/0/test_digits.npy" --pred "$2" --loss mse
-    result "$1" "$(awk -v mse="$(told mse)" 'BEGIN { print 256 * mse }')"
+    result "$1" "$(awk -v mse="$(reported mse)" 'BEGIN { print 256 * mse }')"
 }
 
 # denoise SEED FOLDER SD FILE: 100 digits to learn from, 100 others with noise, 10 of each class
@@ -75,9 +75,9 @@ film() {
 # score_film ROW: mean square a pixel, on the frames kept and on those half way between two
 score_film() {
     dk score --truth "$dir/frames.npy[0:981:20]" --pred "$dir/$1.npy[0:981:20]" --loss mse
-    result "$1.kept" "$(told mse)"
+    result "$1.kept" "$(reported mse)"
     dk score --truth "$dir/frames.npy[10:981:20]" --pred "$dir/$1.npy[10:981:20]" --loss mse
-    result "$1.between" "$(told mse)"
+    result "$1.between" "$(reported mse)"
 }
 
 # There is nothing random in it: one run is all.
@@ -161,12 +161,12 @@ one_switching() {
     done
     for f in kde knn; do
         dk score --truth "$dir/truth.csv" --pred "$dir/$f.csv" --y-type labels --loss zero-one
-        result $f "$(told zero-one)"
+        result $f "$(reported zero-one)"
     done
 }
 
 prepare() {
-    told_file=$out/told
+    log=$out/log
     case " ${only:-$experiments} " in *\ denoise\ * | *\ raw\ *) ;; *) return ;; esac
     need usps/train_x.npy usps/train_labels.npy
     dk gen smooth --x "$data/usps/train_x.npy" --shape 16x16 --width 0.75 \
@@ -176,7 +176,7 @@ prepare() {
 # pictures: denoised digits of the first seed, and frames between two that were kept
 pictures() {
     local d=$out/denoise/1 f=$out/film/1 rows=() labels=input,truth name
-    told_file=$out/told
+    log=$out/log
     if [ -s "$d/results" ]; then
         for name in linear fixed-point learned mds candidates; do
             [ -s "$d/$name.npy" ] || continue

@@ -16,23 +16,9 @@ set -euo pipefail
 data=${DKMAP_DATA:-} words=4000 ranks=2 seed=1 out=$root/out/pronounce
 kernel='normalize(ssk(r=2, lambda=0.5))' window=7
 
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help)
-        explain
-        exit
-        ;;
-    --data | --words | --ranks | --seed | --out)
-        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        printf -v "${1#--}" '%s' "$2"
-        shift 2
-        ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-done
-[ -n "$data" ] || fail "name the folder of the data sets with --data or DKMAP_DATA"
+read_options "data words ranks seed out" "$@"
+need pronounce/cmudict.dict.gz
 dictionary=$data/pronounce/cmudict.dict.gz
-[ -r "$dictionary" ] || fail "no $dictionary: see --help for where it is from"
 
 # Words of 4 to 12 letters and their phonemes, without stress and one letter each.
 spell() {
@@ -53,22 +39,14 @@ spell() {
 
 # dk WHAT ARGUMENTS...
 dk() {
-    last=$out/$1.log
-    shift
-    # shellcheck disable=SC2086
-    $launch -np "$ranks" "$build/dkmap" "$@" --quiet >"$last" 2>&1 </dev/null ||
-        fail "dkmap $*: $(grep ^dkmap "$last" | head -n 2)"
-}
-
-told() {
-    awk -v name="$1" '$1 == name { print $2; exit }' "$last"
+    run_dkmap "$out/$1.log" "${@:2}"
 }
 
 # judge TITLE FILE: a line of the table
 judge() {
     dk score score --truth "$out/y.txt[$words:$all]" --pred "$2" --loss edit,zero-one
-    printf '| %s | %.2f ± %.2f | %.3f | %.1f %% |\n' "$1" "$(told edit)" "$(told edit_stderr)" \
-        "$(told normalised)" "$(awk -v wrong="$(told zero-one)" 'BEGIN { print 100 * (1 - wrong) }')"
+    printf '| %s | %.2f ± %.2f | %.3f | %.1f %% |\n' "$1" "$(reported edit)" "$(reported edit_stderr)" \
+        "$(reported normalised)" "$(awk -v wrong="$(reported zero-one)" 'BEGIN { print 100 * (1 - wrong) }')"
 }
 
 # shellcheck disable=SC2086
@@ -110,5 +88,5 @@ for share in 0.8 0.9 0.95; do
     dk sets predict "$out/kde.h5" --x "$out/x.txt[$half:$all]" --calibration-x "$out/x.txt[$words:$half]" \
         --calibration-y "$out/y.txt[$words:$half]" --candidates "$out/sounds.txt" --coverage $share -o "$out/sets.csv"
     dk score score --truth "$out/places.csv[$half:$all]" --y-type labels --pred "$out/sets.csv" --loss coverage
-    printf '| %s | %.3f | %.0f |\n' $share "$(told coverage)" "$(told set_size)"
+    printf '| %s | %.3f | %.0f |\n' $share "$(reported coverage)" "$(reported set_size)"
 done

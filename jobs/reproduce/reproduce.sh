@@ -10,52 +10,19 @@ out=${out%.sh}
 jobs=$(cores)
 
 reproduce_options() {
-    while [ $# -gt 0 ]; do
-        case $1 in
-        -h | --help)
-            explain
-            exit
-            ;;
-        --one) return ;;
-        --data | --seeds | --ranks | --jobs | --out | --only)
-            [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-            ;;
-        *) fail "unknown option '$1'; see --help" ;;
-        esac
-        printf -v "${1#--}" '%s' "$2"
-        shift 2
-    done
+    read_options "data seeds ranks jobs out only" "$@"
     out=$(realpath -m "$out")
     [ -z "$data" ] || data=$(realpath -m "$data")
 }
 
-# need FILE...: files of the data folder
-need() {
-    local file
-    [ -n "$data" ] || fail "name the folder of the data sets with --data or DKMAP_DATA"
-    for file in "$@"; do
-        [ -r "$data/$file" ] || fail "no $data/$file: see the top of ${0##*/} for where it is from"
-    done
-}
-
-# dk ARGUMENTS...: dkmap, its results in $told_file
+# dk ARGUMENTS...
 dk() {
-    if [ "$ranks" = 1 ]; then
-        "$build/dkmap" "$@" --quiet >"$told_file" 2>"$told_file.err" </dev/null
-    else
-        # shellcheck disable=SC2086
-        $launch -np "$ranks" "$build/dkmap" "$@" --quiet >"$told_file" 2>"$told_file.err" </dev/null
-    fi || fail "dkmap $*: $(grep ^dkmap "$told_file.err" | head -n 2)"
-}
-
-# told NAME: a value that the last run told
-told() {
-    awk -v name="$1" '$1 == name { print $2; exit }' "$told_file"
+    run_dkmap "$log" "$@"
 }
 
 # result ROW VALUE: a figure of this seed; rows have no blanks in their names
 result() {
-    [ -n "$2" ] || fail "no figure for $1: see $told_file"
+    [ -n "$2" ] || fail "no figure for $1: see $log"
     echo "$1 $2" >>"$results.part"
 }
 
@@ -66,7 +33,7 @@ perform() {
     [ -s "$results" ] && return
     rm -rf "$dir"
     mkdir -p "$dir" || fail "cannot make the folder $dir"
-    told_file=$dir/told
+    log=$dir/log
     "one_$1" "$2" "$dir"
     mv "$results.part" "$results"
 }

@@ -16,37 +16,13 @@ set -euo pipefail
 data=${DKMAP_DATA:-} proteins=60 ranks=2 out=$root/out/secondary
 window=13 weight=16
 
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help)
-        explain
-        exit
-        ;;
-    --data | --proteins | --ranks | --out)
-        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        printf -v "${1#--}" '%s' "$2"
-        shift 2
-        ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-done
-[ -n "$data" ] || fail "name the folder of the data sets with --data or DKMAP_DATA"
+read_options "data proteins ranks out" "$@"
+need secondary/cb513_x.txt secondary/cb513_y.txt
 x=$data/secondary/cb513_x.txt y=$data/secondary/cb513_y.txt
-for file in "$x" "$y"; do
-    [ -r "$file" ] || fail "no $file: see --help for where it is from"
-done
 
 # dk WHAT ARGUMENTS...
 dk() {
-    last=$out/$1.log
-    shift
-    # shellcheck disable=SC2086
-    $launch -np "$ranks" "$build/dkmap" "$@" --quiet >"$last" 2>&1 </dev/null ||
-        fail "dkmap $*: $(grep ^dkmap "$last" | head -n 2)"
-}
-
-told() {
-    awk -v name="$1" '$1 == name { print $2; exit }' "$last"
+    run_dkmap "$out/$1.log" "${@:2}"
 }
 
 # positions X: a row for each letter: the window around it, one number an amino acid and place
@@ -92,7 +68,7 @@ judge_strings() {
 
 tell() {
     dk score score --truth "$out/test_y.csv" --pred "$out/letters.csv" --y-type labels --loss zero-one
-    printf '| %s | %.4f ± %.4f |\n' "$1" "$(told zero-one)" "$(told zero-one_stderr)"
+    printf '| %s | %.4f ± %.4f |\n' "$1" "$(reported zero-one)" "$(reported zero-one_stderr)"
 }
 
 # shellcheck disable=SC2086
@@ -111,7 +87,7 @@ printf 'Learning from %s proteins, %s letters; trying 100 others, %s letters\n\n
 printf '| method | share of letters that are wrong |\n|---|---|\n'
 dk score score --truth "$out/test_y.csv" --pred "$out/test_y.csv" --y-type labels --loss zero-one \
     --baseline mean
-printf '| always the commonest letter | %.4f |\n' "$(told baseline_zero-one)"
+printf '| always the commonest letter | %.4f |\n' "$(reported baseline_zero-one)"
 positions "$out/train_x.txt" >"$out/train.csv"
 positions "$out/test_x.txt" >"$out/test.csv"
 judge "15 nearest windows" knn --kx linear --k 15

@@ -21,9 +21,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# told NAME FILE: the value of a `name value` line.
-told() { awk -v name="$1" '$1 == name { print $2; exit }' "$2"; }
-
 # fit NAME METHOD OPTIONS...: one run; its seconds go to NAME.times, its peak to NAME.peak.
 fit() {
     local name=$1
@@ -31,8 +28,8 @@ fit() {
     # shellcheck disable=SC2086
     $launch -np "$ranks" "$dkmap" fit "$@" -o model.h5 --record run.jsonl >fitted 2>err ||
         fail "$name: $(grep '^dkmap' err | tail -1)"
-    told seconds fitted >>"$name.times"
-    told rounds fitted >"$name.rounds"
+    reported seconds fitted >>"$name.times"
+    reported rounds fitted >"$name.rounds"
     tail -1 run.jsonl | sed 's/.*"peak_resident_bytes": *{[^}]*"max": *\([0-9.e+]*\).*/\1/' >"$name.peak"
 }
 
@@ -43,8 +40,8 @@ compare() {
     rounds=$(cat "$name.rounds")
     "$dkmap" plan "$@" --ranks "$ranks" --expect-rounds "${rounds:-0}" >planned 2>err ||
         fail "plan of $name: $(tail -1 err)"
-    sort -g "$name.times" | awk -v name="$name" -v m="$n" -v pm="$(told rank_memory planned)" \
-        -v pt="$(told expected_seconds planned)" -v rm="$(cat "$name.peak")" '{ t[NR] = $1 } END {
+    sort -g "$name.times" | awk -v name="$name" -v m="$n" -v pm="$(reported rank_memory planned)" \
+        -v pt="$(reported expected_seconds planned)" -v rm="$(cat "$name.peak")" '{ t[NR] = $1 } END {
         rm /= 1073741824; rt = t[int((NR + 1) / 2)]
         printf "| %s | %d | %.3f | %.3f | %.2f | ", name, m, pm, rm, pm / rm
         if (pt == "unknown") printf "unknown | %.2f | - |", rt
