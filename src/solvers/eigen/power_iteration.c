@@ -47,43 +47,35 @@ static void power_normalize(dkm_multivec *v, double norm)
         v->a[i] /= norm;
 }
 
-dkm_status dkm_largest_eigenvalue(const dkm_dmat *A, double *value)
+/* The norm that a vector of norm 1 is given by A, or by the inverse of the matrix that A is the factor of. */
+static dkm_status power_iterate(const dkm_dmat *A, int inverse, double *norm)
 {
     dkm_status status = DKM_OK;
     dkm_multivec v = {0};
-    double norm;
 
-    *value = 0;
+    *norm = 0;
     DKM_TRY(power_open_vector(A, &v));
-    power_start_vector(&v, dkm_dmat_rows(A), 1);
-    norm = dkm_multivec_norm(&v);
-    for (int k = 0; k < POWER_ITERATIONS && norm > 0; k++) {
-        power_normalize(&v, norm);
-        DKM_TRY(dkm_symm_multivec('L', A, 1, v.a));
-        *value = norm = dkm_multivec_norm(&v);
+    power_start_vector(&v, dkm_dmat_rows(A), !inverse);
+    *norm = dkm_multivec_norm(&v);
+    for (int k = 0; k<POWER_ITERATIONS && * norm> 0; k++) {
+        power_normalize(&v, *norm);
+        DKM_TRY(inverse ? dkm_la_potrs_multivec(A, 1, v.a) : dkm_symm_multivec('L', A, 1, v.a));
+        *norm = dkm_multivec_norm(&v);
     }
 out:
     dkm_multivec_free(&v);
     return status;
 }
 
+dkm_status dkm_largest_eigenvalue(const dkm_dmat *A, double *value)
+{
+    return power_iterate(A, 0, value);
+}
+
 dkm_status dkm_smallest_eigenvalue(const dkm_dmat *L, double *value)
 {
-    dkm_status status = DKM_OK;
-    dkm_multivec v = {0};
-    double norm;
+    dkm_status status = power_iterate(L, 1, value);
 
-    *value = 0;
-    DKM_TRY(power_open_vector(L, &v));
-    power_start_vector(&v, dkm_dmat_rows(L), 0);
-    norm = dkm_multivec_norm(&v);
-    for (int k = 0; k < POWER_ITERATIONS && norm > 0; k++) {
-        power_normalize(&v, norm);
-        DKM_TRY(dkm_la_potrs_multivec(L, 1, v.a));
-        norm = dkm_multivec_norm(&v);
-    }
-    *value = norm > 0 ? 1.0 / norm : 0.0;
-out:
-    dkm_multivec_free(&v);
+    *value = status == DKM_OK && *value > 0 ? 1.0 / *value : 0.0;
     return status;
 }

@@ -15,10 +15,8 @@
 #include "solvers/ridge/shifted_cholesky.h"
 #include "solvers/ridge_path/path_impl.h"
 
-#define REFINE_STEPS 3
-#define REFINED      1e-13
-#define POWER_STEPS  4
-#define SPARE        1.1
+#define POWER_STEPS 4
+#define SPARE       1.1
 
 typedef struct banded {
     dkm_path_run *run;
@@ -227,31 +225,18 @@ static void band_add_solution(banded *s, double sign)
             B->a[i * B->ld + j] += sign * s->F[band_first_row(s) + i + j * s->n];
 }
 
-/* Corrections by the decomposition itself, as long as they shrink the residual. */
-static dkm_status band_refine(banded *s, double gamma)
+static dkm_status band_correct(void *state, const dkm_multivec *R)
 {
     dkm_status status = DKM_OK;
-    dkm_path_run *run = s->run;
-    dkm_multivec R = {0};
+    banded *s = state;
 
-    DKM_AGREE(run->ctx, dkm_multivec_init(&R, run->ctx, run->k, run->B.cols));
-    DKM_TRY(dkm_path_residual(run, gamma, s->largest, &R));
-    for (int step = 0; step < REFINE_STEPS && run->ridge.residual > REFINED; step++) {
-        dkm_ridge_info before = run->ridge;
-        DKM_TRY(band_scatter_solution(s, &R, s->S));
-        dkm_band_apply_q(&s->band, 'T', R.cols, s->S, s->Z);
-        band_solve(s, R.cols);
-        band_add_solution(s, 1.0);
-        DKM_TRY(dkm_path_residual(run, gamma, s->largest, &R));
-        run->ridge.steps = step + 1;
-        if (run->ridge.residual < before.residual)
-            continue;
-        band_add_solution(s, -1.0);
-        run->ridge = before;
-        break;
+    if (R) {
+        DKM_TRY(band_scatter_solution(s, R, s->S));
+        dkm_band_apply_q(&s->band, 'T', R->cols, s->S, s->Z);
+        band_solve(s, R->cols);
     }
+    band_add_solution(s, R ? 1.0 : -1.0);
 out:
-    dkm_multivec_free(&R);
     return status;
 }
 
@@ -296,7 +281,7 @@ static dkm_status band_solve_best(banded *s)
     memset(run->B.a, 0, (size_t)(run->B.n * run->B.ld) * sizeof *run->B.a);
     band_add_solution(s, 1.0);
     run->ridge.condition = (s->largest + gamma) / fmax(band_smallest_eigenvalue(s) - jitter, gamma);
-    DKM_TRY(band_refine(s, gamma));
+    DKM_TRY(dkm_path_refine(run, gamma, s->largest, band_correct, s));
 out:
     return status;
 }

@@ -16,11 +16,9 @@
 #include "solvers/ridge/shifted_cholesky.h"
 #include "solvers/ridge_path/path_eigen_impl.h"
 
-#define GROUP_MAX    32 /* gammas that go together */
-#define NARROW       16 /* columns that are worth their own product */
-#define REFINE_STEPS 3
-#define REFINED      1e-13
-#define SPARE        1.1
+#define GROUP_MAX 32 /* gammas that go together */
+#define NARROW    16 /* columns that are worth their own product */
+#define SPARE     1.1
 
 dkm_idx dkm_path_eigen_chunk(const dkm_path_run *run)
 {
@@ -178,29 +176,15 @@ out:
     return status;
 }
 
-/* Corrections by the decomposition itself, as long as they shrink the residual. */
-static dkm_status path_eigen_refine(dkm_path_eigen *s, double gamma, double largest)
+static dkm_status path_eigen_correct(void *state, const dkm_multivec *R)
 {
     dkm_status status = DKM_OK;
-    dkm_path_run *run = s->run;
-    dkm_multivec R = {0};
+    dkm_path_eigen *s = state;
 
-    DKM_AGREE(run->ctx, dkm_multivec_init(&R, run->ctx, run->k, run->B.cols));
-    DKM_TRY(dkm_path_residual(run, gamma, largest, &R));
-    for (int step = 0; step < REFINE_STEPS && run->ridge.residual > REFINED; step++) {
-        dkm_ridge_info before = run->ridge;
-        DKM_TRY(dkm_path_eigen_project(s, &R, &s->Z));
-        DKM_TRY(path_eigen_add_solution(s, 1.0, &run->B));
-        DKM_TRY(dkm_path_residual(run, gamma, largest, &R));
-        run->ridge.steps = step + 1;
-        if (run->ridge.residual < before.residual)
-            continue;
-        DKM_TRY(path_eigen_add_solution(s, -1.0, &run->B));
-        run->ridge = before;
-        break;
-    }
+    if (R)
+        DKM_TRY(dkm_path_eigen_project(s, R, &s->Z));
+    DKM_TRY(path_eigen_add_solution(s, R ? 1.0 : -1.0, &s->run->B));
 out:
-    dkm_multivec_free(&R);
     return status;
 }
 
@@ -250,7 +234,7 @@ static dkm_status path_eigen_solve_best(dkm_path_eigen *s)
     DKM_TRY(path_eigen_add_solution(s, 1.0, &run->B));
     for (dkm_idx j = 0; j < run->k && s->parts == 2; j++)
         s->w[j] = 1.0 / (s->l[j] * s->l[j] + gamma);
-    DKM_TRY(path_eigen_refine(s, gamma, largest));
+    DKM_TRY(dkm_path_refine(run, gamma, largest, path_eigen_correct, s));
 out:
     return status;
 }

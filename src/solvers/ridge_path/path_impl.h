@@ -74,6 +74,14 @@ DKM_NODISCARD dkm_status dkm_path_select_best(dkm_path_run *run);
 DKM_NODISCARD dkm_status dkm_path_residual(dkm_path_run *run, double gamma, double largest,
                                            dkm_multivec *R);
 
+/** Add to run->B the solution of the system with @p R on the right; where R is NULL, take the last one
+ *  added off again. Collective. */
+typedef dkm_status (*dkm_path_correct)(void *state, const dkm_multivec *R);
+
+/** Correct run->B by the decomposition itself, as long as that shrinks its residual. Collective. */
+DKM_NODISCARD dkm_status dkm_path_refine(dkm_path_run *run, double gamma, double largest,
+                                         dkm_path_correct correct, void *state);
+
 /** Rows of a chunk of inputs on each rank. Local; the same on every rank. */
 dkm_idx dkm_path_chunk(const dkm_path_run *run);
 /** The chunk from this rank's row @p first on, of chunk x ranks rows; rows past a rank's slab are

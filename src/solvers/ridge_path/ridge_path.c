@@ -16,7 +16,9 @@
 #include "solvers/operators/normal_equations.h"
 #include "solvers/ridge_path/path_impl.h"
 
-#define MEMORY_MARGIN 1.1 /* of the matrices' bytes: panels, buffers, vectors */
+#define REFINE_STEPS  3
+#define REFINED       1e-13 /* a relative residual */
+#define MEMORY_MARGIN 1.1   /* of the matrices' bytes: panels, buffers, vectors */
 
 dkm_path_settings dkm_path_settings_default(void)
 {
@@ -201,6 +203,30 @@ dkm_status dkm_path_residual(dkm_path_run *run, double gamma, double largest, dk
     run->ridge.backward =
         norm > 0 ? left / ((largest + gamma) * dkm_multivec_norm(&run->B) + norm) : 0.0;
 out:
+    return status;
+}
+
+dkm_status dkm_path_refine(dkm_path_run *run, double gamma, double largest,
+                           dkm_path_correct correct, void *state)
+{
+    dkm_status status = DKM_OK;
+    dkm_multivec R = {0};
+
+    DKM_AGREE(run->ctx, dkm_multivec_init(&R, run->ctx, run->k, run->B.cols));
+    DKM_TRY(dkm_path_residual(run, gamma, largest, &R));
+    for (int step = 0; step < REFINE_STEPS && run->ridge.residual > REFINED; step++) {
+        dkm_ridge_info before = run->ridge;
+        DKM_TRY(correct(state, &R));
+        DKM_TRY(dkm_path_residual(run, gamma, largest, &R));
+        run->ridge.steps = step + 1;
+        if (run->ridge.residual < before.residual)
+            continue;
+        DKM_TRY(correct(state, NULL));
+        run->ridge = before;
+        break;
+    }
+out:
+    dkm_multivec_free(&R);
     return status;
 }
 
