@@ -1,13 +1,15 @@
 /* Faults of files, for LD_PRELOAD. The FAULT_N-th call of FAULT_CALL (open, read, pread, write,
  * pwrite, fsync, rename or unlink; all that are alike count together) on a file below FAULT_UNDER
- * fails with FAULT_ERROR (EIO, ENOSPC, EINTR), or moves half of what was asked for (SHORT); on the
- * rank FAULT_RANK, or on all without it. FAULT_LOG gets a line when the call is met. FAULT_COUNTS gets
+ * fails with FAULT_ERROR (EIO, ENOSPC, EINTR), moves half of what was asked for (SHORT), or is not
+ * made, as the process is killed before it (KILL); on the rank FAULT_RANK, or on all without it.
+ * FAULT_LOG gets a line when the call is met. FAULT_COUNTS gets
  * a line "CALL RANK CALLS" for each kind of calls when the rank ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 #include <unistd.h>
 
 enum { UNREAD, OFF, ON };
-enum { SHORT_COUNT = -1 };
+enum { SHORT_COUNT = -1, KILLED = -2 };
 
 static const char *const kinds[] = {"open",   "read",  "pread",  "write",
                                     "pwrite", "fsync", "rename", "unlink"};
@@ -33,6 +35,7 @@ static int error_named(const char *name)
     return !name || strcmp(name, "EIO") == 0 ? EIO
            : strcmp(name, "ENOSPC") == 0     ? ENOSPC
            : strcmp(name, "EINTR") == 0      ? EINTR
+           : strcmp(name, "KILL") == 0       ? KILLED
                                              : SHORT_COUNT;
 }
 
@@ -96,6 +99,8 @@ static int hits(const char *name, int concerned)
         dprintf(fd, "%s %d\n", name, number);
         close(fd);
     }
+    if (error == KILLED)
+        raise(SIGKILL);
     return 1;
 }
 

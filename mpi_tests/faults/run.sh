@@ -13,7 +13,7 @@
 limit=${FAULT_LIMIT:-300}
 all=$([ "${DKMAP_FAULTS:-}" = all ] && echo 1 || echo 0)
 watched=$DKMAP_SOURCE/mpi_tests/faults/watched.sh
-parts=${FAULT_PARTS:-files mpi kill $([ "$all" = 0 ] || echo stop) delay memory}
+parts=${FAULT_PARTS:-files crash mpi kill $([ "$all" = 0 ] || echo stop) delay memory}
 io=$DKMAP_BUILD/mpi_tests/libiofault.so mpi=$DKMAP_BUILD/mpi_tests/libmpifault.so
 declare -A counts=()
 
@@ -217,6 +217,32 @@ files() { # COMMAND CALL ERROR RANK
     unset FAULT_CALL FAULT_ERROR FAULT_RANK FAULT_N FAULT_UNDER
 }
 
+# A rank is killed before each call of a kind. The files are those of before or those of a run that went well, and
+# the next run leaves nothing of the killed one.
+crash() { # COMMAND CALL RANK
+    local command=$1 n most what
+    count_calls "$1" 2 "$io"
+    most=$(calls_of "$2" "$3")
+    [ "$all" = 1 ] || most=$((most < 2 ? most : 2))
+    arguments "$command"
+    for ((n = 1; n <= most; n++)); do
+        what="$command, rank $3 killed before $2 $n"
+        restore
+        [ "$command" = resume ] || rm -rf "$here/state"
+        FAULT_CALL=$2 FAULT_ERROR=KILL FAULT_RANK=$3 FAULT_N=$n FAULT_UNDER=$here FAULT_LOG=$scratch/log \
+            run 2 "$io" "${arguments[@]}"
+        [ -e log ] || fail "$what: not met"
+        count runs
+        count killed
+        if [ "$status" = 124 ]; then hung "$what"; else [ "$status" != 0 ] || fail "$what: exit 0"; fi
+        whole "$what"
+        run 2 "" "${arguments[@]}"
+        [ "$status" = 0 ] || fail "$what, and once more: exit $status: $(grep '^dkmap' err | head -1)"
+        no_temporaries "$what, and once more"
+        whole "$what, and once more"
+    done
+}
+
 # An error from a call of MPI, at ever later calls.
 mpi() { # COMMAND FUNCTION HOW RANK
     local command=$1 n most what
@@ -334,7 +360,7 @@ good 2 predict before/old.h5 --x x.csv -o wanted.npy --quiet
 good 2 predict before/model.h5 --x x.csv -o before/p.npy --quiet
 echo '{"old":1}' >before/record.jsonl
 echo '/* old */' | tee before/model.c before/model.onnx >before/s.npy
-awk -F, '{ print $1 > 0 }' x.csv >before/labels.csv
+awk -F, '{ print ($1 > 0) }' x.csv >before/labels.csv
 awk -F, '{ print ($1 > 0 ? "a" : "b") ($2 > 0 ? "c" : "") ($3 > 0 ? "ab" : "c") }' x.csv >before/x.txt
 sed 's/[ab]/V/g; s/c/C/g' before/x.txt >before/y.txt
 # The models that are added to, taken from, and that have residuals: of the first rows, and of all and more.
@@ -355,6 +381,7 @@ if [ "$all" = 1 ]; then
 svm chain rows tune tune_both}
     calls=${FAULT_CALLS:-open read pread write pwrite fsync rename unlink}
     ranks=${FAULT_RANKS:-0 1 all}
+    crash_calls=${FAULT_CALLS:-open pwrite write fsync rename unlink} crash_ranks=${FAULT_RANKS:-0 1}
     functions=${FAULT_FUNCTIONS:-Allreduce Bcast Allgather Allgatherv Alltoall Alltoallv Reduce \
 Reduce_scatter Scan Exscan Gatherv Scatterv Barrier Send Recv Rsend Sendrecv Isend Irecv Wait Waitall \
 Waitsome Testall Testsome Comm_dup Comm_split Comm_split_type Comm_create $local}
@@ -366,6 +393,7 @@ else
     calls=${FAULT_CALLS:-open pread write rename}
     FAULT_ERRORS=${FAULT_ERRORS:-EIO}
     ranks=${FAULT_RANKS:-0 1}
+    crash_calls=${FAULT_CALLS:-fsync rename} crash_ranks=${FAULT_RANKS:-0}
     functions=${FAULT_FUNCTIONS:-Allreduce Bcast Comm_split}
     programs=${FAULT_PROGRAMS:-fit}
     mpi_ranks=${FAULT_RANKS:-1}
@@ -381,6 +409,11 @@ for part in $parts; do
             *) kinds="EIO EINTR" ;;
             esac
             for e in ${FAULT_ERRORS:-$kinds}; do for r in $ranks; do files "$c" "$f" "$e" "$r"; done; done
+        done; done
+        ;;
+    crash)
+        for c in $commands; do for f in $crash_calls; do
+            for r in $crash_ranks; do crash "$c" "$f" "$r"; done
         done; done
         ;;
     mpi)

@@ -18,7 +18,9 @@ static const char *const run_lines[] = {
     "cv krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1,1 --folds 3",
     /* LATER on */
     "fit jkm --x @.x.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --C 1 -o @m.h5",
-    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --tune --tune-fits 3 -o @m.h5"};
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --tune --tune-fits 3 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx rbf(sigma=1) "
+    "--landmarks 3 --sequence-column 0 --weights @.w.csv --C 1 -o @m.h5"};
 
 enum {
     RUN_LINES = sizeof run_lines / sizeof *run_lines,
@@ -30,6 +32,7 @@ enum {
 static const char *const files[][2] = {{".x.csv", "1,2\n3,4\n0.5,-1\n0,0.2\n-1,1\n2,-2\n"},
                                        {".y.csv", "1,0\n0,1\n1,1\n0,0.5\n-1,2\n1,3\n"},
                                        {".c.csv", "0\n1\n0\n7\n1\n0\n"},
+                                       {".w.csv", "1\n2\n0.5\n1\n1\n3\n"},
                                        {".x.txt", "abcabc\nabcd\nbb\nxyzabc\nca\nabba\n"},
                                        {".v.txt", "VCCVCC\nVCCC\nCC\nCCCVCC\nCV\nVCCV\n"}};
 

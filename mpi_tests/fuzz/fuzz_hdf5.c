@@ -84,7 +84,7 @@ static void make_file(feed *f, const char *path)
         hsize_t shape[20] = {0};
         hid_t type = number_type(next(f)), space, plan, set;
         int dims = (int)(next(f) % 8);
-        char name[8];
+        char name[16];
         dims = dims == 7 ? 17 : dims;
         for (int k = 0; k < dims; k++)
             shape[k] = next_size(f);

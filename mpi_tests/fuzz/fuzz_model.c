@@ -61,7 +61,11 @@ static const char *const fits[] = {
     "fit jkm --x @.x.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --window 5 "
     "--C 1 -o @m.h5",
     "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx linear "
-    "--sequence-column 0 --C 1 -o @m.h5"};
+    "--sequence-column 0 --C 1 -o @m.h5",
+    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx rbf(sigma=1) "
+    "--landmarks 3 --sequence-column 0 --weights @.w.csv --C 1 -o @m.h5",
+    "fit krr --x @.x.csv --y @.y.csv --kx rbf(sigma=2) --gamma 0.1 --keep-factor --weights @.w.csv "
+    "-o @m.h5"};
 
 enum { FITS = sizeof fits / sizeof *fits, LATER = 25, FIRST_LATER = 208 };
 
@@ -71,6 +75,7 @@ static int made;
 static const char *const files[][2] = {
     {".x.csv", "1,2\n3,4\n0.5,-1\n0,0.2\n-1,1\n2,-2\n"},
     {".y.csv", "1,0\n0,1\n1,1\n0,0.5\n-1,2\n1,3\n"},
+    {".w.csv", "1\n2\n0.5\n1\n1\n3\n"},
     {".h.csv", "1,-1\n-1,1\n0.5,0.5\n-0.5,0.3\n0.1,0.9\n-1,-1\n"},
     {".c.csv", "0\n1\n0\n7\n1\n0\n"},
     {".n.csv", "kind\ncat\ndog\ncat\nemu\ndog\ncat\n"},
