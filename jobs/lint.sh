@@ -28,8 +28,8 @@ lint_shell() {
 
 lint_tidy() {
     have clang-tidy || return 0
-    cmake -S . -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
-    find src -name '*.c' -print0 |
+    cmake -S . -B "$build" -DDKMAP_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+    find src mpi_tests -name '*.c' -not -path '*/corpus/*' -not -path '*/extensions/*' -print0 |
         xargs -0 -n 8 -P "$(cores)" clang-tidy -p "$build" --quiet --warnings-as-errors='*' 2>/dev/null
 }
 

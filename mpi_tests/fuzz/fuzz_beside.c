@@ -14,8 +14,7 @@ static const char *const made[] = {
     "fit kpca --x @.x.csv --kx linear --components 2 -o @p.h5",
     "fit jkm --x @.s.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --C 1 -o @s.h5",
     "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx linear --sequence-column "
-    "0 "
-    "--C 1 -o @r.h5"};
+    "0 --C 1 -o @r.h5"};
 
 static const char *const lines[][2] = {
     {".b.csv",

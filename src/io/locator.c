@@ -68,6 +68,12 @@ static int take_slice(const char *at, dkm_locator *where, const char **list)
     return strcmp(at, "]") == 0;
 }
 
+/* Whether a name ends in what can only be a slice without its bracket: a[0:9, 2 */
+static int locator_is_cut_off(const char *bracket)
+{
+    return bracket[1] != '\0' && bracket[1 + strspn(bracket + 1, "0123456789-:, ")] == '\0';
+}
+
 dkm_local dkm_locator_parse(dkm_ctx *ctx, const char *name, int literal, dkm_locator *where)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -79,8 +85,9 @@ dkm_local dkm_locator_parse(dkm_ctx *ctx, const char *name, int literal, dkm_loc
     DKM_STEP(dkm_strdup(ctx, name, &where->name));
     DKM_STEP(dkm_strdup(ctx, name, &copy));
     bracket = strrchr(copy, '[');
-    if (!literal && bracket && bracket != copy && name[length - 1] == ']') {
-        if (!take_slice(bracket + 1, where, &list)) {
+    if (!literal && bracket && bracket != copy &&
+        (name[length - 1] == ']' || locator_is_cut_off(bracket))) {
+        if (name[length - 1] != ']' || !take_slice(bracket + 1, where, &list)) {
             local = dkm_fail(ctx, DKM_ERR_ARG,
                              "%s: cannot read the slice: write [first:last], [first:last:step] "
                              "with a step of 1 or more, or [rows, columns] with columns by number, "

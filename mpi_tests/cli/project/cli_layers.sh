@@ -285,6 +285,7 @@ offend src/solvers/ridge/made_up.c '    if (!(gamma > 0) ||
 offend src/comm/made_up.c '    MPI_Comm_split(comm, 0, 0, &part);'
 # strays PAGE: functions that a walk of the page, its rows of number, name and file, has in a file that does not
 # define them. The command's functions are static; definitions begin a line.
+# shellcheck disable=SC2016
 strays() {
     local name file
     while read -r name file; do
@@ -292,9 +293,11 @@ strays() {
     done < <(sed -nE 's/^\| [0-9]+ \| `([a-z0-9_]+)` \| `([^`]+)` \|.*/\1 \2/p' "$1")
 }
 page=$DKMAP_SOURCE/docs/theory/architecture.md
+# shellcheck disable=SC2016
 [ "$(grep -cE '^\| [0-9]+ \| `[a-z0-9_]+` \|' "$page")" -ge 40 ] || fail "four walks of ten functions in $page"
 found=$(strays "$page")
 [ -z "$found" ] || fail "$found"
+# shellcheck disable=SC2016
 printf '| 1 | `cmd_fit` | `cli/commands/cmd_fit.c` |\n| 2 | `cmd_fit` | `cli/core/run.c` |\n' >walk.md
 [ "$(strays walk.md)" = "cmd_fit is not in cli/core/run.c" ] || fail "not found out: a walk that strays"
 

@@ -84,8 +84,9 @@ static void slices_that_do_not_fit_are_told(dkm_ctx *ctx)
         {"[:, 0,width]", "no column 'width'"},
         {"[:, !0:3]", "no columns are left"},
     };
-    static const char *const odd[] = {
-        "[]", "[a:b]", "[1:2:0]", "[::-1]", "[1:2:3:4]", "[1:99999999999999999999]", "[1.5:2]"};
+    static const char *const odd[] = {"[]",      "[a:b]",     "[1:2:0]",
+                                      "[::-1]",  "[1:2:3:4]", "[1:99999999999999999999]",
+                                      "[1.5:2]", "[0:9",      "[0:9, 2"};
     char dir[FILES_PATH], path[FILES_PATH], where[FILES_PATH + 64];
 
     files_open(ctx, dir);

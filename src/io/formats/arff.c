@@ -39,8 +39,8 @@ static int holds_words(const char *type)
     double value;
 
     if (*type != '{')
-        return strncasecmp(type, "numeric", 7) && strncasecmp(type, "real", 4) &&
-               strncasecmp(type, "integer", 7);
+        return strncasecmp(type, "numeric", 7) != 0 && strncasecmp(type, "real", 4) != 0 &&
+               strncasecmp(type, "integer", 7) != 0;
     for (const char *at = type + 1; at && *at;) {
         dkm_cell cell = dkm_cell_take(&at, ',');
         if (cell.length > 0 && cell.text[cell.length - 1] == '}')
