@@ -534,6 +534,79 @@ class ClassesOutputs:
         return float(every(weight @ right) / every(weight.sum()))
 
 
+class LabelSets:
+    """Outputs of several classes at once: a list of sets of integers, or rows of 0 and 1 with a column per class."""
+
+    def _check_outputs(self, y):
+        self._several = None
+        sets = y if isinstance(y, (list, tuple)) and y and isinstance(y[0], (set, frozenset)) else None
+        if sets is not None:
+            self._several = "sets"
+            return list(sets)
+        rows = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+        if rows.ndim == 2 and rows.shape[1] > 1 and np.isin(rows, (0, 1)).all():
+            self._several = rows.shape[1]
+            return [set(np.flatnonzero(row).tolist()) for row in rows]
+        return super()._check_outputs(y)
+
+    def _encode_y(self, ctx, y):
+        mine = None if y is None else self._several or "one"
+        kinds = [kind for kind in ctx.comm.allgather(mine) if kind is not None] if ctx.size > 1 else [mine]
+        with ctx.agree():
+            if len(set(kinds)) > 1:
+                raise ValueError(f"y: ranks have {' and '.join(map(_told, sorted(set(kinds), key=str)))}")
+            self._several = None if kinds[0] == "one" else kinds[0]
+        if not self._several:
+            return super()._encode_y(ctx, y)
+        found = np.array(sorted({int(label) for one in y or [] for label in one}), int)
+        if self._several == "sets":
+            self.classes_ = np.unique(np.concatenate(ctx.comm.allgather(found)))
+        else:
+            self.classes_ = np.arange(self._several)
+        return to_data(ctx, y, "label-sets", "y", self._same)
+
+    def predict(self, X):
+        """Predict the classes of this rank's inputs: of label sets a list of sets or rows of 0 and 1, as y was in
+        fit(). Collective."""
+        if not getattr(self, "_several", None):
+            return super().predict(X)
+        self._check_fitted()
+        ctx, model = self._context(), self._fitted()
+        with ctx.agree():
+            threshold = np.nan if self.threshold == "auto" else float(self.threshold)
+        model.choose("outputs", threshold)
+        sets = self._apply(X)
+        if self._several == "sets":
+            return sets
+        rows = np.zeros((len(sets), len(self.classes_)), int)
+        for row, one in zip(rows, sets):
+            row[list(one)] = 1
+        return rows
+
+    def decision_function(self, X):
+        """Decision values of this rank's inputs, a column for each of classes_; of two classes, but not of label
+        sets, the value of the second less that of the first, as in scikit-learn. Collective."""
+        if not getattr(self, "_several", None):
+            return super().decision_function(X)
+        return self._chosen("scores", X)[:, :len(self.classes_)]
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy over the rows of all ranks, of label sets the share that is right as a whole. Collective."""
+        if not getattr(self, "_several", None):
+            return super().score(X, y, sample_weight)
+        predicted, ctx = self.predict(X), self._model.ctx
+        with ctx.agree():
+            y = y.toarray() if scipy.sparse.issparse(y) else y
+            right = np.array([bool(np.all(a == b)) for a, b in zip(_as_many(y, predicted), predicted)], float)
+            weight = np.ones(len(right)) if sample_weight is None else _as_predicted(sample_weight, predicted)[:, 0]
+        every = (lambda value: value) if self._same or ctx.size == 1 else ctx.comm.allreduce
+        return float(every(weight @ right) / every(weight.sum()))
+
+
+def _told(kind):
+    return {"one": "one class per example", "sets": "sets of classes"}.get(kind, f"rows of {kind} classes")
+
+
 def _classes_of(y):
     """The classes of this rank's outputs. Local."""
     try:
@@ -612,10 +685,47 @@ def _alike(a, b):
     return bool(a == b)
 
 
+class Candidates:
+    """Outputs that are chosen among candidates, or among the training outputs where there are none."""
+
+    def top_candidates(self, X, n=5):
+        """The n best candidates of each of this rank's inputs: their numbers from 0 on, the best first, and their
+        squared distances, of JointKernelMap scores. Two arrays of n columns. Collective."""
+        ctx = self._context()
+        with ctx.agree():
+            n = int(n)
+            if n < 1:
+                raise ValueError(f"n is a number of candidates, not {n}")
+        ctx.require_same(n=n)
+        values = self._among_candidates(X, top=n)
+        return values[:, ::2].astype(int), values[:, 1::2]
+
+    def candidate_scores(self, X):
+        """A number for each of this rank's inputs and each candidate, the greater the better: minus the squared
+        distance, of JointKernelMap the score. Collective."""
+        return self._among_candidates(X, scores=True)
+
+    def _among_candidates(self, X, **asked):
+        """Predictions of the model while it is asked for something else. Collective."""
+        self._check_fitted()
+        given, model = self._preimage_settings(), self._fitted()
+        try:
+            model.configure(**given, **asked)
+            return self._apply(X)
+        finally:
+            model.configure(**given)
+
+    def _preimage_settings(self):
+        """Arguments of Model.configure(). Local."""
+        return {}
+
+
 # Pre-images, by the options of the commands predict and decode.
 PREIMAGE = [("preimage", "auto"), ("candidates", None), ("preimage_neighbors", None), ("window", None),
             ("window_weights", "equal"), ("kz", None), ("gamma_z", 1e-3)]
 SHARED_HELP.update({
+    "threshold": "of label sets: classes with such a score are predicted; 'auto': those down to a share of the "
+                 "greatest score, the share with the greatest leave-one-out F1, which needs loo=True or a list of alphas",
     "preimage": "how coordinates become objects: auto, candidates, linear, exact, fixed-point, gradient, mds, "
                 "learned, strings, coordinates",
     "candidates": "objects to choose from; the training objects where there are none",
@@ -633,12 +743,17 @@ class Preimages:
     _own = PREIMAGE
 
     def _configure(self):
-        given = {name: getattr(self, name) for name, _ in PREIMAGE}
-        if given != dict(PREIMAGE) or getattr(self, "_configured", False):
-            given["neighbors"] = given.pop("preimage_neighbors")
-            given["candidates"] = self._check_candidates(given["candidates"])
-            self._fitted().configure(**given)
+        if any(getattr(self, name) is not default and getattr(self, name) != default for name, default in PREIMAGE) \
+                or getattr(self, "_configured", False):
+            self._fitted().configure(**self._preimage_settings())
             self._configured = True
+
+    def _preimage_settings(self):
+        """Arguments of Model.configure(). Local."""
+        given = {name: getattr(self, name) for name, _ in PREIMAGE}
+        given["neighbors"] = given.pop("preimage_neighbors")
+        given["candidates"] = self._check_candidates(given["candidates"])
+        return given
 
     def _check_candidates(self, candidates):
         return candidates

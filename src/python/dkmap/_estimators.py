@@ -5,7 +5,8 @@ import numpy as np
 
 from ._base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from ._data import count, from_data, is_rows, numbers, to_data
-from ._estimator import (COMMON, KERNEL, ClassesOutputs, Estimator, NumbersOutputs, ObjectsOutputs, Preimages)
+from ._estimator import (COMMON, KERNEL, Candidates, ClassesOutputs, Estimator, LabelSets, NumbersOutputs, ObjectsOutputs,
+                         Preimages)
 from ._gram import GramProblem
 from ._kernels import expression
 from ._library import (ExtrapolateInfo, ExtrapolateSettings, FISHER, Handle, LANDMARKS, LleInfo, LleSettings,
@@ -47,14 +48,19 @@ class KernelRidge(StandardDeviations, PredictionSets, Updates, NumbersOutputs, R
     _method = "krr"
 
 
-class KernelRidgeClassifier(PredictionSets, Updates, ClassesOutputs, ClassifierMixin, _Ridge):
+class KernelRidgeClassifier(PredictionSets, Updates, LabelSets, ClassesOutputs, ClassifierMixin, _Ridge):
     """Classification by kernel ridge regression on one-hot encoded classes.
 
-    Attributes: those of KernelRidge, and classes_. predict_proba() and predict_log_proba() need leave-one-out
-    errors: loo=True, or alpha a list.
+    y holds a class per example; or, where an example may have several, a list of sets of integers or rows of 0
+    and 1 with a column per class. Attributes: those of KernelRidge, and classes_. predict_proba() and
+    predict_log_proba() need one class per example and leave-one-out errors: loo=True, or alpha a list.
     """
 
     _method = "krr"
+    _own = [("threshold", 0.5)]
+
+    def _more_tags(self):
+        return {"multilabel": True}
 
     def _named_sets(self, values):
         places = [np.searchsorted(self.classes_, sorted(one)) if self._named() else sorted(one) for one in values]
@@ -62,6 +68,8 @@ class KernelRidgeClassifier(PredictionSets, Updates, ClassesOutputs, ClassifierM
 
     def _needs_calibration(self):
         """Raise where probabilities are not to be had, so that hasattr() tells."""
+        if getattr(self, "_several", None):
+            raise AttributeError("there are no probabilities of label sets: see decision_function()")
         known = getattr(self, "_calibrated", None)
         if known is None:
             known = bool(self.loo) or self.alpha is None or np.ndim(self.alpha) > 0
@@ -127,7 +135,7 @@ class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Es
         return self._fitted().apply("dkm_model_decode", Z, "dense", "Z", self._same)
 
 
-class KernelDependencyEstimation(PredictionSets, ObjectsOutputs, Preimages, Estimator):
+class KernelDependencyEstimation(PredictionSets, ObjectsOutputs, Preimages, Candidates, Estimator):
     """Kernel dependency estimation: from objects of any type to objects of any type.
 
     Outputs are integers (classes), rows of numbers, strings, sets or label sets. Attributes: eigenvalues_
@@ -153,7 +161,7 @@ class KernelDependencyEstimation(PredictionSets, ObjectsOutputs, Preimages, Esti
         return found
 
 
-class JointKernelMap(PredictionSets, ObjectsOutputs, Estimator):
+class JointKernelMap(PredictionSets, ObjectsOutputs, Candidates, Estimator):
     """Joint kernel maps: scores of pairs of inputs and outputs, by a margin.
 
     C is the price of slack; None allows none. Attributes: n_iter_, the iterations of the cutting-plane
@@ -185,7 +193,7 @@ class JointKernelMap(PredictionSets, ObjectsOutputs, Estimator):
         self.n_iter_ = max(1, int(self.report_.get("iterations", self.report_.get("rounds", 1))))
 
 
-class KNeighbors(PredictionSets, ObjectsOutputs, Estimator):
+class KNeighbors(PredictionSets, ObjectsOutputs, Candidates, Estimator):
     """Nearest neighbors in the feature space of a kernel: regression where outputs are numbers, a vote
     where they are classes, the neighbor's output where they are other objects."""
 
@@ -375,7 +383,7 @@ KernelExtension._complete(
 def from_model(ctx, name, model, comm, replicated):
     """An estimator of a model that was read from a file. Collective."""
     kind = TYPES[lib.dkm_model_output_type(model.handle.pointer)]
-    if name == "KernelRidge" and kind == "labels":
+    if name == "KernelRidge" and kind in ("labels", "label-sets"):
         name = "KernelRidgeClassifier"
     estimator = globals()[name](comm=comm, replicated=replicated)
     texts, inputs, classes = model.describe()
@@ -391,6 +399,26 @@ def from_model(ctx, name, model, comm, replicated):
     estimator._integer = np.dtype(int) if kind == "labels" else None
     if isinstance(estimator, ClassesOutputs):
         estimator.classes_ = classes.astype(int)
+        estimator._several = "sets" if kind == "label-sets" else None
     estimator._model, estimator._content, estimator.X_fit_ = model, None, None
+    _set_known(estimator, model)
     estimator._attributes(ctx, None)
     return estimator
+
+
+def _set_known(estimator, model):
+    """Parameters whose values are in the file of a model, so that clone() and fit() ask for the same."""
+    found = model.parts(("gamma", "k", "C", "epsilon", "window", "sequence_column", "eigenvalues", "intercept"))
+    for part, name, kind in (("gamma", "alpha", float), ("k", "n_neighbors", int), ("C", "C", float),
+                             ("epsilon", "epsilon", float)):
+        if part in found and hasattr(estimator, name):
+            setattr(estimator, name, kind(np.ravel(found[part])[0]))
+    if "eigenvalues" in found and hasattr(estimator, "n_components"):
+        estimator.n_components = len(found["eigenvalues"])
+    if "center" in estimator.get_params(deep=False):
+        estimator.center = bool(np.any(found.get("intercept", 0)))
+    if model.method == "jkm-chain":
+        estimator.output_domain = "chain"
+        estimator.window = int(np.ravel(found["window"])[0])
+        estimator.sequence_column = int(found["sequence_column"][0]) if "sequence_column" in found else None
+        estimator.x_type = "dense" if "sequence_column" in found else "strings"

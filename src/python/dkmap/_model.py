@@ -22,7 +22,7 @@ class Model:
         return lib.dkm_model_method(self.handle.pointer).decode()
 
     def configure(self, preimage="auto", candidates=None, top=0, neighbors=0, window=0, kz=None,
-                  gamma_z=1e-3, window_weights="equal"):
+                  gamma_z=1e-3, window_weights="equal", scores=False):
         """Choose how coordinates become objects, by the names of the command."""
         ctx = self.ctx
         with ctx.agree():
@@ -31,7 +31,7 @@ class Model:
             if window_weights not in WINDOW_WEIGHTS:
                 raise ValueError(f"window_weights is one of {', '.join(WINDOW_WEIGHTS)}, not {window_weights!r}")
             settings = PreimageSettings(method=PREIMAGES.index(preimage), top=top or 0,
-                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z,
+                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z, scores=int(scores),
                                         window_weights=WINDOW_WEIGHTS.index(window_weights))
         kernel, data = Handle("kernel"), Handle("data")
         if kz is not None:
@@ -95,8 +95,9 @@ class Model:
         """Texts of its kernels, type and columns of its inputs, and its classes, where it has them."""
         texts, inputs, classes, n = {}, None, None, idx()
         with self.ctx.create("parts", "dkm_parts_create", self.handle.pointer) as parts:
-            for name in ("kernel", "output_kernel"):
-                text = lib.dkm_parts_text(parts.pointer, encode(name))
+            for part, name in (("kernel", "kernel"), ("output_kernel", "output_kernel"), ("kx", "kernel"),
+                               ("ky", "output_kernel"), ("joint_kernel", "joint")):
+                text = lib.dkm_parts_text(parts.pointer, encode(part))
                 if text:
                     texts[name] = text.decode()
             data = lib.dkm_parts_data(parts.pointer, b"inputs")
@@ -107,9 +108,9 @@ class Model:
                 classes = np.array(values[:n.value])
         return texts, inputs, classes
 
-    def choose(self, prediction):
+    def choose(self, prediction, threshold=0.5):
         """Choose what is predicted: outputs, scores or probabilities. Collective."""
-        self.ctx.call("dkm_model_choose_prediction", self.handle.pointer, PREDICTIONS.index(prediction), 0.5)
+        self.ctx.call("dkm_model_choose_prediction", self.handle.pointer, PREDICTIONS.index(prediction), threshold)
 
     def export(self, path, form):
         """Write the model as C or ONNX. Collective. Whether coordinates become objects there."""

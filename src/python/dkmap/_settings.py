@@ -20,7 +20,7 @@ class Row:
         self.setting = setting.name.decode()
         self.name = RENAMED.get(self.setting, self.setting.replace("-", "_"))
         self.kind = KINDS[setting.kind]
-        self.help = setting.help.decode() if setting.help else ""
+        self.help = _in_python(setting.help.decode() if setting.help else "")
         self.choices = [one for one in (setting.choices or b"").decode().split("|") if one]
         self.required = bool(setting.flags & REQUIRED)
         names = [self.setting, *((setting.aliases or b"") + b"|" + (setting.old_names or b"")).decode().split("|")]
@@ -55,6 +55,19 @@ def _components(value):
     if isinstance(value, (float, np.floating)) and 0 < value < 1:
         return f"{100 * value!r}%"
     return str(value)
+
+
+# What options of other commands are called here.
+ELSEWHERE = {"std": "predict(return_std=True)", "coverage": "predict_set()", "scores": "decision_function()",
+             "top": "top_candidates()", "seed": "random_state"}
+
+
+def _in_python(help):
+    """The help of an option with the names that its words have here."""
+    help = re.sub(r"\b(?:predict|fit|cv) (?=--)", "", help)
+    help = re.sub(r"--([a-z][a-z-]*)", lambda found: ELSEWHERE.get(
+        found[1], RENAMED.get(found[1], found[1].replace("-", "_"))), help)
+    return re.sub(r"\bgamma(s?)\b", r"alpha\1", help)
 
 
 def rows_of(method):
