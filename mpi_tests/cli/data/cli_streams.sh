@@ -49,8 +49,13 @@ says lines "rows" "results beside a file on standard output"
 # What is larger than a piece of a pipe, on ranks that all have some of it.
 awk 'BEGIN { srand(3); for (i = 0; i < 60000; i++) print rand() "," rand() "," rand() }' >big.csv
 good 3 predict m.h5 --x big.csv -o big.npy
-on 3 predict m.h5 --x - -o -.npy <big.csv
-cmp -s out big.npy || fail "a table of $(wc -c <big.csv) bytes"
+# shellcheck disable=SC2086
+if timeout -k 10 "$limit" $DKMAP_MPIRUN -np 1 cat <big.csv 2>/dev/null | cmp -s - big.csv; then
+    on 3 predict m.h5 --x - -o -.npy <big.csv
+    cmp -s out big.npy || fail "a table of $(wc -c <big.csv) bytes"
+else # MPICH 4.0 ends at more than 64 KiB
+    echo "the launcher does not pass on $(wc -c <big.csv) bytes: a large table through a pipe is left out"
+fi
 
 # Refusals. Nothing is left in the folder of temporary files.
 mkdir tmp
