@@ -42,6 +42,18 @@ typedef enum dkm_window_weights {
 /** A `top` that lists all candidates. */
 #define DKM_PREIMAGE_TOP_ALL INT64_MAX
 
+/** What searches among candidates took. */
+typedef struct dkm_search_info {
+    dkm_idx searches;   /**< batches of points that were searched for */
+    dkm_idx candidates; /**< to choose from, where they were counted: streamed or approximate */
+    dkm_idx evaluated;  /**< by kernel values to all training objects, after bounds or an index have
+                             ruled the others out; of all searches together */
+    dkm_idx pivots;     /**< training objects that a bound ruled others out by; 0: no bound */
+    dkm_idx sample;     /**< points whose recall was measured; 0: the search was exact */
+    double recall;      /**< the share of their true best candidates that was found */
+    dkm_idx cells, probes; /**< of the index, and into how many of them it looks */
+} dkm_search_info;
+
 typedef struct dkm_preimage_settings {
     dkm_preimage_method method;
     dkm_data *candidates; /**< NULL takes the training objects */
@@ -58,6 +70,10 @@ typedef struct dkm_preimage_settings {
     double gamma_z; /**< its ridge > 0 */
     int scores;     /**< predict a number per candidate instead, in their order, the best the
                        greatest: minus its squared distance, or of jkm its score */
+    double approximate; /**< 0, or in (0, 1]: search by an index that finds this share of the best
+                              candidates of a sample of points, or more; needs faiss */
+    dkm_search_info *info; /**< NULL, or what is added to by every search; borrowed, and there as
+                              long as the model */
     dkm_window_weights window_weights; /**< DKM_PREIMAGE_STRINGS without kz: of the window */
 } dkm_preimage_settings;
 

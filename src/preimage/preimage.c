@@ -115,6 +115,17 @@ static dkm_local preimage_check_candidates(const dkm_preimage *pre)
             ctx, DKM_ERR_ARG,
             "candidates and a list of the best go with the pre-image method candidates");
     DKM_STEP(dkm_candidates_match(ctx, it.type, it.cols, training.type, training.cols));
+    if (pre->settings.approximate != 0 && !(pre->kind->takes & DKM_PREIMAGE_TAKES_CANDIDATES))
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "an approximate search goes with the pre-image method candidates");
+    if (!(pre->settings.approximate >= 0 && pre->settings.approximate <= 1))
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "the recall of an approximate search is above 0 and at most 1, not %g",
+                        pre->settings.approximate);
+    if (pre->settings.approximate > 0 && pre->settings.scores)
+        return dkm_fail(ctx, DKM_ERR_ARG,
+                        "scores are of all candidates, and an approximate search does not look at "
+                        "all: ask for the best of them with --top, or for an exact search");
     if (any && it.type == DKM_GRAM)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "rows of a gram matrix do not tell how long new candidates are, k(c, c): "

@@ -13,6 +13,8 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "preimage/search/approximate_search.h"
+#include "preimage/search/candidate_stream.h"
 #include "preimage/preimage.h"
 #include "preimage/search/pruned_search.h"
 
@@ -23,12 +25,14 @@ typedef struct candidates_state {
     dkm_candidates candidates; /* coordinates; none where a file is streamed and they do not fit */
     int ranged;                /* whether `range` is known */
     dkm_norm_range range;
+    dkm_approximate_search *index; /* NULL before the first search, and without `approximate` */
 } candidates_state;
 
 static void preimage_candidates_clear(void *state)
 {
     candidates_state *s = state;
 
+    dkm_approximate_search_close(&s->index);
     dkm_candidates_clear(&s->candidates);
 }
 
@@ -75,46 +79,9 @@ out:
     return status;
 }
 
-/* What becomes of the coordinates and norms of a block; @p first counts from the first of this
- * rank's candidates, of which a block may hold none. Local. */
-typedef struct visitor {
-    void (*visit)(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms);
-    void *user;
-} visitor;
-
-/* Rows of every rank's share of the file from its own @p first on. */
-static dkm_status visit_block(const dkm_preimage *pre, dkm_idx first, dkm_idx each,
-                              const visitor *v)
+static dkm_status visit_all(const dkm_preimage *pre, const dkm_candidate_visitor *visitor)
 {
-    dkm_ctx *ctx = pre->e->fitted.ctx;
-    dkm_status status = DKM_OK;
-    dkm_candidates block = {0};
-    dkm_data *objects = NULL;
-
-    DKM_TRY(dkm_source_read_share(pre->settings.stream, first, each, &objects));
-    DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(objects), &block.norms));
-    DKM_TRY(dkm_embedding_encode(pre->e, objects, &block.Z, block.norms));
-    v->visit(v->user, first, dkm_data_local_rows(objects), dkm_data_values_const(block.Z),
-             block.norms);
-out:
-    dkm_candidates_clear(&block);
-    dkm_data_destroy(&objects);
-    return status;
-}
-
-/* One pass over the file. */
-static dkm_status visit_all(const dkm_preimage *pre, const visitor *v)
-{
-    dkm_status status = DKM_OK;
-    int size = dkm_ctx_size(pre->e->fitted.ctx);
-    dkm_idx longest = dkm_slab_count(dkm_source_rows(pre->settings.stream), 0, size);
-    dkm_idx width = dkm_source_cols(pre->settings.stream) + pre->e->p;
-    dkm_idx each = dkm_fitted_kernel_batch_rows(&pre->e->fitted, width) / size + 1;
-
-    for (dkm_idx first = 0; first < longest; first += each)
-        DKM_TRY(visit_block(pre, first, each, v));
-out:
-    return status;
+    return dkm_candidate_stream_visit(pre->e, pre->settings.stream, visitor);
 }
 
 static void keep_block(void *user, dkm_idx first, dkm_idx n, const double *Z, const double *norms)
@@ -156,8 +123,8 @@ static dkm_status read_candidates(const dkm_preimage *pre, candidates_state *s)
     dkm_norm_range range = dkm_norm_range_empty();
 
     DKM_TRY(open_stored(pre, &stored));
-    DKM_TRY(
-        visit_all(pre, stored.Z ? &(visitor){keep_block, &stored} : &(visitor){add_range, &range}));
+    DKM_TRY(visit_all(pre, stored.Z ? &(dkm_candidate_visitor){keep_block, &stored}
+                                    : &(dkm_candidate_visitor){add_range, &range}));
     if (!stored.Z)
         dkm_norm_range_combine(pre->e->fitted.ctx, &range);
     s->range = range;
@@ -178,7 +145,7 @@ static dkm_status search_stream(const dkm_preimage *pre, dkm_norm_range range, c
     dkm_status status = DKM_OK;
 
     DKM_TRY(dkm_topk_search_open(Z, top, range, &l.search));
-    DKM_TRY(visit_all(pre, &(visitor){look_at_block, &l}));
+    DKM_TRY(visit_all(pre, &(dkm_candidate_visitor){look_at_block, &l}));
     DKM_TRY(dkm_topk_search_finish(l.search, index, distance));
 out:
     dkm_topk_search_close(&l.search);
@@ -206,13 +173,46 @@ static int has_faint(const dkm_preimage *pre, const dkm_data *Z)
     return faint;
 }
 
+static dkm_local preimage_candidates_check(const dkm_preimage *pre)
+{
+    return pre->settings.approximate > 0 ? dkm_approximate_check(pre->e->fitted.ctx) : DKM_LOCAL_OK;
+}
+
+/* The candidates to choose from. */
+static const dkm_data *objects_of(const dkm_preimage *pre)
+{
+    return pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X;
+}
+
+/* Most candidates are not looked at: those in far cells of an index. */
+static dkm_status search_index(const dkm_preimage *pre, candidates_state *s, const dkm_data *Z,
+                               dkm_idx top, dkm_idx *index, double *distance, dkm_search_info *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_candidate_pool pool = {.e = pre->e,
+                               .stream = pre->settings.stream,
+                               .objects = objects_of(pre),
+                               .placed = &s->candidates};
+
+    if (!s->index && dkm_data_rows(Z) > 0)
+        DKM_TRY(
+            dkm_approximate_search_open(&pool, Z, top, pre->settings.approximate, info, &s->index));
+    if (s->index)
+        DKM_TRY(dkm_approximate_search_run(s->index, Z, index, distance, info));
+out:
+    return status;
+}
+
 /* Most candidates are ruled out by a bound. */
 static dkm_status search_pruned(const dkm_preimage *pre, const dkm_data *Z, dkm_idx top,
-                                dkm_idx *index, double *distance)
+                                dkm_idx *index, double *distance, dkm_search_info *told)
 {
     dkm_pruned_info info = {0};
     dkm_status status =
         dkm_pruned_search(pre->e, pre->settings.stream, Z, top, index, distance, &info);
+
+    told->evaluated += info.evaluated;
+    told->pivots = info.pivots;
 
     if (status == DKM_OK)
         dkm_log(pre->e->fitted.ctx, DKM_INFO,
@@ -237,7 +237,7 @@ out:
     return status;
 }
 
-/* The objects chosen, of all ranks' points, from their file. */
+/* The objects chosen, of all ranks' points, from their file or from memory. */
 static dkm_status read_chosen(const dkm_preimage *pre, dkm_idx n, dkm_idx own, const dkm_idx *index,
                               dkm_data **Y)
 {
@@ -255,7 +255,8 @@ static dkm_status read_chosen(const dkm_preimage *pre, dkm_idx n, dkm_idx own, c
     }
     MPI_Allgatherv(index, (int)own, MPI_INT64_T, all, counts, starts, MPI_INT64_T,
                    dkm_ctx_comm(ctx));
-    DKM_TRY(dkm_source_select(pre->settings.stream, n, all, Y));
+    DKM_TRY(pre->settings.stream ? dkm_source_select(pre->settings.stream, n, all, Y)
+                                 : dkm_data_select(objects_of(pre), n, all, Y));
 out:
     DKM_FREE(starts);
     DKM_FREE(counts);
@@ -269,19 +270,24 @@ static dkm_status preimage_candidates_solve(const dkm_preimage *pre, void *state
     dkm_status status = DKM_OK;
     candidates_state *s = state;
     dkm_ctx *ctx = pre->e->fitted.ctx;
+    dkm_search_info unread = {0}, *info = pre->settings.info ? pre->settings.info : &unread;
+    int approximate = pre->settings.approximate > 0;
     dkm_idx top = pre->settings.top > 0 ? pre->settings.top : 1;
     dkm_idx n = dkm_data_rows(Z), own = dkm_data_local_rows(Z), *index = NULL;
     double *distance = NULL;
 
     (void)X;
-    if (pre->settings.top == 0 && !pre->settings.stream)
-        return dkm_topk_objects(
-            Z, &s->candidates,
-            pre->settings.candidates ? pre->settings.candidates : pre->e->fitted.X, NULL, Y);
+    if (pre->settings.top == 0 && !pre->settings.stream && !approximate)
+        return dkm_topk_objects(Z, &s->candidates, objects_of(pre), NULL, Y);
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &index));
     DKM_AGREE(ctx, dkm_alloc(ctx, own * top, &distance));
-    if (pre->settings.stream && dkm_pruned_search_suits(pre->e) && !has_faint(pre, Z))
-        DKM_TRY(search_pruned(pre, Z, top, index, distance));
+    info->searches++;
+    info->candidates = pre->settings.stream ? dkm_source_rows(pre->settings.stream)
+                                            : dkm_data_rows(objects_of(pre));
+    if (approximate)
+        DKM_TRY(search_index(pre, s, Z, top, index, distance, info));
+    else if (pre->settings.stream && dkm_pruned_search_suits(pre->e) && !has_faint(pre, Z))
+        DKM_TRY(search_pruned(pre, Z, top, index, distance, info));
     else
         DKM_TRY(search_all(pre, s, Z, top, index, distance));
     if (pre->settings.top > 0)
@@ -298,6 +304,7 @@ const dkm_preimage_kind dkm_preimage_candidates = {.method = DKM_PREIMAGE_CANDID
                                                    .takes = DKM_PREIMAGE_TAKES_CANDIDATES,
                                                    .state_size = sizeof(candidates_state),
                                                    .suits = preimage_candidates_accepts,
+                                                   .check = preimage_candidates_check,
                                                    .prepare = preimage_candidates_prepare,
                                                    .solve = preimage_candidates_solve,
                                                    .clear = preimage_candidates_clear};

@@ -6,11 +6,12 @@
 #include <dkmap/knn.h>
 #include <dkmap/random.h>
 
+#include "search/faiss_index.h"
 #include "support/check.h"
 #include "support/fixture_points.h"
 #include "support/scratch.h"
 
-enum { D = POINTS_D, NEW = POINTS_NEW, MANY = 140000, FEW = 50 };
+enum { D = POINTS_D, NEW = POINTS_NEW, MANY = 140000, FEW = 50, INDEXED = 6000 };
 
 static double candidate(dkm_idx i, dkm_idx k)
 {
@@ -154,6 +155,85 @@ static void generated_ones_are_found_as_those_in_memory(dkm_ctx *ctx)
         dkm_model_destroy(&model);
     }
     scratch_remove(ctx, path);
+}
+
+/* What an index finds of the points' true neighbors: all that was asked for, in memory as streamed. Every point is
+ * in the sample whose recall is measured, so that a recall of 1 is the answer of a search through all. */
+static void an_index_finds_what_was_asked_for(dkm_ctx *ctx)
+{
+    char path[SCRATCH_LENGTH];
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
+    dkm_data *Z = points_encode(ctx, model, NEW, points_new), *exact;
+
+    write_candidates(ctx, INDEXED, path);
+    exact = search(ctx, model, path, 0, 7, Z);
+    for (int stream = 0; stream < 2 && dkm_faiss_available(); stream++)
+        for (int all = 0; all < 2; all++) {
+            dkm_search_info info = {0};
+            dkm_preimage_settings pre = {.top = 7, .approximate = all ? 1.0 : 0.6, .info = &info};
+            dkm_data *Y = NULL, *again = NULL;
+            open_candidates(ctx, path, stream, &pre);
+            CHECK_OK(ctx, dkm_model_configure(model, &pre));
+            dkm_preimage_settings_clear(&pre);
+            CHECK_OK(ctx, dkm_model_decode(model, Z, &Y));
+            CHECK_OK(ctx, dkm_model_decode(model, Z, &again));
+            CHECK(info.candidates == INDEXED && info.sample == NEW && info.searches == 2);
+            CHECK(info.recall >= (all ? 1.0 : 0.6) && info.recall <= 1.0);
+            CHECK(info.cells > 1 && info.probes >= 1 && info.probes <= info.cells);
+            CHECK(info.evaluated < 2 * INDEXED);
+            check_same(Y, again);
+            if (all)
+                check_same(exact, Y);
+            dkm_data_destroy(&again);
+            dkm_data_destroy(&Y);
+        }
+    dkm_data_destroy(&exact);
+    dkm_data_destroy(&Z);
+    dkm_model_destroy(&model);
+    scratch_remove(ctx, path);
+}
+
+/* Fewer candidates than ranks, and as many as are listed: one cell, in which all are found. */
+static void an_index_of_few_is_no_worse(dkm_ctx *ctx)
+{
+    char path[SCRATCH_LENGTH];
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
+    dkm_data *Z = points_encode(ctx, model, NEW, points_new);
+
+    for (dkm_idx n = 1; n < 6 && dkm_faiss_available(); n += 2) {
+        dkm_preimage_settings pre = {.top = n, .approximate = 0.5};
+        dkm_data *exact, *Y = NULL;
+        write_candidates(ctx, n, path);
+        exact = search(ctx, model, path, 0, n, Z);
+        open_candidates(ctx, path, 1, &pre);
+        CHECK_OK(ctx, dkm_model_configure(model, &pre));
+        dkm_preimage_settings_clear(&pre);
+        CHECK_OK(ctx, dkm_model_decode(model, Z, &Y));
+        check_same(exact, Y);
+        dkm_data_destroy(&exact);
+        dkm_data_destroy(&Y);
+        scratch_remove(ctx, path);
+    }
+    dkm_data_destroy(&Z);
+    dkm_model_destroy(&model);
+}
+
+/* Of a share that is none, beside scores of all, and where faiss is not there. */
+static void an_index_is_refused_where_it_cannot_be(dkm_ctx *ctx)
+{
+    static const double wrong[] = {-0.1, 1.5, NAN};
+    dkm_model *model = points_fit(ctx, "rbf(sigma=1.5)", 5);
+
+    for (int k = 0; k < 3; k++) {
+        dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES, .approximate = wrong[k]};
+        CHECK(dkm_model_configure(model, &pre) == DKM_ERR_ARG);
+    }
+    if (!dkm_faiss_available()) {
+        dkm_preimage_settings pre = {.method = DKM_PREIMAGE_CANDIDATES, .approximate = 0.9};
+        CHECK(dkm_model_configure(model, &pre) == DKM_ERR_UNSUPPORTED);
+        CHECK(strstr(dkm_ctx_message(ctx), "libfaiss-dev") != NULL);
+    }
+    dkm_model_destroy(&model);
 }
 
 enum { CLASSES = 10, EACH = 6 };
@@ -304,6 +384,9 @@ static const check_case cases[] = {CASE(those_in_a_file_are_found_as_those_in_me
                                    CASE(a_file_of_several_blocks_passes_by),
                                    CASE(nothing_stays_where_memory_is_short),
                                    CASE(generated_ones_are_found_as_those_in_memory),
+                                   CASE(an_index_finds_what_was_asked_for),
+                                   CASE(an_index_of_few_is_no_worse),
+                                   CASE(an_index_is_refused_where_it_cannot_be),
                                    CASE(faint_points_find_what_they_lean_to),
                                    CASE(a_file_of_another_width_is_refused),
                                    CASE(joint_maps_choose_from_a_file_too),

@@ -23,6 +23,7 @@ typedef struct run {
     dkm_checkpoint *checkpoint; /**< NULL without --checkpoint */
     listener *listener;
     double started;
+    dkm_search_info search; /**< of predictions chosen among candidates */
     dkm_idx labels; /**< columns of labels in ARFF files, by --labels */
 } run;
 

@@ -7,6 +7,8 @@
 #include <dkmap/model.h>
 #include <dkmap/store.h>
 
+#include "cli/options/preimage_options.h"
+
 #define LISTS "candidate-lists"
 
 typedef struct stream {
@@ -151,6 +153,7 @@ dkm_status stream_through_model(run *r, const streaming *through)
     report_text(r, "type", dkm_type_name(through->type(s.model)));
     if (through->cols(s.model) > 0)
         report_int(r, "outputs", through->cols(s.model));
+    preimage_report(r);
     report_seconds(r);
     report_text(r, "output", path);
 out:

@@ -22,6 +22,13 @@ const option preimage_options[] = {
      .min = 1,
      .metavar = "N",
      .help = "write the indices of the best N candidates and their squared distances, alternating"},
+    {.name = "approximate",
+     .kind = OPT_REAL,
+     .metavar = "RECALL",
+     .help = "look for candidates by an index of faiss, which need not find the best: into as many "
+             "of its cells as "
+             "find this share of them, such as 0.95, for a sample of the inputs; the share is "
+             "reported"},
     {.name = "neighbors",
      .aliases = "neighbours|",
      .kind = OPT_INT,
@@ -104,8 +111,8 @@ out:
 
 int preimage_asked(const run *r)
 {
-    static const char *const names[] = {"candidates", "top", "neighbors",
-                                        "window",     "kz",  "gamma-z"};
+    static const char *const names[] = {"candidates", "top",     "neighbors",  "window",
+                                        "kz",         "gamma-z", "approximate"};
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (args_text(r->args, names[k]))
@@ -121,6 +128,38 @@ static dkm_local check_ridge(run *r)
     return DKM_LOCAL_OK;
 }
 
+static dkm_local read_approximate(run *r, double *recall)
+{
+    if (!args_text(r->args, "approximate"))
+        return DKM_LOCAL_OK;
+    *recall = args_real(r->args, "approximate");
+    if (!(*recall > 0 && *recall <= 1))
+        return dkm_fail(
+            r->ctx, DKM_ERR_ARG,
+            "--approximate is the share of the best candidates to be found, above 0 and at most 1, "
+            "not %g",
+            *recall);
+    return DKM_LOCAL_OK;
+}
+
+void preimage_report(run *r)
+{
+    const dkm_search_info *info = &r->search;
+
+    if (info->pivots == 0 && info->sample == 0)
+        return;
+    report_int(r, "candidates", info->candidates);
+    report_int(r, "evaluated", info->evaluated);
+    if (info->pivots > 0)
+        report_int(r, "pivots", info->pivots);
+    if (info->sample == 0)
+        return;
+    report_real(r, "recall", info->recall);
+    report_int(r, "recall_points", info->sample);
+    report_int(r, "cells", info->cells);
+    report_int(r, "probes", info->probes);
+}
+
 dkm_status preimage_choose(run *r, dkm_model *model)
 {
     dkm_status status = DKM_OK;
@@ -131,12 +170,14 @@ dkm_status preimage_choose(run *r, dkm_model *model)
     settings.neighbors = preimage_options_given(r, "neighbors");
     settings.window = preimage_options_given(r, "window");
     settings.window_weights = (dkm_window_weights)args_int(r->args, "window-weights");
+    settings.info = &r->search;
     settings.gamma_z = args_text(r->args, "gamma-z") ? args_real(r->args, "gamma-z") : 1e-3;
     settings.scores = args_accepts(r->args, "scores") && args_flag(r->args, "scores") &&
                       dkm_model_has_candidates(model);
     if (!preimage_asked(r) && !settings.scores)
         return DKM_OK;
     DKM_AGREE(r->ctx, check_ridge(r));
+    DKM_AGREE(r->ctx, read_approximate(r, &settings.approximate));
     if (kz)
         DKM_TRY(dkm_kernel_parse(r->ctx, kz, &settings.kz));
     if (candidates)

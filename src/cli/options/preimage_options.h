@@ -31,4 +31,7 @@ int preimage_asked(const run *r);
  *  @return DKM_OK; what reading candidates or dkm_model_configure() return */
 DKM_NODISCARD dkm_status preimage_choose(run *r, dkm_model *model);
 
+/** Report what searches among candidates took, where bounds or an index took part. Local; rank 0 prints. */
+void preimage_report(run *r);
+
 #endif

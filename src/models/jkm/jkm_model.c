@@ -68,9 +68,10 @@ static dkm_idx jkm_model_batch_rows(const void *state)
 static dkm_local check_top(const dkm_jkm *s, const dkm_preimage_settings *settings)
 {
     if ((settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES) ||
-        settings->kz || settings->neighbors || settings->window)
-        return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
-                        "a joint kernel map predicts in closed form, or chooses among candidates");
+        settings->kz || settings->neighbors || settings->window || settings->approximate != 0)
+        return dkm_fail(
+            s->ctx, DKM_ERR_UNSUPPORTED,
+            "a joint kernel map predicts in closed form, or chooses among all candidates");
     if (s->space.count == 0 && (settings->top > 0 || settings->method == DKM_PREIMAGE_CANDIDATES))
         return dkm_fail(s->ctx, DKM_ERR_ARG,
                         "the model predicts vectors: give candidates to choose among them");

@@ -82,6 +82,8 @@ dkm_status dkm_kde_open_sets(dkm_kde *s, dkm_type *type, dkm_idx *cols)
     dkm_kde_sets_close(&s->sets);
     DKM_REQUIRE(ctx, !s->pre.settings.stream, DKM_ERR_UNSUPPORTED,
                 "prediction sets take candidates that fit in memory: give fewer, or more ranks");
+    DKM_REQUIRE(ctx, s->pre.settings.approximate == 0, DKM_ERR_UNSUPPORTED,
+                "prediction sets look at all candidates: leave the approximate search out");
     DKM_TRY(kde_sets_candidates(s, &all));
     s->sets.count = dkm_data_rows(all.Z);
     DKM_TRY(dkm_dmat_create(s->fitted.grid, s->sets.count, s->out.p, s->fitted.nb, s->fitted.nb,

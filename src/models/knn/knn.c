@@ -84,7 +84,7 @@ static int asks_for_more(const dkm_preimage_settings *settings)
 {
     return (settings->method != DKM_PREIMAGE_AUTO && settings->method != DKM_PREIMAGE_CANDIDATES) ||
            settings->candidates || settings->stream || settings->kz || settings->neighbors ||
-           settings->window;
+           settings->window || settings->approximate != 0;
 }
 
 static dkm_local check_preimage(const dkm_knn *s, const dkm_preimage_settings *settings)

@@ -1,0 +1,33 @@
+# faiss is C++: one file (src/search/faiss_index.cpp) is compiled as such, and only where faiss is found. Its
+# archive goes into libdkmap, which exports nothing of it.
+set(DKMAP_HAVE_FAISS OFF)
+if(DKMAP_FAISS)
+  include(CheckLanguage)
+  find_path(FAISS_INCLUDE_DIR faiss/IndexIVFFlat.h)
+  find_library(FAISS_LIBRARY faiss)
+  check_language(CXX)
+  if(FAISS_INCLUDE_DIR AND FAISS_LIBRARY AND CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+    find_package(OpenMP COMPONENTS CXX)
+  endif()
+  if(OpenMP_CXX_FOUND)
+    set(DKMAP_HAVE_FAISS ON)
+  else()
+    message(STATUS "faiss not found, or no C++ compiler with OpenMP (Debian: libfaiss-dev g++): there will be no "
+      "predict --approximate")
+  endif()
+endif()
+if(DKMAP_HAVE_FAISS)
+  add_library(dkmap_faiss OBJECT)
+  target_include_directories(dkmap_faiss PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(dkmap_faiss SYSTEM PRIVATE ${FAISS_INCLUDE_DIR})
+  separate_arguments(faiss_openmp NATIVE_COMMAND "${OpenMP_CXX_FLAGS}")
+  target_compile_options(dkmap_faiss PRIVATE ${faiss_openmp} -Wall -Wextra $<$<BOOL:${DKMAP_WERROR}>:-Werror>)
+  set_target_properties(dkmap_faiss PROPERTIES CXX_STANDARD 11 CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  # Before the BLAS that it calls.
+  list(PREPEND DKMAP_PRIVATE_LIBS ${FAISS_LIBRARY})
+  list(APPEND DKMAP_PRIVATE_LIBS stdc++)
+  list(PREPEND DKMAP_PC_LIBRARIES ${FAISS_LIBRARY})
+  list(APPEND DKMAP_PC_LIBRARIES -lstdc++)
+endif()
