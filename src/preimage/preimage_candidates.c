@@ -13,9 +13,9 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "preimage/preimage.h"
 #include "preimage/search/approximate_search.h"
 #include "preimage/search/candidate_stream.h"
-#include "preimage/preimage.h"
 #include "preimage/search/pruned_search.h"
 
 #define FAINT 1e-12 /* of the mean squared norm */
