@@ -43,6 +43,26 @@ DKM_NODISCARD dkm_status dkm_model_append_weighted(dkm_model *model, const dkm_d
 DKM_NODISCARD dkm_status dkm_model_forget(dkm_model *model, dkm_idx count, const dkm_idx *rows,
                                           dkm_report **report);
 
+/** How a file that the model is saved to keeps the factor. */
+typedef enum dkm_factor_storage {
+    DKM_FACTOR_COPY,  /**< all of it: by default */
+    DKM_FACTOR_REFER, /**< rows that are in the file the model came from stay there, and the new file
+                           names it. Where that is gone or changed later, the factor is computed anew
+                           when it is needed */
+    DKM_FACTOR_DROP /**< not at all: standard deviations compute it anew, and nothing can be added or
+                           removed */
+} dkm_factor_storage;
+
+/** Choose how files keep the factor from now on. Collective.
+ *
+ *  @param[in] model    fitted, borrowed
+ *  @param[in] storage  how
+ *  @param[in] path     the file that the model is to be saved to, which must not be that which it is to
+ *                      refer to; may be NULL
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for models that keep no factor */
+DKM_NODISCARD dkm_status dkm_model_store_factor(dkm_model *model, dkm_factor_storage storage,
+                                                const char *path);
+
 DKM_API_END
 
 #endif

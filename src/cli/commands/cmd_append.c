@@ -33,6 +33,7 @@ static dkm_status cmd_append(run *r)
 
     DKM_TRY(run_check_model_path(r));
     DKM_TRY(dkm_model_load(r->ctx, r->args->positionals[0], &layout, &model));
+    DKM_TRY(method_store_factor(r, model));
     DKM_TRY(run_follow_model(r, model));
     dkm_table_use(r->ctx, dkm_model_table(model));
     DKM_TRY(append_read(r, model, &X, &Y));
@@ -63,6 +64,7 @@ static const option options[] = {ROW_X("more inputs, of the kind the model was t
                                   .metavar = "FILE",
                                   .help = "a number > 0 per new example; 1 when not given"},
                                  ROW_KERNEL_DIR,
+                                 ROW_FACTOR,
                                  ROW_OUTPUT("model file to write, .h5; may be MODEL itself"),
                                  {0}};
 

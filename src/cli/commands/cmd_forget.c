@@ -108,6 +108,7 @@ static dkm_status cmd_forget(run *r)
     else
         DKM_TRY(row_list_read(r, text, &list));
     DKM_TRY(dkm_model_load(r->ctx, r->args->positionals[0], &layout, &model));
+    DKM_TRY(method_store_factor(r, model));
     DKM_TRY(run_error_context(r, r->args->positionals[0],
                               dkm_model_forget(model, list.count, list.rows, &report)));
     DKM_TRY(dkm_model_save(model, path, r->args->line));
@@ -132,6 +133,7 @@ static const option options[] = {
      .help = "the examples to forget, counted from 0 in the order in which the model learned them: "
              "a list such as 0,5,7:12, or a file of one number per row"},
     ROW_KERNEL_DIR,
+    ROW_FACTOR,
     ROW_OUTPUT("model file to write, .h5; may be MODEL itself"),
     {0}};
 

@@ -72,6 +72,15 @@
         .help = "where the files are that the model's kernel names, as extend(q.h5); by default "  \
                 "beside the model"                                                                 \
     }
+#define ROW_FACTOR                                                                                 \
+    {                                                                                              \
+        .name = "factor", .kind = OPT_CHOICE, .metavar = "WORD", .choices = "copy|refer|drop|",    \
+        .default_text = "copy",                                                                    \
+        .help =                                                                                    \
+            "copy: the new file has the whole factor; refer: it names MODEL for the rows that "    \
+            "are there, which must stay as it is, else the factor is computed anew when it is "    \
+            "needed; drop: it has none, and nothing can be added or removed any more"              \
+    }
 #define ROW_OUTPUT(text)                                                                           \
     {                                                                                              \
         .name = "output", .letter = 'o', .kind = OPT_TEXT, .flags = OPT_REQUIRED,                  \

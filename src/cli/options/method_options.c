@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dkmap/update.h>
+
 #include "cli/options/xy_reader.h"
 #include "cli/profile/calibration.h"
 
@@ -170,6 +172,17 @@ dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights)
 out:
     dkm_source_close(&source);
     return status;
+}
+
+dkm_status method_store_factor(run *r, dkm_model *model)
+{
+    const char *word = args_text(r->args, "factor");
+    dkm_factor_storage storage = strcmp(word, "refer") == 0  ? DKM_FACTOR_REFER
+                                 : strcmp(word, "drop") == 0 ? DKM_FACTOR_DROP
+                                                             : DKM_FACTOR_COPY;
+
+    return run_error_context(r, r->args->positionals[0],
+                             dkm_model_store_factor(model, storage, args_text(r->args, "output")));
 }
 
 dkm_status method_fill_outputs(run *r, const dkm_data *X, dkm_data **Y, dkm_data **weights)

@@ -29,6 +29,9 @@ DKM_NODISCARD dkm_status method_drop_missing(run *r, dkm_data **const *data);
  *  @param[out] weights  new, owned by the caller; NULL where none are given */
 DKM_NODISCARD dkm_status method_read_weights(run *r, dkm_idx rows, dkm_data **weights);
 
+/** What --factor says of how the file -o keeps the factor of a model that is changed. Collective. */
+DKM_NODISCARD dkm_status method_store_factor(run *r, dkm_model *model);
+
 /** Outputs of vertices of a graph that are not known: any output and the weight 0, where the method
  *  takes weights. Collective.
  *  @param[in,out] weights  of the examples; may point to NULL

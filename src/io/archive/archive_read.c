@@ -307,13 +307,13 @@ out:
 }
 
 /* Whether a dataset, which is smaller than its file, holds rows x cols numbers, or the lower
- * triangle of as many. */
-static int is_shape_of(int rank, const hsize_t dims[2], int64_t rows, int64_t cols)
+ * triangle of as many from row @p first on. */
+static int is_shape_of(int rank, const hsize_t dims[2], int64_t rows, int64_t cols, int64_t first)
 {
     if (rank == 2)
-        return dims[0] == (hsize_t)rows && dims[1] == (hsize_t)cols;
-    return rank == 1 && rows == cols && rows < INT32_MAX &&
-           dims[0] == (hsize_t)(rows * (rows + 1) / 2);
+        return dims[0] == (hsize_t)rows && dims[1] == (hsize_t)cols && first == 0;
+    return rank == 1 && rows == cols && rows < INT32_MAX && first >= 0 && first <= rows &&
+           dims[0] == (hsize_t)(rows * (rows + 1) / 2 - first * (first + 1) / 2);
 }
 
 /* Rows stay in the file; where they begin is found out. */
@@ -323,18 +323,20 @@ static dkm_local read_place(dkm_h5 *h5, hid_t set, dkm_reading *r)
     hid_t type = H5Dget_type(set);
     hsize_t dims[2] = {0, 0};
     int rank = dkm_h5_dims(set, dims);
-    int64_t rows = 0, cols = 0;
+    int64_t rows = 0, cols = 0, first = 0;
 
     r->kind = DKM_ENTRY_ROWS;
     DKM_STEP(dkm_h5_check_set(h5, set, r->name));
     DKM_STEP(dkm_h5_get_int(h5, set, "rows", &rows));
     DKM_STEP(dkm_h5_get_int(h5, set, "cols", &cols));
-    r->rows = (dkm_matrix_entry){.m = rows, .n = cols, .lower = rank == 1};
+    if (H5Aexists(set, "first") > 0)
+        DKM_STEP(dkm_h5_get_int(h5, set, "first", &first));
+    r->rows = (dkm_matrix_entry){.m = rows, .n = cols, .lower = rank == 1, .first = first};
     r->rows.precision = H5Tequal(type, H5T_NATIVE_DOUBLE) > 0 ? DKM_F64 : DKM_F32;
     r->rows.path = (char *)(uintptr_t)h5->called;
     r->rows.offset = (int64_t)H5Dget_offset(set);
     if ((r->rows.precision == DKM_F32 && H5Tequal(type, H5T_NATIVE_FLOAT) <= 0) || rows < 0 ||
-        cols < 0 || !is_shape_of(rank, dims, rows, cols) ||
+        cols < 0 || !is_shape_of(rank, dims, rows, cols, first) ||
         (r->rows.offset < 0 && dkm_matrix_entry_before(&r->rows, rows) > 0))
         DKM_STEP(dkm_h5_damaged(h5, r->name));
 out:

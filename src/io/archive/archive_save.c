@@ -77,6 +77,8 @@ static dkm_local lay_rows(const dkm_h5 *h5, const dkm_archive_entry *part, int64
     local = dkm_h5_put_int(h5, set, "rows", r->m);
     if (local.code == DKM_OK)
         local = dkm_h5_put_int(h5, set, "cols", r->n);
+    if (local.code == DKM_OK && r->first > 0)
+        local = dkm_h5_put_int(h5, set, "first", r->first);
     H5Dclose(set);
 out:
     return local;

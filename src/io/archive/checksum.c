@@ -73,6 +73,22 @@ int dkm_seal_present(int fd)
     return fetch_trailer(fd, &s);
 }
 
+int dkm_seal_read(const char *path, int64_t *length, uint64_t *sum)
+{
+    int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0), found = 0;
+    trailer s;
+
+    if (fd < 0)
+        return 0;
+    found = fetch_trailer(fd, &s);
+    if (found) {
+        *length = s.length;
+        *sum = s.sum;
+    }
+    close(fd);
+    return found;
+}
+
 static dkm_local read_trailer(dkm_ctx *ctx, const char *path, int fd, trailer *s)
 {
     if (fd < 0)

@@ -14,6 +14,10 @@ DKM_NODISCARD dkm_status dkm_checksum_append(dkm_atomic_file *out);
 /** Whether an open file is a plain one that ends in a checksum trailer of its length. Local. */
 int dkm_seal_present(int fd);
 
+/** What the trailer of a file says of the bytes before it. Local.
+ *  @return 1; 0 where the file is not there, or has no trailer of its length */
+int dkm_seal_read(const char *path, int64_t *length, uint64_t *sum);
+
 /** The checksum of a file, sealed or not; every rank reads its part of it. Collective.
  *  @return DKM_OK; DKM_ERR_FORMAT when it cannot be read; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_seal_sum(dkm_ctx *ctx, const char *path, uint64_t *sum);

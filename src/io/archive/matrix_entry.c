@@ -19,7 +19,9 @@ dkm_matrix_entry dkm_matrix_entry_lower(const dkm_dmat *A)
 
 dkm_idx dkm_matrix_entry_before(const dkm_matrix_entry *part, dkm_idx i)
 {
-    return part->lower ? i * (i + 1) / 2 : i * part->n;
+    dkm_idx first = part->first;
+
+    return part->lower ? i * (i + 1) / 2 - first * (first + 1) / 2 : (i - first) * part->n;
 }
 
 static dkm_idx matrix_entry_number_size(const dkm_matrix_entry *part)
@@ -44,6 +46,7 @@ typedef struct transfer {
     dkm_atomic_file *out; /* when writing */
     int fd;               /* when reading */
     int64_t offset;
+    dkm_idx begin;    /* the row of the part that is the first of a matrix */
     dkm_idx capacity; /* numbers in the image */
     char *image;
 } transfer;
@@ -73,14 +76,15 @@ static void matrix_entry_convert(const transfer *t, dkm_idx at, double *row, dkm
     }
 }
 
-static dkm_local read_image(const transfer *t, dkm_idx bytes, int64_t offset)
+static dkm_local read_bytes(dkm_ctx *ctx, const char *path, int fd, char *to, dkm_idx bytes,
+                            int64_t offset)
 {
     for (dkm_idx done = 0; done < bytes;) {
-        ssize_t got = pread(t->fd, t->image + done, (size_t)(bytes - done), offset + done);
+        ssize_t got = pread(fd, to + done, (size_t)(bytes - done), offset + done);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return dkm_fail(t->ctx, DKM_ERR_IO, "%s: cannot read: %s", t->part->path,
+            return dkm_fail(ctx, DKM_ERR_IO, "%s: cannot read: %s", path,
                             got < 0 ? strerror(errno) : "it ends too early");
         done += got;
     }
@@ -97,7 +101,7 @@ static dkm_local move_chunk(transfer *t, dkm_idx first, dkm_idx last, dkm_idx ld
     int64_t offset = t->offset + before * size;
 
     if (!t->out)
-        DKM_STEP(read_image(t, bytes, offset));
+        DKM_STEP(read_bytes(t->ctx, t->part->path, t->fd, t->image, bytes, offset));
     for (dkm_idx i = first; i < last; i++)
         matrix_entry_convert(t, dkm_matrix_entry_before(t->part, i) - before,
                              rows + (i - first) * ld, matrix_entry_length_of(t->part, i),
@@ -124,11 +128,35 @@ out:
     return local;
 }
 
+dkm_local dkm_rows_file_open(dkm_rows_file *file, dkm_ctx *ctx, const dkm_matrix_entry *part)
+{
+    *file = (dkm_rows_file){.ctx = ctx, .part = part};
+    file->fd = dkm_path_open(part->path, O_RDONLY | O_CLOEXEC, 0);
+    if (file->fd < 0)
+        return dkm_fail(ctx, DKM_ERR_IO, "%s: cannot read: %s", part->path, strerror(errno));
+    return DKM_LOCAL_OK;
+}
+
+void dkm_rows_file_close(dkm_rows_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+dkm_local dkm_rows_file_read(const dkm_rows_file *file, dkm_idx at, dkm_idx count, double *numbers)
+{
+    const dkm_idx size = (dkm_idx)sizeof(double);
+
+    return read_bytes(file->ctx, file->part->path, file->fd, (char *)numbers, count * size,
+                      file->part->offset + at * size);
+}
+
 static dkm_local move_matrix_rows(void *user, dkm_idx first, dkm_idx count, double *rows)
 {
     transfer *t = user;
 
-    return move_rows(t, first, count, t->part->n, rows);
+    return move_rows(t, t->begin + first, count, t->part->n, rows);
 }
 
 /* Numbers of an image: a few rows, and no less than one. */
@@ -139,6 +167,28 @@ static dkm_idx image_capacity(const dkm_matrix_entry *part)
     return capacity > part->n ? capacity : part->n;
 }
 
+/* This rank's share of the bytes of rows that lie in another file, as they are. */
+static dkm_local copy_rows(transfer *t)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_matrix_entry *from = t->part->copied;
+    dkm_idx size = matrix_entry_number_size(from), all = dkm_matrix_entry_before(from, from->m),
+            at = dkm_slab_first(all, dkm_ctx_rank(t->ctx), dkm_ctx_size(t->ctx)),
+            end = dkm_slab_first(all, dkm_ctx_rank(t->ctx) + 1, dkm_ctx_size(t->ctx));
+    dkm_rows_file file;
+
+    DKM_STEP(dkm_rows_file_open(&file, t->ctx, from));
+    for (dkm_idx count; at < end; at += count) {
+        count = end - at < t->capacity ? end - at : t->capacity;
+        DKM_STEP(read_bytes(t->ctx, from->path, file.fd, t->image, count * size,
+                            from->offset + at * size));
+        DKM_STEP(dkm_atomic_file_write(t->out, t->offset + at * size, t->image, count * size));
+    }
+out:
+    dkm_rows_file_close(&file);
+    return local;
+}
+
 dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file *out,
                                   int64_t offset)
 {
@@ -147,13 +197,20 @@ dkm_status dkm_matrix_entry_write(const dkm_matrix_entry *part, dkm_atomic_file 
     transfer t = {.ctx = ctx, .part = part, .out = out, .offset = offset};
     int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
 
+    if (part->first == part->m) /* nothing is here */
+        return DKM_OK;
     DKM_AGREE(ctx, open_transfer(&t, image_capacity(part)));
-    if (part->matrix)
-        DKM_TRY(dkm_dmat_for_each_rows(part->matrix, move_matrix_rows, &t));
-    else
+    if (!part->copied && !part->matrix && !part->rest)
         DKM_AGREE(ctx, move_rows(&t, dkm_slab_first(part->m, rank, size),
                                  dkm_slab_count(part->m, rank, size), part->ld,
                                  (double *)(uintptr_t)part->slab));
+    if (part->copied)
+        DKM_AGREE(ctx, copy_rows(&t));
+    if (part->matrix)
+        DKM_TRY(dkm_dmat_for_each_rows(part->matrix, move_matrix_rows, &t));
+    t.begin = part->rest ? part->m - part->rest->m : 0;
+    if (part->rest)
+        DKM_TRY(dkm_dmat_for_each_rows(part->rest, move_matrix_rows, &t));
 out:
     DKM_FREE(t.image);
     return status;
@@ -188,11 +245,11 @@ dkm_status dkm_matrix_entry_read_matrix(const dkm_matrix_entry *part, dkm_dmat *
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(A->grid);
-    transfer t = {.ctx = ctx, .part = part, .fd = -1};
+    transfer t = {.ctx = ctx, .part = part, .fd = -1, .begin = part->first};
 
-    DKM_AGREE(ctx, matrix_entry_check_shape(ctx, part, A->m, A->n));
+    DKM_AGREE(ctx, matrix_entry_check_shape(ctx, part, part->first + A->m, A->n));
     DKM_AGREE(ctx, open_reader(&t));
-    DKM_TRY(dkm_dmat_fill_rows(A, part->lower, move_matrix_rows, &t));
+    DKM_TRY(dkm_dmat_fill_rows(A, part->lower && part->first == 0, move_matrix_rows, &t));
 out:
     close_reader(&t);
     return status;

@@ -124,8 +124,7 @@ static dkm_status krr_dual_add_std(krr *s, const dkm_data *X, dkm_dmat *K, dkm_d
 
     *Y = NULL;
     DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_local_rows(X), &var));
-    dkm_example_weights_scale_cols(&s->factor.roots, K);
-    DKM_TRY(dkm_krr_std_variances(&s->fitted, s->factor.L, X, K, var));
+    DKM_TRY(dkm_krr_std_variances(&s->std.base, &s->factor, X, K, var));
     DKM_TRY(dkm_krr_std_join(&s->std, means, var, Y));
 out:
     DKM_FREE(var);
@@ -206,6 +205,8 @@ static dkm_status krr_dual_choose_std(void *state, dkm_noise noise, double varia
     DKM_AGREE(s->fitted.ctx, krr_dual_check_std(s));
     DKM_TRY(dkm_krr_factor_open(&s->factor, &s->fitted, s->outputs.gamma));
     dkm_krr_std_clear(&s->std);
+    DKM_TRY(
+        dkm_krr_base_open(&s->std.base, &s->factor, &s->fitted, dkm_krr_factor_order(&s->factor)));
     DKM_TRY(krr_dual_scale(s, noise, variance));
     for (dkm_idx j = 0; j < p; j++)
         sum += s->std.scale[j];
@@ -267,7 +268,7 @@ static dkm_status krr_dual_from_archive(dkm_ctx *ctx, dkm_archive *archive,
                                           &s->B));
     s->penalizes_coefficients = dkm_archive_find(archive, PENALTY) != NULL;
     s->weighted = dkm_archive_find(archive, WEIGHTED) != NULL;
-    DKM_AGREE(ctx, dkm_krr_factor_from_archive(&s->factor, dkm_data_rows(s->fitted.X), archive));
+    DKM_TRY(dkm_krr_factor_from_archive(&s->factor, &s->fitted, archive));
     *state = s;
     s = NULL;
 out:
@@ -296,6 +297,13 @@ static dkm_status krr_dual_forget(void *state, dkm_idx count, const dkm_idx *row
     return status;
 }
 
+static dkm_local krr_dual_store_factor(void *state, dkm_factor_storage storage, const char *path)
+{
+    krr *s = state;
+
+    return dkm_krr_factor_store(&s->factor, s->fitted.ctx, storage, path);
+}
+
 static dkm_status krr_dual_residuals(void *state, const dkm_data *X, const dkm_data *Y,
                                      dkm_data **R)
 {
@@ -322,6 +330,7 @@ const dkm_model_class dkm_class_krr = {.name = "krr",
                                        .choose_std = krr_dual_choose_std,
                                        .append = krr_dual_append,
                                        .forget = krr_dual_forget,
+                                       .store_factor = krr_dual_store_factor,
                                        .residuals = krr_dual_residuals,
                                        .open_sets = krr_dual_open_sets,
                                        .prediction_sets = krr_dual_sets};

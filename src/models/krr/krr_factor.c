@@ -1,17 +1,27 @@
-/* The factor of a model in dual form: retained by a fit, written with the model, read when needed.
+#define _XOPEN_SOURCE 700 /* realpath */
+/* The factor of a model in dual form: retained by a fit, written with the model, found again when it
+ * is needed.
  *
- * Cost of reading: m^2 / 2 numbers from the file, each rank its share of the rows, and m^2 / (2
- * ranks) words sent to where they belong (matrix/redistribute.c). Held per rank: m^2 / ranks
- * numbers. Nothing is replicated. */
+ * Cost of saving: m^2 / 2 numbers written; rows that lie in another file are copied from there, each
+ * rank its share of the bytes, or stay there. Held per rank: m^2 / ranks numbers after a fit, nothing of that order
+ * after a load. Replicated: the numbers of rows that were forgotten. */
 #include "models/krr/krr_factor.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "core/alloc.h"
+#include "io/archive/checksum.h"
 #include "solvers/ridge/shifted_cholesky.h"
 
 #define FACTOR        "factor"
+#define FILE_OF       "factor_file"
+#define GONE          "forgotten_rows"
+#define BASIS         "forgotten_basis"
 #define JITTER        "factor_jitter"
 #define CENTER        "centered"
 #define HISTORY       "history"
@@ -21,11 +31,24 @@
 void dkm_krr_factor_clear(dkm_krr_factor *f)
 {
     dkm_dmat_destroy(&f->L);
+    dkm_dmat_destroy(&f->tail);
+    dkm_dmat_destroy(&f->Q);
+    DKM_FREE(f->gone);
     dkm_data_destroy(&f->Y);
     dkm_data_destroy(&f->history);
     dkm_data_destroy(&f->weights);
     dkm_example_weights_close(&f->roots);
-    DKM_FREE(f->stored.path);
+    DKM_FREE(f->stored.rows.path);
+    DKM_FREE(f->stored_tail.rows.path);
+}
+
+dkm_idx dkm_krr_factor_order(const dkm_krr_factor *f)
+{
+    if (f->tail)
+        return dkm_dmat_cols(f->tail);
+    if (f->stored_tail.rows.m > 0)
+        return f->stored_tail.rows.m;
+    return f->L ? dkm_dmat_rows(f->L) : f->stored.rows.m;
 }
 
 /* The roots of weights that came from a file. Collective. */
@@ -117,29 +140,64 @@ static int factor_stamp(const char *path, int64_t stamp[3])
     return 1;
 }
 
-/* Whether the file that the model came from is still there, on all ranks. Collective. */
-static int factor_is_there(const dkm_krr_factor *f, dkm_ctx *ctx)
+static int factor_same_file(const dkm_krr_stored *s)
 {
     int64_t now[3];
-    int there = f->stored.path && factor_stamp(f->stored.path, now) && now[0] == f->stamp[0] &&
-                now[1] == f->stamp[1] && now[2] == f->stamp[2];
+
+    return s->rows.path && factor_stamp(s->rows.path, now) && now[0] == s->stamp[0] &&
+           now[1] == s->stamp[1] && now[2] == s->stamp[2];
+}
+
+/* Whether all rows are in memory, or in files that are still there, on all ranks. Collective. */
+static int factor_is_there(const dkm_krr_factor *f, dkm_ctx *ctx)
+{
+    int there = (f->L || factor_same_file(&f->stored)) &&
+                (f->tail || f->stored_tail.rows.m == 0 || factor_same_file(&f->stored_tail));
 
     MPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(ctx));
     return there;
 }
 
-static dkm_status factor_read(dkm_krr_factor *f, const dkm_fitted_kernel *fitted)
+static dkm_status factor_read_tail(dkm_krr_factor *f, const dkm_fitted_kernel *fitted)
 {
+    const dkm_matrix_entry *rows = &f->stored_tail.rows;
     dkm_status status = DKM_OK;
-    dkm_idx m = dkm_data_rows(fitted->X);
 
+    if (f->tail || !rows->path)
+        return DKM_OK;
     dkm_phase_begin(fitted->ctx, "read factor");
-    DKM_TRY(dkm_dmat_create(fitted->grid, m, m, fitted->nb, fitted->nb, DKM_F64, &f->L));
-    DKM_TRY(dkm_matrix_entry_read_matrix(&f->stored, f->L));
+    DKM_TRY(dkm_dmat_create(fitted->grid, rows->m - rows->first, rows->n, fitted->nb, fitted->nb,
+                            DKM_F64, &f->tail));
+    DKM_TRY(dkm_matrix_entry_read_matrix(rows, f->tail));
 out:
     if (status != DKM_OK)
-        dkm_dmat_destroy(&f->L);
+        dkm_dmat_destroy(&f->tail);
     dkm_phase_end(fitted->ctx);
+    return status;
+}
+
+/* What is known of a factor whose file is gone. Local. */
+static void factor_drop(dkm_krr_factor *f)
+{
+    dkm_dmat_destroy(&f->L);
+    dkm_dmat_destroy(&f->tail);
+    dkm_dmat_destroy(&f->Q);
+    DKM_FREE(f->gone);
+    f->dead = 0;
+    DKM_FREE(f->stored.rows.path);
+    DKM_FREE(f->stored_tail.rows.path);
+    f->stored_tail.rows.m = 0;
+}
+
+/* The rows of another file, which was not verified with the model's. */
+static dkm_status factor_verify(dkm_krr_factor *f, dkm_ctx *ctx)
+{
+    dkm_status status = DKM_OK;
+
+    if (f->refers)
+        DKM_TRY(dkm_checksum_verify(ctx, f->stored.rows.path));
+    f->refers = 0;
+out:
     return status;
 }
 
@@ -148,28 +206,103 @@ dkm_status dkm_krr_factor_open(dkm_krr_factor *f, const dkm_fitted_kernel *fitte
     dkm_status status = DKM_OK;
 
     DKM_TRY(factor_open_roots(f));
-    if (f->L)
-        return DKM_OK;
+    if (factor_is_there(f, fitted->ctx)) {
+        DKM_TRY(factor_verify(f, fitted->ctx));
+        return factor_read_tail(f, fitted);
+    }
+    if (f->refers)
+        dkm_log(fitted->ctx, DKM_INFO,
+                "the file that has the model's factor is gone, or is another one: the factor is "
+                "computed anew");
+    factor_drop(f);
     DKM_TRY(factor_check_memory(fitted));
-    if (factor_is_there(f, fitted->ctx))
-        DKM_TRY(factor_read(f, fitted));
-    else
-        DKM_TRY(factor_compute(f, fitted, gamma));
+    DKM_TRY(factor_compute(f, fitted, gamma));
 out:
     return status;
+}
+
+/* What a file is to hold: all rows, or those that the file to refer to has not. */
+static dkm_matrix_entry factor_rows(const dkm_krr_factor *f, int refer)
+{
+    dkm_idx n = dkm_krr_factor_order(f);
+
+    return (dkm_matrix_entry){.m = n,
+                              .n = n,
+                              .precision = DKM_F64,
+                              .lower = 1,
+                              .first = refer ? f->stored.rows.m : 0,
+                              .copied = f->L || refer ? NULL : &f->stored.rows,
+                              .matrix = f->L,
+                              .rest = f->tail};
+}
+
+dkm_local dkm_krr_factor_store(dkm_krr_factor *f, dkm_ctx *ctx, dkm_factor_storage storage,
+                               const char *path)
+{
+    struct stat here, there;
+
+    f->storage = storage;
+    if (storage == DKM_FACTOR_REFER && path && f->stored.rows.path && stat(path, &here) == 0 &&
+        stat(f->stored.rows.path, &there) == 0 && here.st_ino == there.st_ino &&
+        here.st_dev == there.st_dev)
+        return dkm_fail(
+            ctx, DKM_ERR_ARG,
+            "%s has the factor that the new file is to refer to: write another file, or "
+            "a copy of the factor",
+            path);
+    return DKM_LOCAL_OK;
+}
+
+/* Where the rows are in a file that is not the model's: place, count, and the file's length and
+ * checksum, by which it is known again, and its name. */
+static dkm_local factor_put_reference(const dkm_krr_factor *f, dkm_archive *archive)
+{
+    const dkm_matrix_entry *rows = &f->stored.rows;
+    dkm_local local = DKM_LOCAL_OK;
+    char *name = realpath(rows->path, NULL), *text = NULL;
+    int64_t length = 0;
+    uint64_t sum = 0;
+    size_t room = (name ? strlen(name) : 0) + 100;
+
+    if (!name || !dkm_seal_read(name, &length, &sum))
+        DKM_STEP(
+            dkm_fail(archive->ctx, DKM_ERR_IO, "%s: it has no checksum to know it by", rows->path));
+    DKM_STEP(dkm_alloc(archive->ctx, (dkm_idx)room, &text));
+    snprintf(text, room, "%lld %lld %lld %016llx %s", (long long)rows->offset, (long long)rows->m,
+             (long long)length, (unsigned long long)sum, name);
+    DKM_STEP(dkm_archive_put_text(archive, FILE_OF, text));
+out:
+    DKM_FREE(text);
+    free(name);
+    return local;
+}
+
+static dkm_local factor_put_gone(const dkm_krr_factor *f, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    double *rows = NULL;
+
+    DKM_STEP(dkm_alloc(archive->ctx, f->dead, &rows));
+    for (dkm_idx k = 0; k < f->dead; k++)
+        rows[k] = (double)f->gone[k];
+    DKM_STEP(dkm_archive_put_reals(archive, GONE, f->dead, rows));
+out:
+    DKM_FREE(rows);
+    return local;
 }
 
 static dkm_local factor_put(dkm_krr_factor *f, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
-    dkm_matrix_entry rows = dkm_matrix_entry_lower(f->L);
+    int refer = f->storage == DKM_FACTOR_REFER && !f->L;
+    dkm_matrix_entry rows = factor_rows(f, refer);
 
     DKM_STEP(dkm_archive_put_rows(archive, FACTOR, &rows));
+    if (refer)
+        DKM_STEP(factor_put_reference(f, archive));
     DKM_STEP(dkm_archive_put_real(archive, JITTER, f->jitter));
     DKM_STEP(dkm_archive_put_real(archive, CENTER, f->center));
     DKM_STEP(dkm_archive_borrow_data(archive, dkm_output_names.objects, f->Y));
-    if (f->history)
-        DKM_STEP(dkm_archive_borrow_data(archive, HISTORY, f->history));
 out:
     return local;
 }
@@ -181,26 +314,51 @@ dkm_status dkm_krr_factor_to_archive(dkm_krr_factor *f, const dkm_fitted_kernel 
 
     if (f->weights)
         DKM_AGREE(fitted->ctx, dkm_archive_borrow_data(archive, WEIGHTS, f->weights));
-    if (!f->retained)
+    if (f->history)
+        DKM_AGREE(fitted->ctx, dkm_archive_borrow_data(archive, HISTORY, f->history));
+    if (!f->retained || f->storage == DKM_FACTOR_DROP)
         return DKM_OK;
     DKM_TRY(dkm_krr_factor_open(f, fitted, gamma));
     DKM_AGREE(fitted->ctx, factor_put(f, archive));
+    if (f->dead == 0)
+        goto out;
+    DKM_AGREE(fitted->ctx, factor_put_gone(f, archive));
+    DKM_TRY(dkm_fitted_kernel_put_matrix(fitted, archive, BASIS, f->Q));
 out:
     return status;
 }
 
 static dkm_local factor_check(const dkm_krr_factor *f, dkm_idx m, dkm_ctx *ctx)
 {
-    const dkm_matrix_entry *part = &f->stored;
+    dkm_idx n = dkm_krr_factor_order(f);
 
-    if (part->m != m || part->n != m || !part->lower || part->precision != DKM_F64)
+    if (n - f->dead != m)
         return dkm_fail(ctx, DKM_ERR_FORMAT,
-                        "the model's factor is %lld x %lld, and it has %lld inputs",
-                        (long long)part->m, (long long)part->n, (long long)m);
+                        "the model's factor is %lld x %lld, and it has %lld inputs", (long long)n,
+                        (long long)n, (long long)m);
     if (dkm_data_rows(f->Y) != m)
         return dkm_fail(ctx, DKM_ERR_FORMAT, "the model has %lld inputs and %lld outputs",
                         (long long)m, (long long)dkm_data_rows(f->Y));
     return DKM_LOCAL_OK;
+}
+
+/* Ascending numbers of rows of the factor. */
+static dkm_local factor_take_gone(dkm_krr_factor *f, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const double *rows;
+    dkm_idx count = 0, least = 0;
+
+    DKM_STEP(dkm_archive_reals(archive, GONE, &count, &rows));
+    DKM_STEP(dkm_alloc(archive->ctx, count, &f->gone));
+    for (dkm_idx k = 0; k < count; k++) {
+        DKM_STEP(dkm_archive_check_int(archive, GONE, rows[k], least, dkm_krr_factor_order(f) - 1,
+                                       &f->gone[k]));
+        least = f->gone[k] + 1;
+    }
+    f->dead = count;
+out:
+    return local;
 }
 
 /* A number from 0 on for each of @p m inputs. */
@@ -223,32 +381,112 @@ out:
     return local;
 }
 
-dkm_local dkm_krr_factor_from_archive(dkm_krr_factor *f, dkm_idx m, dkm_archive *archive)
+static dkm_local factor_take_stored(dkm_krr_stored *stored, dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
     const dkm_matrix_entry *rows;
+
+    DKM_STEP(dkm_archive_rows(archive, FACTOR, &rows));
+    if (rows->m != rows->n || !rows->lower || rows->precision != DKM_F64)
+        DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT, "the model's factor is %lld x %lld",
+                          (long long)rows->m, (long long)rows->n));
+    stored->rows = *rows;
+    stored->rows.path = NULL;
+    if (rows->path) {
+        DKM_STEP(dkm_strdup(archive->ctx, rows->path, &stored->rows.path));
+        if (!factor_stamp(rows->path, stored->stamp))
+            DKM_FREE(stored->rows.path);
+    }
+out:
+    return local;
+}
+
+/* What a model says of the file that has the first @p rows rows; no path where that is not there any
+ * more. */
+static dkm_local factor_take_reference(dkm_krr_stored *stored, dkm_idx rows, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *text;
+    long long offset = -1, count = -1, length = -1;
+    unsigned long long sum = 0;
+    int64_t now = -1;
+    uint64_t sum_now = 0;
+    int name = 0;
+
+    DKM_STEP(dkm_archive_text(archive, FILE_OF, &text));
+    stored->rows = (dkm_matrix_entry){.m = rows, .n = rows, .precision = DKM_F64, .lower = 1};
+    if (sscanf(text, "%18lld %18lld %18lld %16llx %n", &offset, &count, &length, &sum, &name) !=
+            4 ||
+        name == 0 || count != rows || offset < 0 || rows < 1 || rows >= INT32_MAX ||
+        offset > length - dkm_matrix_entry_before(&stored->rows, rows) * (dkm_idx)sizeof(double))
+        DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT,
+                          "the model says of its factor '%s', which cannot be", text));
+    stored->rows.offset = offset;
+    if (dkm_seal_read(text + name, &now, &sum_now) && now == length && sum_now == sum &&
+        factor_stamp(text + name, stored->stamp))
+        DKM_STEP(dkm_strdup(archive->ctx, text + name, &stored->rows.path));
+out:
+    return local;
+}
+
+/* The rows, all of the model's file, or the first ones of another one. */
+static dkm_local factor_take_rows(dkm_krr_factor *f, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    DKM_STEP(factor_take_stored(&f->stored, archive));
+    if (!dkm_archive_find(archive, FILE_OF)) {
+        if (f->stored.rows.first > 0)
+            local =
+                dkm_fail(archive->ctx, DKM_ERR_FORMAT, "the model's factor begins with row %lld",
+                         (long long)f->stored.rows.first);
+        return local;
+    }
+    f->refers = 1;
+    f->stored_tail = f->stored;
+    f->stored.rows.path = NULL;
+    DKM_STEP(factor_take_reference(&f->stored, f->stored_tail.rows.first, archive));
+    if (f->stored_tail.rows.first == f->stored_tail.rows.m) {
+        DKM_FREE(f->stored_tail.rows.path);
+        f->stored_tail.rows.m = 0;
+    }
+out:
+    return local;
+}
+
+static dkm_local factor_take(dkm_krr_factor *f, dkm_idx m, dkm_archive *archive)
+{
+    dkm_local local = DKM_LOCAL_OK;
     dkm_idx center = 0;
 
     if (dkm_archive_find(archive, WEIGHTS))
         DKM_STEP(factor_take_weights(f, m, archive));
+    if (dkm_archive_find(archive, HISTORY))
+        DKM_STEP(dkm_archive_take_rows(archive, HISTORY, &f->history));
     if (!dkm_archive_find(archive, FACTOR))
         return local;
-    DKM_STEP(dkm_archive_rows(archive, FACTOR, &rows));
-    f->stored = *rows;
-    f->stored.path = NULL;
-    if (rows->path) {
-        DKM_STEP(dkm_strdup(archive->ctx, rows->path, &f->stored.path));
-        if (!factor_stamp(rows->path, f->stamp))
-            DKM_FREE(f->stored.path);
-    }
+    DKM_STEP(factor_take_rows(f, archive));
     DKM_STEP(dkm_archive_number(archive, JITTER, 0, HUGE_VAL, &f->jitter));
     DKM_STEP(dkm_archive_count(archive, CENTER, 0, 1, &center));
     f->center = (int)center;
     DKM_STEP(dkm_archive_take_data(archive, dkm_output_names.objects, &f->Y));
-    if (dkm_archive_find(archive, HISTORY))
-        DKM_STEP(dkm_archive_take_rows(archive, HISTORY, &f->history));
+    if (dkm_archive_find(archive, GONE))
+        DKM_STEP(factor_take_gone(f, archive));
     DKM_STEP(factor_check(f, m, archive->ctx));
     f->retained = 1;
 out:
     return local;
+}
+
+dkm_status dkm_krr_factor_from_archive(dkm_krr_factor *f, const dkm_fitted_kernel *fitted,
+                                       dkm_archive *archive)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(fitted->ctx, factor_take(f, dkm_data_rows(fitted->X), archive));
+    if (f->dead > 0)
+        DKM_TRY(dkm_fitted_kernel_take_matrix(fitted, archive, BASIS, f->dead,
+                                              dkm_krr_factor_order(f), &f->Q));
+out:
+    return status;
 }

@@ -13,11 +13,13 @@
  * s = 1 makes the ridge the variance of the noise. The s under which the training outputs are most
  * likely is t'(K + gamma I)^-1 t / m.
  *
- * New inputs pass in batches of n rows. Cost of a batch on an R x C grid: n m^2 / (R C) flops for
- * K L^-T (p?trsm), in which L stays where it is and panels of K travel: n m (1/R + 1/C) words sent
- * per rank, in m / nb broadcasts along rows and columns; a sum of n / R numbers along each grid row
- * and n / (R C) words to slabs. Held: the n m / (R C) numbers of K, which are overwritten, and L,
- * m^2 / (R C). Nothing is replicated. */
+ * Where rows of the factor stand for forgotten examples, k(x, X) is zero for them and L^-1 k(X, x) is
+ * projected (krr_inverse.h).
+ *
+ * New inputs pass in batches of n rows. Cost of a batch on an R x C grid: n m kernel values and n m^2 /
+ * (R C) flops for K L^-T, in which L is read once, panel by panel (solvers/ridge/factor_rows.c); a sum
+ * of n / R numbers along each grid row and n / (R C) words to slabs. Held: the n m / (R C) numbers of K
+ * and a panel of L. Replicated: nothing of this order. */
 #include "models/krr/krr_std.h"
 
 #include <math.h>
@@ -30,6 +32,7 @@
 void dkm_krr_std_clear(dkm_krr_std *std)
 {
     DKM_FREE(std->scale);
+    dkm_krr_base_close(&std->base);
 }
 
 /* Rows of B, as they solve the system that is scaled by the roots of weights. */
@@ -102,18 +105,25 @@ out:
     return status;
 }
 
-dkm_status dkm_krr_std_variances(const dkm_fitted_kernel *fitted, const dkm_dmat *L,
+dkm_status dkm_krr_std_variances(const dkm_krr_base *base, const dkm_krr_factor *factor,
                                  const dkm_data *X, dkm_dmat *K, double *var)
 {
     dkm_status status = DKM_OK;
+    dkm_fitted_kernel *fitted = base->fitted;
     dkm_ctx *ctx = fitted->ctx;
     dkm_idx n = dkm_data_local_rows(X);
     dkm_prepared *prepared = NULL;
-    dkm_dmat *norms = NULL;
+    dkm_dmat *own = NULL, *norms = NULL;
     double *prior = NULL;
 
     dkm_phase_begin(ctx, "deviations");
-    dkm_la_trsm_right(L, K); /* K <- K L^-T */
+    if (base->place) {
+        DKM_TRY(dkm_fitted_kernel_cross(fitted, X, &own));
+        K = own;
+    }
+    dkm_example_weights_scale_cols(&base->roots, K);
+    DKM_TRY(dkm_krr_factor_forward(factor, fitted, NULL, K)); /* K <- K L^-T */
+    DKM_TRY(dkm_krr_project(factor->Q, K));
     DKM_TRY(std_row_norms(K, &norms));
     DKM_TRY(dkm_dmat_to_rows(norms, var));
     DKM_AGREE(ctx, dkm_alloc(ctx, n, &prior));
@@ -125,6 +135,7 @@ out:
     dkm_phase_end(ctx);
     DKM_FREE(prior);
     dkm_dmat_destroy(&norms);
+    dkm_dmat_destroy(&own);
     dkm_prepared_destroy(&prepared);
     return status;
 }

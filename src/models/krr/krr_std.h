@@ -2,11 +2,12 @@
 #ifndef DKMAP_MODELS_KRR_KRR_STD_H
 #define DKMAP_MODELS_KRR_KRR_STD_H
 
-#include "models/krr/krr_factor.h"
+#include "models/krr/krr_inverse.h"
 
 typedef struct dkm_krr_std {
     double *scale; /**< prior variance s_j per column of the outputs; NULL: no deviations wanted */
-    double noise;  /**< that is added to the variance of f, in units of s_j */
+    dkm_krr_base base; /**< training inputs as the factor has them, where scale is there */
+    double noise;      /**< that is added to the variance of f, in units of s_j */
 } dkm_krr_std;
 
 void dkm_krr_std_clear(dkm_krr_std *std);
@@ -22,10 +23,12 @@ DKM_NODISCARD dkm_status dkm_krr_std_estimate(const dkm_fitted_kernel *fitted,
 
 /** var(i) = k(x_i, x_i) - ||L^-1 k(X, x_i)||^2 of this rank's slab of new inputs, 0 at least.
  *  Collective.
- *  @param[in,out] K    k(new, training), its columns times the roots of weights; overwritten
- *  @param[out]    var  dkm_data_local_rows(X) numbers */
-DKM_NODISCARD dkm_status dkm_krr_std_variances(const dkm_fitted_kernel *fitted, const dkm_dmat *L,
-                                               const dkm_data *X, dkm_dmat *K, double *var);
+ *  @param[in]  base    training inputs as the open @p factor has them
+ *  @param[in,out] K    k(new, training); overwritten
+ *  @param[out] var     dkm_data_local_rows(X) numbers */
+DKM_NODISCARD dkm_status dkm_krr_std_variances(const dkm_krr_base *base,
+                                               const dkm_krr_factor *factor, const dkm_data *X,
+                                               dkm_dmat *K, double *var);
 
 /** Means and standard deviations as rows of 2 p columns. Collective.
  *  @param[in] means  dense rows of p columns */

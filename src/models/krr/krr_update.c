@@ -3,36 +3,47 @@
  * Append: with K + gamma I = L L' for the examples that are there,
  *   [ L11   0  ]   L21 = K21 L11^-T,   L22 L22' = K22 + gamma I - L21 L21'
  *   [ L21  L22 ]
- * is the factor for all of them. The leading part ends where a round of blocks over the grid ends, so
- * that it stays where it is; at most nb lcm(P, Q) - 1 rows that were there are computed again.
+ * is the factor for all of them: rows are added, and those that were there stay as they are, in their
+ * file if they are in one. L21 is made by one pass over them (solvers/ridge/factor_rows.c).
  *
- * Forget: without rows and columns r of K, A = L(keep, keep) L(keep, keep)' + V V' with V =
- * L(keep, r), which is an update of a factor by a sum (linalg/factor/rank_update.c).
+ * Forget: the rows r of the factor stay, and the model remembers an orthonormal basis Q of the range of
+ * L^-1 E_r, by which every later solve is projected (krr_inverse.h). Two ways were weighed, for m
+ * examples and k fewer:
+ *
+ *                      update of a sum by reflections       projection
+ *   flops              2 k m^2, a third of it for rows      k m^2, a third of it for such rows;
+ *                      drawn at random, in products of      2 k^2 m for the basis
+ *                      nb columns; m^2 nb / 2 besides
+ *   read, written      m^2 / 2 numbers, m^2 / 2 numbers     m^2 / 2, k m
+ *   held               2 m^2, two copies to close gaps      k m
+ *   later solves       as before                            k / m dearer
+ *
+ * So the projection is taken for as long as the rows that stand for nothing are at most 1 in FOLD of all;
+ * then the gaps are closed by the update (krr_fold.c), and there are none. To append to such a factor,
+ * L21 is projected too: that is the choice of the kernel values of forgotten rows, which are free, that
+ * leaves Q a basis.
  *
  * Both end with B = (K + gamma I)^-1 T for all outputs, T being encoded and centered anew, and with
- * the residual of the true matrix, whose tiles are computed once more.
+ * the residual of the true matrix, whose tiles are computed once more; one step of refinement follows
+ * where its backward error, with a lower bound of the norm of K, is above that of rounding.
  *
- * Cost for m examples and k more: k m^2 flops (a fit: m^3 / 3), 4 m^2 p for B and m^2 kernel values;
- * p?trsm and p?syrk send about m k (1/P + 1/Q) words per rank. For k fewer: at most 2 k m^2 flops,
- * a third of it for rows drawn at random, and 3 m^2 / ranks words to close the gaps. Held per rank:
- * the old factor beside the new one; to forget, two copies more of the rows from the first removed
- * one on. */
-#include "models/krr/krr_update.h"
+ * Cost for m examples and k more: k m^2 flops (a fit: m^3 / 3), 4 m^2 p for B and m^2 kernel values; L is
+ * read three times, and k m words are sent along grid rows. Held per rank: k m / ranks numbers.
+ * Replicated: indices of the examples. */
+#include "models/krr/krr_update_impl.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "data/objects.h"
+#include "kernels/evaluation/kernel_impl.h"
 #include "kernels/evaluation/prepare.h"
-#include "linalg/factor/rank_update.h"
-#include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
 #include "solvers/operators/linop.h"
 
-#define RESIDUAL_WANTED 1e-13 /* else one step of refinement follows */
+#define BACKWARD_WANTED 3.6e-15 /* 16 units of rounding; else one step of refinement follows */
 
-static dkm_local update_check(const dkm_krr_dual *s)
+dkm_local dkm_krr_update_check(const dkm_krr_dual *s)
 {
     dkm_ctx *ctx = s->fitted.ctx;
 
@@ -46,111 +57,169 @@ static dkm_local update_check(const dkm_krr_dual *s)
     return DKM_LOCAL_OK;
 }
 
-/* A state for other examples, with the kernel, grid, blocks and gamma of another one. Its Gram matrix
- * is scaled by the roots of weights until update_solve() is done. */
-static dkm_status update_begin(const dkm_krr_dual *old, const dkm_data *X, dkm_data **Y,
-                               const dkm_data *weights, dkm_krr_dual *s)
+/* The rows that stand for no example are the same. */
+static dkm_local update_copy_gone(const dkm_krr_dual *old, dkm_krr_dual *s)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx count = old->factor.dead;
+
+    if (count == 0)
+        return local;
+    DKM_STEP(dkm_alloc(s->fitted.ctx, count, &s->factor.gone));
+    memcpy(s->factor.gone, old->factor.gone, (size_t)count * sizeof *s->factor.gone);
+out:
+    return local;
+}
+
+/* A state for other examples, on the grid of another one and with its kernel, blocks and gamma. It
+ * borrows the rows of its factor until dkm_krr_update_replace(). Gram matrices of its inputs are scaled by the
+ * roots of weights until dkm_krr_update_finish(). */
+dkm_status dkm_krr_update_begin(const dkm_krr_dual *old, const dkm_data *X, dkm_data **Y,
+                                const dkm_data *weights, dkm_krr_dual *s)
 {
     dkm_status status = DKM_OK;
-    dkm_layout layout = {dkm_grid_rows(old->fitted.grid), dkm_grid_cols(old->fitted.grid),
-                         old->fitted.nb};
 
-    DKM_TRY(dkm_fitted_kernel_open(&s->fitted, old->fitted.ctx, X, old->fitted.kernel, &layout));
-    s->factor = (dkm_krr_factor){
-        .retained = 1, .jitter = old->factor.jitter, .center = old->factor.center, .Y = *Y};
+    DKM_TRY(dkm_fitted_kernel_open_sharing_grid(&s->fitted, &old->fitted, X, old->fitted.kernel));
+    s->factor = (dkm_krr_factor){.retained = 1,
+                                 .storage = old->factor.storage,
+                                 .L = old->factor.L,
+                                 .stored = old->factor.stored,
+                                 .tail = old->factor.tail,
+                                 .dead = old->factor.dead,
+                                 .jitter = old->factor.jitter,
+                                 .center = old->factor.center,
+                                 .Y = *Y};
     *Y = NULL;
+    DKM_AGREE(s->fitted.ctx, update_copy_gone(old, s));
     s->weighted = weights != NULL;
     DKM_TRY(dkm_krr_factor_set_weights(&s->factor, weights));
     dkm_krr_factor_weigh(&s->factor, &s->fitted, 1);
-    DKM_TRY(dkm_dmat_create(s->fitted.grid, dkm_data_rows(X), dkm_data_rows(X), s->fitted.nb,
-                            s->fitted.nb, DKM_F64, &s->factor.L));
 out:
     return status;
 }
 
-/* rows = (L L')^-1 rows */
-static dkm_status update_apply_inverse(const dkm_dmat *L, dkm_multivec *rows)
+/* The outputs as numbers. */
+dkm_status dkm_krr_update_targets(dkm_krr_dual *s, const dkm_krr_dual *old, dkm_multivec *t)
 {
     dkm_status status = DKM_OK;
-    dkm_dmat *B = NULL;
+    dkm_krr_settings settings = {.center = s->factor.center, .weights = s->factor.weights};
+    dkm_dmat *T = NULL;
 
-    if (rows->cols <= DKM_NRHS_BLOCK)
-        return dkm_la_potrs_multivec(L, rows->cols, rows->a);
-    DKM_TRY(dkm_dmat_create_like(L, rows->cols, dkm_dmat_row_block(L), DKM_F64, &B));
-    DKM_TRY(dkm_dmat_from_rows(B, rows->a));
-    dkm_la_trsm('N', L, B);
-    dkm_la_trsm('T', L, B);
-    DKM_TRY(dkm_dmat_to_rows(B, rows->a));
+    dkm_krr_outputs_clear(&s->outputs);
+    s->outputs.gamma = old->outputs.gamma;
+    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, s->factor.Y, &settings, &T));
+    s->outputs.encoder.level = old->outputs.encoder.level;
+    DKM_AGREE(s->fitted.ctx,
+              dkm_multivec_init(t, s->fitted.ctx, dkm_dmat_rows(T), dkm_dmat_cols(T)));
+    t->cols = dkm_dmat_cols(T);
+    DKM_TRY(dkm_dmat_to_rows(T, t->a));
 out:
-    dkm_dmat_destroy(&B);
+    dkm_dmat_destroy(&T);
     return status;
 }
 
-/* R = T - (K + gamma I) B, with K computed anew; its norm over that of T. */
+/* R = T - (K + gamma I) B, with K computed anew; its norm over that of T, and over that of T plus a
+ * lower bound of ||K + gamma I|| ||B||, the bound by the product with a vector of ones. */
 static dkm_status update_residual(const dkm_krr_dual *s, const dkm_multivec *T,
-                                  const dkm_multivec *B, dkm_multivec *R, double *residual)
+                                  const dkm_multivec *B, dkm_multivec *R, double *residual,
+                                  double *backward)
 {
     dkm_status status = DKM_OK;
+    dkm_idx p = T->cols, m = dkm_data_rows(s->fitted.X);
     dkm_kernel_op K = {.grid = s->fitted.grid,
                        .X = s->fitted.prepared,
                        .nb = s->fitted.nb,
                        .scale = 1.0,
                        .shift = s->outputs.gamma};
-    double norm = dkm_multivec_norm(T);
+    double norm = dkm_multivec_norm(T), length, bound;
+    dkm_multivec in = {0}, out = {0}, one = {0};
 
-    DKM_TRY(dkm_kernel_op_apply(&K, B, R));
-    dkm_multivec_scale(-1.0, R);
-    dkm_multivec_axpy(1.0, T, R);
-    *residual = norm > 0 ? dkm_multivec_norm(R) / norm : dkm_multivec_norm(R);
+    DKM_AGREE(s->fitted.ctx, dkm_multivec_init(&in, s->fitted.ctx, m, p + 1));
+    DKM_AGREE(s->fitted.ctx, dkm_multivec_init(&out, s->fitted.ctx, m, p + 1));
+    DKM_AGREE(s->fitted.ctx, dkm_multivec_init(&one, s->fitted.ctx, m, 1));
+    one.cols = 1;
+    for (dkm_idx i = 0; i < one.n; i++)
+        one.a[i * one.ld] = 1.0;
+    dkm_multivec_copy(B, &in);
+    dkm_multivec_append(&in, &one);
+    DKM_TRY(dkm_kernel_op_apply(&K, &in, &out));
+    for (dkm_idx i = 0; i < R->n; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            R->a[i * R->ld + j] = T->a[i * T->ld + j] - out.a[i * out.ld + j];
+    for (dkm_idx i = 0; i < one.n; i++)
+        one.a[i * one.ld] = out.a[i * out.ld + p];
+    length = dkm_multivec_norm(R);
+    bound = dkm_multivec_norm(&one) / sqrt((double)m) * dkm_multivec_norm(B) + norm;
+    *residual = norm > 0 ? length / norm : length;
+    *backward = bound > 0 ? length / bound : length;
     DKM_REQUIRE(s->fitted.ctx, isfinite(*residual), DKM_ERR_NUMERIC,
                 "the ridge solution is not finite: fit anew");
 out:
+    dkm_multivec_free(&one);
+    dkm_multivec_free(&out);
+    dkm_multivec_free(&in);
     return status;
 }
 
-/* B for all outputs, by the factor; one step of refinement where the residual asks for it. */
-static dkm_status update_solve(dkm_krr_dual *s, const dkm_krr_dual *old, double *residual)
+/* From B, solved with the factor, to the coefficients; @p b is refined where its residual asks for it. */
+dkm_status dkm_krr_update_finish(dkm_krr_dual *s, const dkm_multivec *t, dkm_multivec *b,
+                                 double *residual)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx m = dkm_data_rows(s->fitted.X), p;
-    dkm_dmat *T = NULL;
-    dkm_multivec t = {0}, b = {0}, r = {0};
-    dkm_krr_settings settings = {.center = s->factor.center, .weights = s->factor.weights};
+    dkm_multivec r = {0};
+    dkm_krr_base base = {0};
+    double backward = 0;
 
-    s->outputs.gamma = old->outputs.gamma;
-    DKM_TRY(dkm_krr_outputs_learn(&s->outputs, &s->fitted, s->factor.Y, &settings, &T));
-    s->outputs.encoder.level = old->outputs.encoder.level;
-    p = dkm_dmat_cols(T);
-    DKM_AGREE(ctx, dkm_multivec_init(&t, ctx, m, p));
-    DKM_AGREE(ctx, dkm_multivec_init(&b, ctx, m, p));
-    DKM_AGREE(ctx, dkm_multivec_init(&r, ctx, m, p));
-    t.cols = b.cols = r.cols = p;
-    DKM_TRY(dkm_dmat_to_rows(T, t.a));
-    dkm_multivec_copy(&t, &b);
-    DKM_TRY(update_apply_inverse(s->factor.L, &b));
-    DKM_TRY(update_residual(s, &t, &b, &r, residual));
-    if (*residual > RESIDUAL_WANTED) {
-        DKM_TRY(update_apply_inverse(s->factor.L, &r));
-        dkm_multivec_axpy(1.0, &r, &b);
-        DKM_TRY(update_residual(s, &t, &b, &r, residual));
+    DKM_AGREE(ctx, dkm_multivec_init(&r, ctx, dkm_data_rows(s->fitted.X), t->cols));
+    r.cols = t->cols;
+    DKM_TRY(update_residual(s, t, b, &r, residual, &backward));
+    if (backward > BACKWARD_WANTED) {
+        DKM_TRY(dkm_krr_base_open(&base, &s->factor, &s->fitted, dkm_krr_factor_order(&s->factor)));
+        DKM_TRY(dkm_krr_factor_apply_inverse(&s->factor, &base, &r));
+        dkm_multivec_axpy(1.0, &r, b);
+        DKM_TRY(update_residual(s, t, b, &r, residual, &backward));
     }
-    DKM_TRY(dkm_dmat_create_like(T, p, s->fitted.nb, DKM_F64, &s->B));
-    DKM_TRY(dkm_dmat_from_rows(s->B, b.a));
+    DKM_TRY(dkm_dmat_create(s->fitted.grid, dkm_data_rows(s->fitted.X), t->cols, s->fitted.nb,
+                            s->fitted.nb, DKM_F64, &s->B));
+    DKM_TRY(dkm_dmat_from_rows(s->B, b->a));
     dkm_example_weights_scale(&s->factor.roots, s->B);
     dkm_example_weights_close(&s->outputs.weights);
     dkm_krr_factor_weigh(&s->factor, &s->fitted, 0);
 out:
+    dkm_krr_base_close(&base);
     dkm_multivec_free(&r);
+    return status;
+}
+
+/* B for all outputs, by the factor. */
+dkm_status dkm_krr_update_solve(dkm_krr_dual *s, const dkm_krr_dual *old, double *residual)
+{
+    dkm_status status = DKM_OK;
+    dkm_multivec t = {0}, b = {0};
+    dkm_krr_base base = {0};
+
+    DKM_TRY(dkm_krr_update_targets(s, old, &t));
+    DKM_AGREE(s->fitted.ctx,
+              dkm_multivec_init(&b, s->fitted.ctx, dkm_data_rows(s->fitted.X), t.cols));
+    dkm_multivec_copy(&t, &b);
+    dkm_phase_begin(s->fitted.ctx, "substitute");
+    status = dkm_krr_base_open(&base, &s->factor, &s->fitted, dkm_krr_factor_order(&s->factor));
+    if (status == DKM_OK)
+        status = dkm_krr_factor_apply_inverse(&s->factor, &base, &b);
+    dkm_phase_end(s->fitted.ctx);
+    DKM_TRY(status);
+    DKM_TRY(dkm_krr_update_finish(s, &t, &b, residual));
+out:
+    dkm_krr_base_close(&base);
     dkm_multivec_free(&b);
     dkm_multivec_free(&t);
-    dkm_dmat_destroy(&T);
     return status;
 }
 
 /* What was done before and now: rows of 1 or -1 and a number of examples. */
-static dkm_status update_remember(dkm_krr_dual *s, const dkm_krr_dual *old, double sign,
-                                  dkm_idx count)
+dkm_status dkm_krr_update_remember(dkm_krr_dual *s, const dkm_krr_dual *old, double sign,
+                                   dkm_idx count)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
@@ -172,111 +241,67 @@ out:
     return status;
 }
 
-/* A part of a matrix that begins at multiples of nb P and nb Q: its blocks lie as those of a matrix
- * of its own. */
-static dkm_dmat update_view(const dkm_dmat *A, dkm_idx i, dkm_idx j, dkm_idx m, dkm_idx n)
-{
-    dkm_dmat view = *A;
-    int p = dkm_grid_row(A->grid), q = dkm_grid_col(A->grid);
-    int P = dkm_grid_rows(A->grid), Q = dkm_grid_cols(A->grid);
-
-    view.m = m;
-    view.n = n;
-    if (p < 0)
-        return view;
-    view.m_loc = dkm_cyclic_count(m, A->mb, p, P);
-    view.n_loc = dkm_cyclic_count(n, A->nb, q, Q);
-    view.a.f64 = A->a.f64 + i / P + j / Q * A->ld;
-    return view;
-}
-
-/* The end of the last full round of blocks over the grid before row @p m. */
-static dkm_idx update_aligned(const dkm_fitted_kernel *fitted, dkm_idx m)
-{
-    dkm_idx P = dkm_grid_rows(fitted->grid), Q = dkm_grid_cols(fitted->grid), lcm = P;
-
-    while (lcm % Q != 0)
-        lcm += P;
-    return m / (fitted->nb * lcm) * (fitted->nb * lcm);
-}
-
-/* B <- A, of the same shape. */
-static void update_copy(const dkm_dmat *A, dkm_dmat *B)
-{
-    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
-        memcpy(B->a.f64 + jl * B->ld, A->a.f64 + jl * A->ld, (size_t)A->m_loc * sizeof(double));
-}
-
-/* Rows [from, m) of K into the last rows of A. */
-static dkm_status update_gram_rows(const dkm_krr_dual *s, dkm_idx from)
+/* Rows of n columns and more, those beyond zero. */
+dkm_status dkm_krr_update_pad(const dkm_dmat *A, dkm_idx n, dkm_data **padded)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx m = dkm_data_rows(s->fitted.X), *indices = NULL;
     dkm_data *rows = NULL;
-    dkm_prepared *prepared = NULL;
-    dkm_dmat *K = NULL, below;
+    dkm_idx was = dkm_dmat_cols(A);
 
-    DKM_AGREE(ctx, dkm_alloc(ctx, m - from, &indices));
-    for (dkm_idx i = from; i < m; i++)
-        indices[i - from] = i;
-    DKM_TRY(dkm_data_select(s->fitted.X, m - from, indices, &rows));
-    DKM_TRY(dkm_kernel_prepare_new(s->fitted.prepared, rows, &prepared));
-    prepared->scale = s->factor.roots.root ? s->factor.roots.root + from : NULL;
-    DKM_TRY(dkm_gram_cross(s->fitted.grid, s->fitted.kernel, prepared, s->fitted.prepared,
-                           s->fitted.nb, s->fitted.nb, DKM_F64, &K));
-    below = update_view(s->factor.L, from, 0, m - from, m);
-    update_copy(K, &below);
+    DKM_TRY(dkm_krr_rows_of(A, &rows));
+    DKM_TRY(dkm_data_create_dense(dkm_data_ctx(rows), dkm_data_rows(rows), n, padded));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(rows); i++)
+        memcpy(dkm_data_values(*padded) + i * n, dkm_data_values_const(rows) + i * was,
+               (size_t)was * sizeof(double));
 out:
-    dkm_dmat_destroy(&K);
-    dkm_prepared_destroy(&prepared);
     dkm_data_destroy(&rows);
-    DKM_FREE(indices);
     return status;
 }
 
-/* The factor of all examples from that of the first ones. */
-static dkm_status update_extend(dkm_krr_dual *s, const dkm_krr_dual *old)
+/* Rows of A, if there is one, padded, and after them those of @p more. */
+dkm_status dkm_krr_update_stack(const dkm_krr_dual *s, const dkm_dmat *A, const dkm_data *more,
+                                dkm_dmat **stacked)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx m = dkm_data_rows(s->fitted.X), info = 0;
-    dkm_idx from = update_aligned(&s->fitted, dkm_data_rows(old->fitted.X));
-    dkm_dmat *L = s->factor.L, L11, L21, L22, was;
+    dkm_data *first = NULL, *all = NULL;
 
-    dkm_phase_begin(ctx, "extend");
-    L11 = update_view(L, 0, 0, from, from);
-    was = update_view(old->factor.L, 0, 0, from, from);
-    update_copy(&was, &L11);
-    DKM_TRY(update_gram_rows(s, from));
-    L21 = update_view(L, from, 0, m - from, from);
-    L22 = update_view(L, from, from, m - from, m - from);
-    dkm_dmat_shift_diagonal(&L22, old->outputs.gamma + old->factor.jitter);
-    if (from > 0) {
-        dkm_la_trsm_right(&L11, &L21);
-        dkm_la_syrk('N', -1.0, &L21, 1.0, &L22);
+    if (A) {
+        DKM_TRY(dkm_krr_update_pad(A, dkm_data_cols(more), &first));
+        DKM_TRY(dkm_data_join(first, more, &all));
     }
-    DKM_TRY(dkm_la_potrf(&L22, &info));
-    DKM_REQUIRE(ctx, info == 0, DKM_ERR_NUMERIC,
-                "with the new examples K + gamma I is not positive definite any more (leading "
-                "minor %lld): fit anew with a larger gamma",
-                (long long)(from + info));
+    DKM_TRY(dkm_krr_matrix_of(&s->fitted, all ? all : more, stacked));
 out:
-    dkm_phase_end(ctx);
+    dkm_data_destroy(&all);
+    dkm_data_destroy(&first);
     return status;
 }
 
-/* The new state takes the place of the old one. */
-static void update_replace(dkm_krr_dual *old, dkm_krr_dual *s)
+/* What a factor shares with that of another state, it does not have. */
+void dkm_krr_update_return(const dkm_krr_factor *from, dkm_krr_factor *f)
+{
+    if (f->L == from->L)
+        f->L = NULL;
+    if (f->tail == from->tail)
+        f->tail = NULL;
+    if (f->stored.rows.path == from->stored.rows.path)
+        f->stored.rows.path = NULL;
+}
+
+/* The new state takes the place of the old one, with the grid and what it had borrowed. */
+void dkm_krr_update_replace(dkm_krr_dual *old, dkm_krr_dual *s)
 {
     dkm_krr_dual was = *old;
 
     *old = *s;
     *s = was;
+    old->fitted.shares_grid = s->fitted.shares_grid;
+    s->fitted.shares_grid = 1;
 }
 
-static void update_clear(dkm_krr_dual *s)
+/* @p s is the state that is not needed, @p other the one that stays. */
+void dkm_krr_update_clear(dkm_krr_dual *s, const dkm_krr_dual *other)
 {
+    dkm_krr_update_return(&other->factor, &s->factor);
     dkm_krr_std_clear(&s->std);
     dkm_krr_factor_clear(&s->factor);
     dkm_dmat_destroy(&s->B);
@@ -284,8 +309,8 @@ static void update_clear(dkm_krr_dual *s)
     dkm_fitted_kernel_close(&s->fitted);
 }
 
-static void update_report(const dkm_krr_dual *s, const char *what, dkm_idx count, double residual,
-                          dkm_report *report)
+void dkm_krr_update_report(const dkm_krr_dual *s, const char *what, dkm_idx count, double residual,
+                           dkm_report *report)
 {
     dkm_report_add_int(report, what, count);
     dkm_report_add_int(report, "m", dkm_data_rows(s->fitted.X));
@@ -294,243 +319,4 @@ static void update_report(const dkm_krr_dual *s, const char *what, dkm_idx count
     dkm_report_add_int(report, "block", s->fitted.nb);
     dkm_report_add_real(report, "gamma", s->outputs.gamma);
     dkm_report_add_real(report, "residual", residual);
-}
-
-/* Weights, or as many of 1. */
-static dkm_status update_column(dkm_ctx *ctx, const dkm_data *weights, dkm_idx m, dkm_data **column)
-{
-    dkm_status status = DKM_OK;
-
-    DKM_TRY(dkm_data_create_dense(ctx, m, 1, column));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(*column); i++)
-        dkm_data_values(*column)[i] = weights ? dkm_data_values_const(weights)[i] : 1.0;
-out:
-    return status;
-}
-
-/* Weights of the examples that are there and of new ones; none where all weigh 1. */
-static dkm_status update_join_weights(const dkm_krr_dual *old, const dkm_data *more, dkm_idx count,
-                                      dkm_data **all)
-{
-    dkm_ctx *ctx = old->fitted.ctx;
-    dkm_status status = DKM_OK;
-    dkm_data *were = NULL, *are = NULL;
-
-    if (!old->factor.weights && !more)
-        return DKM_OK;
-    DKM_TRY(update_column(ctx, old->factor.weights, dkm_data_rows(old->fitted.X), &were));
-    DKM_TRY(update_column(ctx, more, count, &are));
-    DKM_TRY(dkm_data_join(were, are, all));
-out:
-    dkm_data_destroy(&are);
-    dkm_data_destroy(&were);
-    return status;
-}
-
-static dkm_local update_check_weights(dkm_ctx *ctx, const dkm_data *weights, dkm_idx count)
-{
-    if (!weights)
-        return DKM_LOCAL_OK;
-    if (dkm_data_type(weights) != DKM_DENSE || dkm_data_cols(weights) != 1 ||
-        dkm_data_rows(weights) != count)
-        return dkm_fail(ctx, DKM_ERR_ARG, "weights are a number for each of %lld examples",
-                        (long long)count);
-    for (dkm_idx i = 0; i < dkm_data_local_rows(weights); i++)
-        if (!(dkm_data_values_const(weights)[i] > 0) ||
-            !isfinite(dkm_data_values_const(weights)[i]))
-            return dkm_fail(ctx, DKM_ERR_ARG,
-                            "row %lld has the weight %g: weights are finite numbers above 0",
-                            (long long)(dkm_data_local_first(weights) + i) + 1,
-                            dkm_data_values_const(weights)[i]);
-    return DKM_LOCAL_OK;
-}
-
-dkm_status dkm_krr_append(dkm_krr_dual *old, const dkm_data *X, const dkm_data *Y,
-                          const dkm_data *weights, dkm_report *report)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = old->fitted.ctx;
-    dkm_krr_dual s = {0};
-    dkm_data *allX = NULL, *allY = NULL, *allW = NULL;
-    double residual = 0;
-
-    DKM_AGREE(ctx, update_check(old));
-    DKM_REQUIRE(ctx, dkm_data_rows(X) == dkm_data_rows(Y), DKM_ERR_ARG,
-                "%lld inputs and %lld outputs to append: they must match",
-                (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
-    DKM_TRY(dkm_error_context(ctx, "x", dkm_data_join(old->fitted.X, X, &allX)));
-    DKM_TRY(dkm_error_context(ctx, "y", dkm_data_join(old->factor.Y, Y, &allY)));
-    DKM_AGREE(ctx, update_check_weights(ctx, weights, dkm_data_rows(X)));
-    DKM_TRY(update_join_weights(old, weights, dkm_data_rows(X), &allW));
-    DKM_TRY(dkm_krr_factor_open(&old->factor, &old->fitted, old->outputs.gamma));
-    DKM_TRY(update_begin(old, allX, &allY, allW, &s));
-    DKM_TRY(update_extend(&s, old));
-    DKM_TRY(update_solve(&s, old, &residual));
-    DKM_TRY(update_remember(&s, old, 1.0, dkm_data_rows(X)));
-    update_replace(old, &s);
-    update_report(old, "appended", dkm_data_rows(X), residual, report);
-out:
-    update_clear(&s);
-    dkm_data_destroy(&allW);
-    dkm_data_destroy(&allY);
-    dkm_data_destroy(&allX);
-    return status;
-}
-
-/* Which rows stay and which go, both ascending; marked by a flag each. */
-typedef struct selection {
-    dkm_idx retained, gone;
-    dkm_idx *keep, *go;
-} selection;
-
-static dkm_local selection_open(selection *z, dkm_ctx *ctx, dkm_idx m, dkm_idx count,
-                                const dkm_idx *rows)
-{
-    dkm_local local = DKM_LOCAL_OK;
-    char *out = NULL;
-
-    DKM_STEP(dkm_calloc(ctx, m, &out));
-    DKM_STEP(dkm_alloc(ctx, m, &z->keep));
-    DKM_STEP(dkm_alloc(ctx, m, &z->go));
-    for (dkm_idx i = 0; i < count; i++) {
-        if (rows[i] < 0 || rows[i] >= m)
-            DKM_STEP(dkm_fail(ctx, DKM_ERR_ARG,
-                              "row %lld is not there: the model has %lld examples, 0 to %lld",
-                              (long long)rows[i], (long long)m, (long long)(m - 1)));
-        if (out[rows[i]])
-            DKM_STEP(dkm_fail(ctx, DKM_ERR_ARG, "row %lld is named twice", (long long)rows[i]));
-        out[rows[i]] = 1;
-    }
-    if (count == 0 || count == m)
-        DKM_STEP(dkm_fail(ctx, DKM_ERR_ARG, "%s of %lld examples to forget: name 1 to %lld",
-                          count == 0 ? "none" : "all", (long long)m, (long long)(m - 1)));
-    for (dkm_idx i = 0; i < m; i++) {
-        if (out[i])
-            z->go[z->gone++] = i;
-        else
-            z->keep[z->retained++] = i;
-    }
-out:
-    DKM_FREE(out);
-    return local;
-}
-
-static void selection_close(selection *z)
-{
-    DKM_FREE(z->go);
-    DKM_FREE(z->keep);
-}
-
-/* Columns @p cols of the rows of @p from, as a matrix. */
-static dkm_status update_take_columns(const dkm_data *from, dkm_idx count, const dkm_idx *cols,
-                                      dkm_dmat *A)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = dkm_data_ctx(from);
-    dkm_idx n = dkm_data_local_rows(from), m = dkm_data_cols(from);
-    const double *values = dkm_data_values_const(from);
-    double *rows = NULL;
-
-    DKM_AGREE(ctx, dkm_alloc(ctx, n * count, &rows));
-    for (dkm_idx i = 0; i < n; i++)
-        for (dkm_idx j = 0; j < count; j++)
-            rows[i * count + j] = values[i * m + cols[j]];
-    DKM_TRY(dkm_dmat_from_rows(A, rows));
-out:
-    DKM_FREE(rows);
-    return status;
-}
-
-/* The rows of the old factor from @p from on that stay, in slabs; zero above the diagonal. */
-static dkm_status update_kept_rows(const dkm_krr_dual *old, dkm_idx from, const selection *z,
-                                   dkm_data **retained)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = old->fitted.ctx;
-    dkm_idx m = dkm_data_rows(old->fitted.X), *indices = NULL;
-    dkm_dmat below = update_view(old->factor.L, from, 0, m - from, m);
-    dkm_data *rows = NULL;
-
-    *retained = NULL;
-    DKM_TRY(dkm_data_create_dense(ctx, m - from, m, &rows));
-    DKM_TRY(dkm_dmat_to_rows(&below, dkm_data_values(rows)));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(rows); i++) {
-        dkm_idx ig = from + dkm_data_local_first(rows) + i;
-        memset(dkm_data_values(rows) + i * m + ig + 1, 0, (size_t)(m - ig - 1) * sizeof(double));
-    }
-    DKM_AGREE(ctx, dkm_alloc(ctx, z->retained - from, &indices));
-    for (dkm_idx i = from; i < z->retained; i++)
-        indices[i - from] = z->keep[i] - from;
-    DKM_TRY(dkm_data_select(rows, z->retained - from, indices, retained));
-out:
-    DKM_FREE(indices);
-    dkm_data_destroy(&rows);
-    return status;
-}
-
-/* The factor without some rows: gaps are closed, and what their columns held is added. */
-static dkm_status update_shrink(dkm_krr_dual *s, const dkm_krr_dual *old, const selection *z)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx from = update_aligned(&s->fitted, z->go[0]), n = z->retained, at = 0, *first = NULL;
-    dkm_dmat *L = s->factor.L, *V = NULL, top, was, below, last;
-    dkm_data *rows = NULL;
-
-    dkm_phase_begin(ctx, "shrink");
-    top = update_view(L, 0, 0, from, from);
-    was = update_view(old->factor.L, 0, 0, from, from);
-    update_copy(&was, &top);
-    if (n > from) {
-        DKM_AGREE(ctx, dkm_alloc(ctx, z->gone, &first));
-        DKM_TRY(update_kept_rows(old, from, z, &rows));
-        DKM_TRY(dkm_dmat_create(s->fitted.grid, n - from, z->gone, s->fitted.nb, 1, DKM_F64, &V));
-        DKM_TRY(update_take_columns(rows, z->gone, z->go, V));
-        below = update_view(L, from, 0, n - from, n);
-        DKM_TRY(update_take_columns(rows, n, z->keep, &below));
-        for (dkm_idx c = 0; c < z->gone; c++) { /* rows below the one that goes */
-            while (at < n && z->keep[at] < z->go[c])
-                at++;
-            first[c] = at - from;
-        }
-        last = update_view(L, from, from, n - from, n - from);
-        DKM_TRY(dkm_la_rank_update(&last, V, first));
-    }
-out:
-    dkm_phase_end(ctx);
-    dkm_data_destroy(&rows);
-    dkm_dmat_destroy(&V);
-    DKM_FREE(first);
-    return status;
-}
-
-dkm_status dkm_krr_forget(dkm_krr_dual *old, dkm_idx count, const dkm_idx *rows, dkm_report *report)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = old->fitted.ctx;
-    dkm_krr_dual s = {0};
-    selection z = {0};
-    dkm_data *X = NULL, *Y = NULL, *W = NULL;
-    double residual = 0;
-
-    DKM_AGREE(ctx, update_check(old));
-    DKM_AGREE(ctx, selection_open(&z, ctx, dkm_data_rows(old->fitted.X), count, rows));
-    DKM_TRY(dkm_data_select(old->fitted.X, z.retained, z.keep, &X));
-    DKM_TRY(dkm_data_select(old->factor.Y, z.retained, z.keep, &Y));
-    if (old->factor.weights)
-        DKM_TRY(dkm_data_select(old->factor.weights, z.retained, z.keep, &W));
-    DKM_TRY(dkm_krr_factor_open(&old->factor, &old->fitted, old->outputs.gamma));
-    DKM_TRY(update_begin(old, X, &Y, W, &s));
-    DKM_TRY(update_shrink(&s, old, &z));
-    DKM_TRY(update_solve(&s, old, &residual));
-    DKM_TRY(update_remember(&s, old, -1.0, count));
-    update_replace(old, &s);
-    update_report(old, "forgotten", count, residual, report);
-out:
-    update_clear(&s);
-    dkm_data_destroy(&W);
-    dkm_data_destroy(&Y);
-    dkm_data_destroy(&X);
-    selection_close(&z);
-    return status;
 }

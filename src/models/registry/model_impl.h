@@ -4,6 +4,7 @@
 
 #include <dkmap/model.h>
 #include <dkmap/report.h>
+#include <dkmap/update.h>
 
 #include "data/categories.h"
 #include "io/archive/archive.h"
@@ -27,6 +28,8 @@ typedef struct dkm_model_class {
                          dkm_report *report, dkm_idx *cols);
     dkm_status (*forget)(void *state, dkm_idx count, const dkm_idx *rows, dkm_report *report,
                          dkm_idx *cols);
+    /** Choose how files keep a factor; NULL for methods that have none. Local. */
+    dkm_local (*store_factor)(void *state, dkm_factor_storage storage, const char *path);
     /** How far outputs are from what is predicted for their inputs: dense rows, a number for each
      *  radius of the prediction sets. NULL for methods without prediction sets. Collective. */
     dkm_status (*residuals)(void *state, const dkm_data *X, const dkm_data *Y, dkm_data **R);

@@ -83,3 +83,13 @@ out:
     dkm_report_destroy(&filled);
     return status;
 }
+
+dkm_status dkm_model_store_factor(dkm_model *model, dkm_factor_storage storage, const char *path)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(model->ctx, update_check_able(model, model->class->store_factor != NULL));
+    DKM_AGREE(model->ctx, model->class->store_factor(model->state, storage, path));
+out:
+    return status;
+}
