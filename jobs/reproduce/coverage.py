@@ -162,7 +162,7 @@ def main():
         table(options, False, options.splits, examples)
     if options.only in (None, "shuffled"):
         print("\nOutputs shuffled:")
-        table(options, True, max(options.splits // 4, 1), examples)
+        table(options, True, options.splits, examples)
     if options.only in (None, "overhead"):
         overhead(options, examples)
 

@@ -6,7 +6,7 @@
 # usage: jobs/reproduce/coverage.sh [--data FOLDER] [--splits N] [--rows N] [--only WHAT] [--out FOLDER]
 #   --data FOLDER  holds uci/bike.csv.gz, usps/train_x.npy and train_labels.npy, bibtex/bibtex-train.arff.gz and
 #                  bibtex-test.arff.gz, pronounce/cmudict.dict.gz              [$DKMAP_DATA]
-#   --splits N     random splits; a quarter of them once more, shuffled        [20]
+#   --splits N     random splits, once as they are and once shuffled           [20]
 #   --only WHAT    coverage, shuffled or overhead alone
 #   --rows N       to learn from; as many calibrate, twice as many are tried   [1000]
 #   --out FOLDER   examples, models and sets of the last split                 [out/coverage]
