@@ -74,8 +74,9 @@ class Rows:
             raise Skip("no usps/train_x.npy: name its folder with --data")
 
     def bench(self, key, *words):
-        """The median of a figure of `dkmap bench`, and the largest residual."""
-        told = [self.dkmap("bench", *words, "--repeat", 1) for _ in range(self.repeat)]
+        """The median of a figure over the turns of a `dkmap bench`, each beside its own gemm, and the largest residual."""
+        self.sk.rest()
+        told = self.sk.dkmap_turns(self.folder, "bench", *words, "--repeat", self.repeat)
         return statistics.median(record[key] for record in told), max(record["residual"] for record in told)
 
     def gram(self, *words):

@@ -27,15 +27,22 @@ FASHION = "/usr/share/datasets/fashion-mnist"
 
 def dkmap(folder, *words):
     """Run dkmap on two ranks of one thread each; return what it put into its record."""
+    return dkmap_turns(folder, *words)[-1]
+
+
+def dkmap_turns(folder, *words):
+    """The same with every line of the record that this run wrote: those of the turns of a bench."""
     record = os.path.join(folder, "record.jsonl")
     line = os.environ["DKMAP_LAUNCH"].split() + ["-np", str(RANKS), os.environ["DKMAP"]]
     line += [str(word) for word in words] + ["--quiet", "--record", record]
     env = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    if os.path.exists(record):
+        os.remove(record)
     done = subprocess.run(line, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(line)}\n{done.stderr}")
     with open(record) as lines:
-        return json.loads(lines.readlines()[-1])
+        return [json.loads(line) for line in lines]
 
 
 # Kernels on both sides: dkmap's expression, and the arguments of KernelRidge that mean the same.
@@ -192,9 +199,13 @@ def read_idx(name, header, count, width):
     return np.frombuffer(raw, np.uint8).reshape(count, width).astype(float)
 
 
-def rest():
-    """A machine that is a guest is busy for a while with memory that the run before gave back."""
-    time.sleep(4)
+def rest(gigabytes=4):
+    """Before each run that is timed, of peers and dkmap alike. A machine that is a guest is busy for a while with memory
+    that the run before gave back, and takes one to two seconds for each GiB that its host has taken meanwhile: that
+    much is touched here, so that runs find it as on a machine of its own."""
+    time.sleep(3)
+    touched = np.empty(gigabytes << 30, np.uint8)
+    touched[::4096] = 1
 
 
 def middle(runs):

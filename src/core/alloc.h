@@ -37,6 +37,14 @@ DKM_NODISCARD dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line,
 /** A copy of @p text. Local. */
 DKM_NODISCARD dkm_local dkm_strdup(dkm_ctx *ctx, const char *text, char **copy);
 
+/** Ask the system for large pages for @p bytes from @p at on, which lie in a block of zeros and are
+ *  about to be filled. Such a page is resident as a whole from its first byte on: not for parts
+ *  most of which may stay zeros. A wish; small parts stay as they are. Local. */
+void dkm_want_large_pages(void *at, size_t bytes);
+
+/** Whether that wish is granted on this machine, as far as the system tells. Local. */
+int dkm_has_large_pages(void);
+
 /** Give a block back. Takes NULL. Local. */
 void dkm_free_block(void *block);
 

@@ -21,6 +21,11 @@ struct dkm_dmat {
 DKM_NODISCARD dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb,
                                                dkm_idx nb, dkm_precision precision, dkm_dmat **A);
 
+/** Ask for large pages for the columns of a matrix of zeros whose lower triangle is about to be
+ *  filled, as far as a half of each page or more will be: a quarter more memory than the triangle
+ *  has, for most of the time that its pages take to come. Local. */
+void dkm_dmat_want_large_pages_lower(dkm_dmat *A);
+
 /** Sees or fills @p count full rows from row @p first on, row-major. Local. */
 typedef dkm_local (*dkm_rows_callback)(void *user, dkm_idx first, dkm_idx count, double *rows);
 

@@ -135,6 +135,8 @@ dkm_status dkm_dmat_convert_lower(const dkm_dmat *A, dkm_precision precision, dk
     dkm_status status = dkm_dmat_create(A->grid, A->m, A->n, A->mb, A->nb, precision, B);
     int p = dkm_grid_row(A->grid), P = dkm_grid_rows(A->grid);
 
+    if (status == DKM_OK)
+        dkm_dmat_want_large_pages_lower(*B);
     for (dkm_idx jl = 0; status == DKM_OK && jl < A->n_loc; jl++)
         dmat_convert_column(A, jl, dkm_cyclic_count(dkm_dmat_global_col(A, jl), A->mb, p, P), *B);
     return status;

@@ -151,6 +151,45 @@ static void many_panels_make_one_matrix(dkm_ctx *ctx)
     dkm_grid_destroy(&grid);
 }
 
+static double whole_number(dkm_idx i, dkm_idx k)
+{
+    return (double)((7 * i + 3 * k) % 11);
+}
+
+/* Tiles end before panels do, and the left part of the matrix may be in large pages: no element is
+ * left out, none is written above the diagonal, and sums of whole numbers are exact. */
+static void thousands_of_rows_come_in_several_tiles(dkm_ctx *ctx)
+{
+    const dkm_idx m = 4300;
+    dkm_grid *grid = NULL;
+    dkm_kernel *k = NULL;
+    dkm_prepared *A = NULL;
+    dkm_dmat *K = NULL;
+    dkm_data *X = objects_values(ctx, DKM_DENSE, m, 2, whole_number);
+    int64_t wrong = 0;
+
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK_OK(ctx, dkm_kernel_parse(ctx, "linear", &k));
+    CHECK_OK(ctx, dkm_kernel_prepare(k, X, &A));
+    for (int p = 0; p < 2; p++) {
+        CHECK_OK(ctx, dkm_gram(grid, k, A, 64, p ? DKM_F32 : DKM_F64, &K));
+        for (dkm_idx jl = 0; K && jl < dkm_dmat_local_cols(K); jl++)
+            for (dkm_idx il = 0; il < dkm_dmat_local_rows(K); il++) {
+                dkm_idx i = dkm_dmat_global_row(K, il), j = dkm_dmat_global_col(K, jl);
+                double want = i < j ? 0.0
+                                    : whole_number(i, 0) * whole_number(j, 0) +
+                                          whole_number(i, 1) * whole_number(j, 1);
+                wrong += at(K, il, jl) > want || at(K, il, jl) < want;
+            }
+        CHECK(wrong == 0);
+        dkm_dmat_destroy(&K);
+    }
+    dkm_prepared_destroy(&A);
+    dkm_kernel_destroy(&k);
+    dkm_data_destroy(&X);
+    dkm_grid_destroy(&grid);
+}
+
 static double narrow(dkm_idx i, dkm_idx k)
 {
     return (double)(i + k);
@@ -245,8 +284,8 @@ static void any_failed_allocation_is_survived(dkm_ctx *ctx)
 static const check_case cases[] = {
     CASE(dense_rows_agree_with_the_definitions), CASE(sparse_rows_agree_with_the_definitions),
     CASE(every_grid_and_block_gives_the_same),   CASE(few_objects_are_enough),
-    CASE(many_panels_make_one_matrix),           CASE(what_does_not_fit_is_refused),
-    CASE(any_failed_allocation_is_survived),
+    CASE(many_panels_make_one_matrix),           CASE(thousands_of_rows_come_in_several_tiles),
+    CASE(what_does_not_fit_is_refused),          CASE(any_failed_allocation_is_survived),
 };
 
 CHECK_MAIN(cases)

@@ -7,12 +7,15 @@
 #include "linalg/backend/blas.h"
 
 #define COLS_BYTES (32 << 20) /* a panel of columns may always take this much */
-#define ROWS_BYTES (4 << 20)
-#define ROWS_MOST  2048
+#define ROWS_BYTES (4 << 20)  /* and one of rows this much, */
+#define ROWS_PART  16         /* or such a part of a matrix that is stored, */
+#define ROWS_LARGE (64 << 20) /* up to this */
+#define ROWS_MOST  16384
 #define ROWS_LEAST 16
-#define WIDE       512 /* columns of a tile, about */
-#define WIDE_EACH  256 /* and at least, for each thread */
-#define NARROW     128 /* of one that crosses the diagonal, above which all work is for nothing */
+#define TALL       2048 /* rows of a tile, so that it is in cache still when it is mapped */
+#define WIDE       512  /* columns, about */
+#define WIDE_EACH  256  /* and at least, for each thread */
+#define NARROW     128  /* of one that crosses the diagonal, above which all work is for nothing */
 
 #define WINDOW_BYTES (16 << 20) /* of the current columns of a panel's objects */
 #define WINDOW_MOST  8192       /* columns: more gain nothing */
@@ -26,6 +29,17 @@ static dkm_idx assembly_within(double wanted, dkm_idx floor, dkm_idx ceiling)
                                       : (dkm_idx)wanted;
 }
 
+/* Bytes of a panel of rows. The more rows, the longer the products and the fewer the transfers; beside
+ * a large matrix a larger panel counts for little. A tile that is dropped is to stay in cache. */
+static double rows_budget(const dkm_assembly *s)
+{
+    double size = dkm_dmat_precision(s->K) == DKM_F64 ? 8.0 : 4.0;
+    double part = size * (double)dkm_dmat_rows(s->K) * (double)dkm_dmat_cols(s->K) /
+                  dkm_ctx_size(s->ctx) / ROWS_PART;
+
+    return s->visitor || part < ROWS_BYTES ? ROWS_BYTES : part < ROWS_LARGE ? part : ROWS_LARGE;
+}
+
 /* Columns: twice a rank's share of the data, so that on few ranks all of them are one panel. */
 static void plan_panels(dkm_assembly *s)
 {
@@ -34,7 +48,7 @@ static void plan_panels(dkm_assembly *s)
     double budget = share > COLS_BYTES ? share : COLS_BYTES;
 
     s->cols_each = assembly_within(budget / size_b, 1, INT64_MAX);
-    s->rows_each = assembly_within(ROWS_BYTES / size_a, ROWS_LEAST, ROWS_MOST);
+    s->rows_each = assembly_within(rows_budget(s) / size_a, ROWS_LEAST, ROWS_MOST);
 }
 
 /* Whether to bring rows in windows. For objects that one small panel holds there is no need to, and
@@ -63,6 +77,7 @@ static void assembly_plan(dkm_assembly *s)
         s->narrow *
             dkm_idx_max(1, dkm_idx_max(WIDE, WIDE_EACH * dkm_ctx_threads(s->ctx)) / s->narrow),
         s->cols_each);
+    s->tall = dkm_idx_min(TALL, s->rows_each);
 }
 
 /* From now on A and B are what is seen of them through windows. */
@@ -78,7 +93,7 @@ static dkm_local open_windows(dkm_assembly *s, dkm_idx bytes)
     s->A = &s->window_a.view;
     s->B = &s->window_b.view;
     DKM_STEP(dkm_alloc(s->ctx, s->rows_each * s->cols_each * bytes, (char **)&s->sums));
-    DKM_STEP(dkm_alloc(s->ctx, s->rows_each * s->wide * bytes, (char **)&s->part));
+    DKM_STEP(dkm_alloc(s->ctx, s->tall * s->wide * bytes, (char **)&s->part));
 out:
     return local;
 }
@@ -105,10 +120,10 @@ dkm_local dkm_assembly_open(dkm_assembly *s, const dkm_prepared *A, const dkm_pr
     DKM_STEP(dkm_alloc(s->ctx, dkm_idx_max(s->rows_each, s->cols_each), &s->indices));
     DKM_STEP(dkm_alloc(s->ctx, s->wide, &s->first));
     DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__,
-                          s->rows_each * s->wide * dkm_node_scratch(A->kernel->node), (size_t)bytes,
+                          s->tall * s->wide * dkm_node_scratch(A->kernel->node), (size_t)bytes,
                           &s->scratch));
     if (visitor)
-        DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->rows_each * s->wide, (size_t)bytes,
+        DKM_STEP(dkm_alloc_at(s->ctx, __FILE__, __LINE__, s->tall * s->wide, (size_t)bytes,
                               &s->dropped));
     dkm_blas_use_threads(s->ctx);
 out:

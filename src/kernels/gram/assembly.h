@@ -13,7 +13,7 @@ typedef struct dkm_assembly {
     int lower; /**< only what is not above the diagonal */
     int p, P, Q;
     dkm_idx rows_each, cols_each; /**< objects of a panel */
-    dkm_idx wide, narrow;         /**< columns of a tile */
+    dkm_idx wide, narrow, tall;   /**< columns of a tile, and rows at most */
     dkm_idx i0, c0;               /**< local row and column of the first objects in memory */
     dkm_panel rows, own;
     dkm_panel *cols; /**< `own`, or one that was filled before */

@@ -43,6 +43,7 @@ dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared
     *K = NULL;
     DKM_AGREE(X->ctx, dkm_gram_check(kernel, X));
     DKM_TRY(dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, &G));
+    dkm_dmat_want_large_pages_lower(G);
     DKM_TRY(fill_or_find(X, G));
     *K = G;
     G = NULL;

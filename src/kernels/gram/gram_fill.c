@@ -106,8 +106,6 @@ static dkm_local do_tile(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dk
     dkm_tile_task task = {&s->rows, s->cols, il - s->i0, b, s->first, s->scratch, NULL, 0};
     dkm_tile C, sums;
 
-    if (il >= end)
-        return local;
     C = tile_at(s, il, s->c0 + b, end - il, nb);
     for (dkm_idx j = 0; j < nb; j++)
         s->first[j] = dkm_idx_max(0, gram_fill_first_row(s, s->c0 + b + j) - il);
@@ -132,6 +130,17 @@ out:
     return local;
 }
 
+/* Local rows [il, end) of columns [b, b + nb), in tiles of bounded height. */
+static dkm_local do_columns(dkm_assembly *s, dkm_idx il, dkm_idx end, dkm_idx b, dkm_idx nb)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    for (; il < end; il += s->tall)
+        DKM_STEP(do_tile(s, il, dkm_idx_min(il + s->tall, end), b, nb));
+out:
+    return local;
+}
+
 /* All tiles of the panels in memory: wide ones below the diagonal, narrow ones across it. */
 static dkm_local do_tiles(dkm_assembly *s)
 {
@@ -142,9 +151,9 @@ static dkm_local do_tiles(dkm_assembly *s)
         nb = dkm_idx_min(s->wide, s->cols->n - b);
         dkm_idx below = dkm_idx_max(s->i0, gram_fill_first_row(s, s->c0 + b + nb - 1));
         for (dkm_idx c = b; c < b + nb; c += s->narrow)
-            DKM_STEP(do_tile(s, dkm_idx_max(s->i0, gram_fill_first_row(s, s->c0 + c)),
-                             dkm_idx_min(below, end), c, dkm_idx_min(s->narrow, b + nb - c)));
-        DKM_STEP(do_tile(s, below, end, b, nb));
+            DKM_STEP(do_columns(s, dkm_idx_max(s->i0, gram_fill_first_row(s, s->c0 + c)),
+                                dkm_idx_min(below, end), c, dkm_idx_min(s->narrow, b + nb - c)));
+        DKM_STEP(do_columns(s, below, end, b, nb));
     }
 out:
     return local;

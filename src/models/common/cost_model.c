@@ -5,18 +5,24 @@
 
 #include <dkmap/grid.h>
 
+#include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
 #include "models/common/comm_model.h"
 #include "solvers/krylov/rayleigh_ritz.h"
 
 #define MiB          1048576.0
-#define PANEL_COLS   (32.0 * MiB) /* a panel of objects for columns may always take this much */
-#define PANEL_ROWS   (4.0 * MiB)
+#define PANEL_COLS   (32.0 * MiB)     /* a panel of objects for columns may always take this much */
+#define PANEL_ROWS   (4.0 * MiB)      /* and one for rows, */
+#define PANEL_PART   16.0             /* or such a part of the matrix, */
+#define PANEL_LARGE  (64.0 * MiB)     /* up to this */
+#define PANEL_MOST   16384.0          /* objects */
 #define CHUNK        (256.0 * 1024.0) /* of objects on their way */
 #define TILE_ROWS    2048.0
 #define TILE_COLS    512.0
 #define PAGE         4096.0
-#define STRIP        512.0        /* columns that a Cholesky factor grows by at a time */
+#define LARGE_BLOCK  (32.0 * MiB) /* memory that comes in large pages, */
+#define LARGE_WASTE  0.125 /* of which the triangle leaves such a part of the matrix unused */
+#define STRIP        512.0 /* columns that a Cholesky factor grows by at a time */
 #define ROUND        (16.0 * MiB) /* of rows on their way to another layout, there and back */
 #define BASE_UNKNOWN (80.0 * MiB) /* of a rank before it has done anything */
 #define BUFFERS      (8.0 * MiB)  /* of messages */
@@ -65,10 +71,13 @@ static double elements(const dkm_cost_terms *p)
 }
 
 /* Bytes of a matrix whose lower triangle alone is ever written: what lies above takes no memory,
- * but for half a page a column. */
+ * but for half a page a column, and what large pages reach of it. */
 static double lower(const dkm_cost_terms *p, double size)
 {
-    return 0.5 * size * elements(p) + 0.5 * PAGE * local_cols(p);
+    double all = size * elements(p);
+    int large = 0.5 * all >= LARGE_BLOCK && dkm_has_large_pages();
+
+    return (0.5 + (large ? LARGE_WASTE : 0.0)) * all + 0.5 * PAGE * local_cols(p);
 }
 
 /* Rows of a slab. */
@@ -98,7 +107,9 @@ static double panels(const dkm_cost_terms *p, double bytes)
 {
     double share = 2.0 * bytes * (double)p->work.m / p->work.ranks;
     double cols = least(most(share, PANEL_COLS), local_cols(p) * bytes);
-    double rows = least(least(PANEL_ROWS, TILE_ROWS * bytes), local_rows(p) * bytes);
+    double part = 8.0 * elements(p) / PANEL_PART;
+    double rows = least(least(least(most(part, PANEL_ROWS), PANEL_LARGE), PANEL_MOST * bytes),
+                        local_rows(p) * bytes);
 
     return cols + rows + chunks(p, bytes) + tile(p);
 }
