@@ -302,6 +302,8 @@ void dkm_ctx_destroy(dkm_ctx **ctx)
 
     if (!c)
         return;
+    if (c->outer && c->outer->live_bytes + c->peak_bytes > c->outer->peak_bytes)
+        c->outer->peak_bytes = c->outer->live_bytes + c->peak_bytes;
     if (c->attached_release)
         c->attached_release(c->attached);
     if (c->kernels_release)

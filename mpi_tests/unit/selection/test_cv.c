@@ -246,6 +246,59 @@ static void one_bad_group_fails_them_all(dkm_ctx *ctx)
     cv_sample_close(&s);
 }
 
+/* A smooth function of points on a line. */
+static dkm_status make_line(dkm_ctx *ctx, dkm_idx m, dkm_data **X, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_data_create_dense(ctx, m, 1, X));
+    DKM_TRY(dkm_data_create_dense(ctx, m, 1, Y));
+    for (dkm_idx k = 0; k < dkm_data_local_rows(*X); k++) {
+        dkm_data_values(*X)[k] = 0.01 * (double)(dkm_data_local_first(*X) + k);
+        dkm_data_values(*Y)[k] = sin(dkm_data_values(*X)[k]);
+    }
+out:
+    return status;
+}
+
+/* Bytes of the fullest rank in a cross-validation of @p m examples with the first of the kernels. */
+static double peak_with_kernels(dkm_ctx *outer, dkm_idx m, dkm_idx kernels)
+{
+    dkm_ctx *ctx = NULL;
+    dkm_cv_result result = {0};
+    dkm_data *X = NULL, *Y = NULL;
+    double peak = 0;
+    cv_sample s;
+
+    CHECK_OK(outer, dkm_ctx_create(dkm_ctx_comm(outer), &ctx));
+    CHECK_OK(ctx, cv_sample_open(ctx, CV_DENSE, "linear", &s));
+    CHECK_OK(ctx, make_line(ctx, m, &X, &Y));
+    s.problem.method = &dkm_cv_krr;
+    s.problem.X = X;
+    s.problem.Y = Y;
+    s.problem.kernels = kernels;
+    s.problem.groups = dkm_ctx_size(ctx) > 1 ? 2 : 1;
+    CHECK_OK(ctx, dkm_cross_validate(ctx, &s.problem, &result));
+    dkm_cv_result_free(&result);
+    dkm_data_destroy(&Y);
+    dkm_data_destroy(&X);
+    cv_sample_close(&s);
+    peak = (double)dkm_ctx_peak_bytes(ctx);
+    MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, dkm_ctx_comm(ctx));
+    dkm_ctx_destroy(&ctx);
+    return peak;
+}
+
+/* What groups of ranks hold counts for the rank that is in them. */
+static void more_kernels_take_no_more_memory(dkm_ctx *ctx)
+{
+    const dkm_idx m = 800;
+    double one = peak_with_kernels(ctx, m, 1), two = peak_with_kernels(ctx, m, CV_KERNELS);
+
+    CHECK(one > 8.0 * (double)(m * m) / (double)dkm_ctx_size(ctx));
+    CHECK(two < 1.1 * one);
+}
+
 static dkm_status validate_small(dkm_ctx *ctx, int groups)
 {
     dkm_eigen_settings eigen = dkm_eigen_settings_default();
@@ -292,6 +345,7 @@ static const check_case cases[] = {CASE(krr_equals_refits),
                                    CASE(kde_equals_refits_nested),
                                    CASE(many_gammas_agree_with_few),
                                    CASE(kernels_in_batches_agree_with_all_at_once),
+                                   CASE(more_kernels_take_no_more_memory),
                                    CASE(callers_fits_equal_refits),
                                    CASE(what_cannot_be_is_refused),
                                    CASE(one_bad_group_fails_them_all),

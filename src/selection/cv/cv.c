@@ -23,6 +23,7 @@ typedef struct run {
     dkm_cv_worker worker;
     dkm_cv_checkpoint checkpoint;
     dkm_idx capacity; /* Gram matrices that a group can hold at once */
+    int by_kernel;    /* each group has one kernel at a time */
     dkm_idx done, total;
     dkm_idx parts, units_at_once; /* of the settings; units that share something, at once, or 0 */
     dkm_cv_tally *tally;          /* one a point and loss, those of a loss together */
@@ -152,9 +153,12 @@ static dkm_status try_kernels(run *r, dkm_idx first, dkm_idx last)
     double *sums = NULL;
 
     DKM_AGREE(r->ctx, dkm_alloc(r->ctx, cells, &cell_id));
-    cells = r->units_at_once
-                ? dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, cell_id)
-                : dkm_cv_schedule_cells(p, &r->grams, first, last, cell_id);
+    if (r->units_at_once)
+        cells = dkm_cv_schedule_units(p, r->parts, r->group.count, first, last, cell_id);
+    else if (r->by_kernel)
+        cells = dkm_cv_schedule_kernels(p, first, last, cell_id);
+    else
+        cells = dkm_cv_schedule_cells(p, &r->grams, first, last, cell_id);
     DKM_AGREE(r->ctx, dkm_calloc(r->ctx, dkm_cv_width(p) * cells * p->settings, &sums));
     DKM_TRY(dkm_cv_checkpoint_run(&r->checkpoint, cells, r->units_at_once ? dkm_cv_splits(p) : 1,
                                   cell_id, sums, do_cells, r));
@@ -310,6 +314,18 @@ static dkm_idx share_over_splits(run *r, dkm_idx parts)
     return 1;
 }
 
+/* Whether as many kernels are tried at once as there are groups, which then have one each: where
+ * Gram matrices are large, their cells share nothing that is dear, and none is needed again. */
+static int takes_kernels_apart(const run *r)
+{
+    const dkm_cv_problem *p = r->problem;
+    unsigned wants = p->method->wants(p->options);
+
+    return !p->inner && !(wants & DKM_CV_OUTPUT_GRAM) &&
+           (p->method->relearns || !p->method->learn_outputs) &&
+           !dkm_cv_is_small((double)r->folds.m, r->grams.count);
+}
+
 /* Groups of ranks, and how many Gram matrices each can hold. */
 static dkm_status form_groups(run *r)
 {
@@ -325,6 +341,9 @@ static dkm_status form_groups(run *r)
     DKM_TRY(dkm_cv_checkpoint_open(&r->checkpoint, r->ctx, p, groups));
     if (groups == dkm_ctx_size(r->ctx) && p->method->parts && dkm_cv_splits(p) > 1)
         parts = p->method->parts(p, groups);
+    r->by_kernel = parts == 0 && takes_kernels_apart(r);
+    if (r->by_kernel && r->capacity > groups)
+        r->capacity = groups;
     r->worker.cell.problem = p;
     r->worker.cell.group = &r->group;
     r->worker.grams = &r->grams;

@@ -212,8 +212,7 @@ dkm_status dkm_cv_extract(const dkm_data *G, const dkm_cv_part *rows, const dkm_
     return DKM_OK;
 }
 
-/* All of G and A is here: columns of a symmetric matrix are its rows. */
-static void cv_cell_gather(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
+void dkm_cv_submatrix_fill(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
                            dkm_dmat *A)
 {
     for (dkm_idx j = 0; j < cols->count; j++) {
@@ -235,7 +234,7 @@ dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_data *G, const dk
     DKM_TRY(dkm_dmat_create(cell->group->grid, rows->count, cols->count, cell->nb, cell->nb,
                             DKM_F64, &made));
     if (dkm_ctx_size(cell->group->ctx) == 1) {
-        cv_cell_gather(G, rows, cols, made);
+        dkm_cv_submatrix_fill(G, rows, cols, made);
     } else {
         DKM_TRY(dkm_cv_extract(G, rows, cols, DKM_DENSE, &cut));
         DKM_TRY(dkm_dmat_from_rows(made, cut->mine.values));

@@ -51,6 +51,11 @@ static dkm_local check_groups(dkm_ctx *ctx, int groups)
                     dkm_ctx_size(ctx));
 }
 
+int dkm_cv_is_small(double m, dkm_idx grams)
+{
+    return 8.0 * m * m * (double)(grams + WORK) <= SMALL_BYTES;
+}
+
 /* Ranks that every group must have, of @p size ranks; 0 where memory is small and the fastest number
  * of groups is taken. */
 static int least_group(dkm_idx cells, double m, dkm_idx grams, int size)
@@ -58,7 +63,7 @@ static int least_group(dkm_idx cells, double m, dkm_idx grams, int size)
     double best = INFINITY;
     int groups = 1;
 
-    if (8.0 * m * m * (double)(grams + WORK) <= SMALL_BYTES)
+    if (dkm_cv_is_small(m, grams))
         return 0;
     for (int g = 1; g <= GROUPS_MAX; g++)
         if (seconds_with(cells, m, MANY_RANKS, g) < best) {

@@ -25,6 +25,9 @@ typedef struct dkm_cv_group {
 DKM_NODISCARD dkm_status dkm_cv_choose_groups(dkm_ctx *ctx, const dkm_cv_problem *problem,
                                               dkm_idx cells, dkm_idx grams, int *groups);
 
+/** Whether so many Gram matrices of order @p m and the work beside them are small on any rank. Local. */
+int dkm_cv_is_small(double m, dkm_idx grams);
+
 /** How many of @p grams matrices of order @p m a group can hold at once beside its work, 2 at the
  *  least. Collective. */
 DKM_NODISCARD dkm_status dkm_cv_capacity(dkm_ctx *ctx, const dkm_cv_group *group, dkm_idx m,

@@ -91,6 +91,7 @@ struct dkm_cv_method {
      *  group; NULL: there is nothing. @p state is new, for release(), also after a
      *  failure. */
     dkm_status (*learn_outputs)(dkm_cv_cell *cell, void **state);
+    int relearns; /**< learning them for each kernel anew takes little beside a fit */
     /** Bytes that the state of a split of @p n training examples takes at the most. Local; of
      *  methods with parts(). */
     double (*state_bytes)(const dkm_cv_problem *problem, double n);
@@ -156,6 +157,11 @@ DKM_NODISCARD dkm_status dkm_cv_submatrix(const dkm_cv_cell *cell, const dkm_dat
                                           const dkm_cv_part *rows, const dkm_cv_part *cols,
                                           dkm_dmat **A);
 
+/** A = G(rows, cols) again, on a group of one rank: all of both is here, and columns of a symmetric
+ *  matrix are its rows. Local. */
+void dkm_cv_submatrix_fill(const dkm_data *G, const dkm_cv_part *rows, const dkm_cv_part *cols,
+                           dkm_dmat *A);
+
 /** A group's work on its cells, one after the other. */
 typedef struct dkm_cv_worker {
     dkm_cv_cell cell;
@@ -188,6 +194,10 @@ dkm_idx dkm_cv_kernels_wanted(const dkm_cv_problem *problem);
  *  @return how many cells there are */
 dkm_idx dkm_cv_schedule_cells(const dkm_cv_problem *problem, const dkm_cv_grams *grams,
                               dkm_idx first, dkm_idx last, dkm_cv_cell_id *cell_id);
+
+/** The same where those of one kernel follow each other. Local. */
+dkm_idx dkm_cv_schedule_kernels(const dkm_cv_problem *problem, dkm_idx first, dkm_idx last,
+                                dkm_cv_cell_id *cell_id);
 
 /** The same in units: all splits of a kernel and one of @p parts parts of the settings follow each
  *  other, and every so many kernels, as there are groups. Local. */

@@ -63,6 +63,18 @@ dkm_idx dkm_cv_schedule_cells(const dkm_cv_problem *p, const dkm_cv_grams *grams
     return cells;
 }
 
+dkm_idx dkm_cv_schedule_kernels(const dkm_cv_problem *p, dkm_idx first, dkm_idx last,
+                                dkm_cv_cell_id *cell_id)
+{
+    dkm_idx cells = 0;
+
+    for (dkm_idx k = first; k < last; k++)
+        for (dkm_idx split = 0; split < dkm_cv_splits(p); split++)
+            if (any_wanted(p, split_at(p, k, split)))
+                cell_id[cells++] = split_at(p, k, split);
+    return cells;
+}
+
 /* Kernels often come in the order of a width, and the narrow ones take longer than the wide: each
  * group has some of all. */
 dkm_idx dkm_cv_schedule_units(const dkm_cv_problem *p, dkm_idx parts, int groups, dkm_idx first,

@@ -5,7 +5,6 @@
  * Cost per split of n training and s test examples, t columns and g gammas: g n^3 / 3 flops by
  * factors, about 9 n^3 and 2 g n s t by the eigendecomposition; over the ranks of the group. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "linalg/backend/blas.h"
@@ -90,74 +89,71 @@ out:
     return status;
 }
 
-/* This rank's own copies of what a ridge system takes. */
-typedef struct alone {
-    dkm_idx n, p;
-    double *factor; /* n x n */
-    double *B;      /* p x n: the solution, one row a column of T */
-} alone;
-
-/* B = T' L^-T L^-1 for K + gamma I = L L'.
+/* B = T' L^-T L^-1, one row a column of T, for A + gamma I = L L', which takes the place of A.
  * @return 0, or the leading minor that is not positive definite */
-static int solve_alone(const alone *a, const dkm_dmat *A, const dkm_dmat *T, double gamma)
+static int solve_alone(dkm_dmat *A, const dkm_dmat *T, double gamma, double *B)
 {
+    dkm_idx n = A->n, p = T->n;
     int minor;
 
-    memcpy(a->factor, dkm_dmat_f64_const(A), (size_t)(a->n * a->n) * sizeof *a->factor);
-    for (dkm_idx i = 0; i < a->n; i++)
-        a->factor[i * a->n + i] += gamma;
-    for (dkm_idx j = 0; j < a->p; j++)
-        for (dkm_idx i = 0; i < a->n; i++)
-            a->B[i * a->p + j] = dkm_dmat_at(T, i, j);
-    minor = dkm_blas_potrf(DKM_F64, a->n, a->factor, a->n);
+    for (dkm_idx i = 0; i < n; i++)
+        A->a.f64[i * A->ld + i] += gamma;
+    for (dkm_idx j = 0; j < p; j++)
+        for (dkm_idx i = 0; i < n; i++)
+            B[i * p + j] = dkm_dmat_at(T, i, j);
+    minor = dkm_blas_potrf(DKM_F64, n, A->a.f64, A->ld);
     if (minor == 0) {
-        dkm_blas_trsm_right(DKM_F64, 'T', a->p, a->n, a->factor, a->n, a->B, a->p);
-        dkm_blas_trsm_right(DKM_F64, 'N', a->p, a->n, a->factor, a->n, a->B, a->p);
+        dkm_blas_trsm_right(DKM_F64, 'T', p, n, A->a.f64, A->ld, B, p);
+        dkm_blas_trsm_right(DKM_F64, 'N', p, n, A->a.f64, A->ld, B, p);
     }
     return minor;
 }
 
-/* F = C B', for the method to take. */
-static dkm_status take_alone(dkm_cv_cell *cell, const alone *a, const dkm_dmat *C, dkm_idx g,
-                             dkm_cv_visit_predictions take, void *state)
+/* F = C B', B of p x n, for the method to take. */
+static dkm_status take_alone(dkm_cv_cell *cell, const dkm_dmat *C, dkm_idx p, const double *B,
+                             dkm_idx g, dkm_cv_visit_predictions take, void *state)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *F = NULL;
 
-    DKM_TRY(dkm_dmat_create_like(C, a->p, cell->nb, DKM_F64, &F));
-    dkm_blas_gemm(DKM_F64, 'N', 'T', C->m, a->p, a->n, 1.0, dkm_dmat_f64_const(C), dkm_dmat_ld(C),
-                  a->B, a->p, 0.0, dkm_dmat_f64(F), dkm_dmat_ld(F));
+    DKM_TRY(dkm_dmat_create_like(C, p, cell->nb, DKM_F64, &F));
+    dkm_blas_gemm(DKM_F64, 'N', 'T', C->m, p, C->n, 1.0, dkm_dmat_f64_const(C), dkm_dmat_ld(C), B,
+                  p, 0.0, dkm_dmat_f64(F), dkm_dmat_ld(F));
     DKM_TRY(take(cell, state, g, F));
 out:
     dkm_dmat_destroy(&F);
     return status;
 }
 
-/* As cv_ridge_by_cholesky() on a group of one rank, without the layers that many ranks need. Ends
- * early, at
- * @p next, where a matrix has no factor: jitter is added as in cv_ridge_by_cholesky()'s. */
-static dkm_status by_blas(dkm_cv_cell *cell, const dkm_dmat *A, const dkm_dmat *C,
-                          const dkm_dmat *T, dkm_cv_visit_predictions take, void *state,
-                          dkm_idx *next)
+/* As cv_ridge_by_cholesky() on a group of one rank, without the layers that many ranks need: A is
+ * filled anew for each gamma, so that the factor takes no other memory. Ends early, at @p next, where a
+ * matrix has no factor: jitter is added as in cv_ridge_by_cholesky()'s. */
+static dkm_status by_blas(dkm_cv_cell *cell, dkm_dmat *A, const dkm_dmat *C, const dkm_dmat *T,
+                          dkm_cv_visit_predictions take, void *state, dkm_idx *next)
 {
     const dkm_cv_ridge *r = cell->problem->options;
     dkm_ctx *ctx = cell->group->ctx;
-    alone a = {.n = A->n, .p = T->n};
     dkm_status status = DKM_OK;
+    int minor = 0, used = 0;
+    double *B = NULL;
 
     dkm_blas_use_threads(ctx);
-    DKM_AGREE(ctx, dkm_alloc(ctx, a.n * a.n, &a.factor));
-    DKM_AGREE(ctx, dkm_alloc(ctx, a.n * a.p, &a.B));
+    DKM_AGREE(ctx, dkm_alloc(ctx, A->n * T->n, &B));
     for (*next = 0; *next < r->gammas; ++*next) {
         if (!gamma_wanted(cell, *next))
             continue;
-        if (solve_alone(&a, A, T, r->gamma[*next]) != 0)
+        if (used)
+            dkm_cv_submatrix_fill(cell->K, &cell->train, &cell->train, A);
+        used = 1;
+        minor = solve_alone(A, T, r->gamma[*next], B);
+        if (minor != 0)
             break;
-        DKM_TRY(take_alone(cell, &a, C, *next, take, state));
+        DKM_TRY(take_alone(cell, C, T->n, B, *next, take, state));
     }
+    if (minor != 0)
+        dkm_cv_submatrix_fill(cell->K, &cell->train, &cell->train, A);
 out:
-    DKM_FREE(a.B);
-    DKM_FREE(a.factor);
+    DKM_FREE(B);
     return status;
 }
 
