@@ -9,6 +9,7 @@ import scipy.sparse
 import dkmap
 from dkmap import (JointKernelMap, KernelDependencyEstimation, KernelPCA, KernelRidge, KernelRidgeClassifier, KNeighbors,
                    SVC)
+from dkmap import _library
 from harness import raises
 from support import close, comm, joined, mine, regression
 
@@ -132,3 +133,26 @@ def test_help_has_the_names_of_python():
         assert not re.search(r"(^|\s)--[a-z]", text), f"{kind.__name__}: {re.search(r'.*--[a-z].*', text)[0]}"
         for name in kind().get_params():
             assert f"\n{name} : default" in text, f"{kind.__name__}: {name}"
+
+
+def fields_of(struct, headers):
+    """How many fields a structure of C has, by its declaration."""
+    body = re.search(rf"typedef struct {struct} \{{(.*?)\n\}} {struct};", headers, re.S)
+    assert body, f"no header declares {struct}"
+    lines = re.sub(r"/\*.*?\*/", "", body[1], flags=re.S).split(";")
+    return sum(line.count(",") + 1 if "(" not in line else 1 for line in lines if line.strip())
+
+
+def test_structures_have_the_fields_that_the_headers_declare():
+    folder = os.path.join(os.environ["DKMAP_SOURCE"], "include", "dkmap")
+    headers = "".join(open(os.path.join(folder, name)).read() for name in sorted(os.listdir(folder)))
+    for kind, struct in ((_library.Array, "dkm_array"), (_library.Lists, "dkm_csr"), (_library.Result, "dkm_result"),
+                         (_library.PreimageSettings, "dkm_preimage_settings"), (_library.StdInfo, "dkm_std_info"),
+                         (_library.ConformalInfo, "dkm_conformal_info"), (_library.LleSettings, "dkm_lle_settings"),
+                         (_library.LleInfo, "dkm_lle_info"), (_library.ExtrapolateInfo, "dkm_extrapolate_info"),
+                         (_library.ExtrapolateSettings, "dkm_extrapolate_settings"), (_library.Points, "dkm_cv_points"),
+                         (_library.CrossValidation, "dkm_cv_request"), (_library.PlanRequest, "dkm_plan_request"),
+                         (_library.Listener, "dkm_listener"), (_library.Layout, "dkm_layout"),
+                         (_library.KernelCallback, "dkm_kernel_callback")):
+        known, declared = len(kind._fields_), fields_of(struct, headers)
+        assert known == declared, f"{struct}: {known} fields in Python, {declared} in C"

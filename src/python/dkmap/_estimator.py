@@ -722,7 +722,7 @@ class Candidates:
 
 # Pre-images, by the options of the commands predict and decode.
 PREIMAGE = [("preimage", "auto"), ("candidates", None), ("preimage_neighbors", None), ("window", None),
-            ("window_weights", "equal"), ("kz", None), ("gamma_z", 1e-3)]
+            ("window_weights", "equal"), ("kz", None), ("gamma_z", 1e-3), ("approximate", None)]
 SHARED_HELP.update({
     "threshold": "of label sets: classes with such a score are predicted; 'auto': those down to a share of the "
                  "greatest score, the share with the greatest leave-one-out F1, which needs loo=True or a list of alphas",
@@ -734,6 +734,8 @@ SHARED_HELP.update({
     "window_weights": "what the places of that window weigh (strings): equal, or loo: chosen by leave-one-out",
     "kz": "kernel on coordinates, of a learned pre-image",
     "gamma_z": "ridge of a learned pre-image",
+    "approximate": "search candidates by an index of faiss that finds this share of the best ones of a sample, "
+                   "such as 0.99; None searches all",
 })
 
 

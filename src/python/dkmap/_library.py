@@ -58,7 +58,8 @@ class Layout(ct.Structure):
 class PreimageSettings(ct.Structure):
     _fields_ = [("method", ct.c_int), ("candidates", pointer), ("stream", pointer), ("top", idx),
                 ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double),
-                ("scores", ct.c_int), ("window_weights", ct.c_int)]
+                ("scores", ct.c_int), ("window_weights", ct.c_int), ("approximate", ct.c_double),
+                ("info", pointer)]
 
 
 class StdInfo(ct.Structure):

@@ -22,7 +22,7 @@ class Model:
         return lib.dkm_model_method(self.handle.pointer).decode()
 
     def configure(self, preimage="auto", candidates=None, top=0, neighbors=0, window=0, kz=None,
-                  gamma_z=1e-3, window_weights="equal", scores=False):
+                  gamma_z=1e-3, window_weights="equal", scores=False, approximate=None):
         """Choose how coordinates become objects, by the names of the command."""
         ctx = self.ctx
         with ctx.agree():
@@ -31,8 +31,9 @@ class Model:
             if window_weights not in WINDOW_WEIGHTS:
                 raise ValueError(f"window_weights is one of {', '.join(WINDOW_WEIGHTS)}, not {window_weights!r}")
             settings = PreimageSettings(method=PREIMAGES.index(preimage), top=top or 0,
-                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z, scores=int(scores),
-                                        window_weights=WINDOW_WEIGHTS.index(window_weights))
+                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z,
+                                        window_weights=WINDOW_WEIGHTS.index(window_weights), scores=int(scores),
+                                        approximate=approximate or 0)
         kernel, data = Handle("kernel"), Handle("data")
         if kz is not None:
             kernel = ctx.create("kernel", "dkm_kernel_parse", ctx.pointer, encode(kz))
