@@ -77,6 +77,15 @@ for weights in equal loo; do
     dk kde predict "$out/kde.h5" "${new[@]}" --preimage strings --window $window --window-weights $weights -o "$out/kde_$weights.txt"
     judge "kde, letters by windows of $window, weights $weights" "$out/kde_$weights.txt"
 done
+# What windows tell without kde: the nearest of them under weights that halve from place to place.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    for part in x y; do
+        head -n "$words" "$out/$part.txt" >"$out/train_$part.txt"
+    done
+    tail -n +$((words + 1)) "$out/x.txt" >"$out/new_x.txt"
+    /usr/bin/python3 "$root/jobs/reproduce/window_knn.py" "$out/train_x.txt" "$out/train_y.txt" "$out/new_x.txt" "$out/windows.txt"
+    judge "5 nearest windows of $window alone, weights 1 2 4 8 4 2 1" "$out/windows.txt"
+fi
 dk kde predict "$out/kde.h5" "${new[@]}" --candidates "$out/sounds.txt" -o "$out/kde_all.txt"
 judge "kde, the nearest of all that words sound like" "$out/kde_all.txt"
 

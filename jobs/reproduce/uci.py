@@ -19,7 +19,8 @@ def dkmap(options, *words):
 
 
 def one_split(options, name, split):
-    """Rows fitted, root mean square error, negative log likelihood, and seconds of tuning and of the exact fit."""
+    """Rows fitted, root mean square error, negative log likelihood, seconds of tuning and of the exact fit, and the errors of the
+    peer."""
     load = lambda file: np.loadtxt(os.path.join(options.data, "uci", file), delimiter=",")
     table, is_test = load(f"{name}.csv.gz"), load(f"{name}_test_mask.csv.gz")[:, split] > 0
     train, test = table[~is_test], table[is_test]
@@ -43,7 +44,21 @@ def one_split(options, name, split):
     dkmap(options, "predict", path["m.h5"], "--x", path["new.npy"], "--std", "--noise", "auto", "-o", path["p.npy"])
     score = dkmap(options, "score", "--truth", path["truth.npy"], "--pred", path["p.npy"], "--std", "--loss", "mse,nll")
     os.remove(path["m.h5"])
-    return len(train), float(score["mse"])**0.5, float(score["nll"]), tuning, fitting
+    theirs = peer(options, train, test) if options.peer_rows else (np.nan, np.nan)
+    return len(train), float(score["mse"])**0.5, float(score["nll"]), tuning, fitting, *theirs
+
+
+def peer(options, train, test):
+    """scikit-learn's GaussianProcessRegressor with the same kernel on some rows: root mean square error and NLL."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
+    some = train[:options.peer_rows]
+    kernel = ConstantKernel() * Matern(np.ones(train.shape[1] - 1), nu=1.5) + WhiteKernel(0.1)
+    model = GaussianProcessRegressor(kernel).fit(some[:, :-1], some[:, -1])
+    mean, deviation = model.predict(test[:, :-1], return_std=True)
+    error = test[:, -1] - mean
+    return np.sqrt((error**2).mean()), (0.5 * np.log(2 * np.pi * deviation**2) + error**2 / (2 * deviation**2)).mean()
 
 
 def main():
@@ -53,13 +68,16 @@ def main():
     parser.add_argument("--splits", default=",".join(map(str, range(10))))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--tune-rows", type=int, default=2000)
+    parser.add_argument("--peer-rows", type=int, default=0)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--out")
     options = parser.parse_args()
     if not options.data:
         sys.exit("uci.sh: name the folder of the data sets with --data or DKMAP_DATA")
     os.makedirs(options.out, exist_ok=True)
-    print("| table | training rows | splits | RMSE | NLL | seconds of tuning | of the exact fit |\n|---|---|---|---|---|---|---|", flush=True)
+    head = ["table", "training rows", "splits", "RMSE", "NLL", "seconds of tuning", "of the exact fit"]
+    head += [f"scikit-learn, {options.peer_rows} rows: RMSE", "NLL"] if options.peer_rows else []
+    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|", flush=True)
     for name in options.sets.split(","):
         runs = []
         for split in map(int, options.splits.split(",")):
@@ -69,7 +87,8 @@ def main():
         error = runs.std(0, ddof=1 if len(runs) > 1 else 0) / np.sqrt(len(runs))
         mean = runs.mean(0)
         print(f"| {name} | {mean[0]:.0f} | {len(runs)} | {mean[1]:.3f} ± {error[1]:.3f} | {mean[2]:.3f} ± {error[2]:.3f} | "
-              f"{mean[3]:.0f} | {mean[4]:.0f} |", flush=True)
+              f"{mean[3]:.0f} | {mean[4]:.0f} |" +
+              (f" {mean[5]:.3f} ± {error[5]:.3f} | {mean[6]:.3f} ± {error[6]:.3f} |" if options.peer_rows else ""), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@
 # leave-one-out error (fit krr --tune) on some of the training rows; then all training rows are fitted exactly. The
 # scale of the prior is the likeliest (predict --std --noise auto). Nothing is learned from test rows.
 #
-# usage: jobs/reproduce/uci.sh [--data FOLDER] [--sets LIST] [--splits LIST] [--rows N] [--tune-rows N] [--ranks N] [--out FOLDER]
+# usage: jobs/reproduce/uci.sh [--data FOLDER] [--sets LIST] [--splits LIST] [--rows N] [--tune-rows N] [--peer-rows N] [--ranks N] [--out FOLDER]
 #   --data FOLDER   holds uci/NAME.csv.gz, the target last, and uci/NAME_test_mask.csv.gz, a column per split [$DKMAP_DATA]
 #   --sets LIST     of pol, elevators, bike, protein                       [pol,elevators,bike,protein]
 #   --splits LIST   numbers of splits                                      [0,1,2,3,4,5,6,7,8,9]
 #   --rows N        at most so many training rows are fitted               [all]
 #   --tune-rows N   so many of them are tuned by                           [2000]
+#   --peer-rows N   beside it scikit-learn's GaussianProcessRegressor with the same kernel, tuned by its likelihood on so many [0]
 #   --ranks N       MPI ranks                                              [2]
 #   --out FOLDER    models and predictions of the last split               [out/uci]
 set -euo pipefail
@@ -24,7 +25,9 @@ case " $* " in *" --help "* | *" -h "*)
     exit
     ;;
 esac
+peer=
+case " $* " in *" --peer-rows"*) peer=python3-sklearn ;; esac
 # shellcheck disable=SC2086
-install_packages $packages python3-numpy
+install_packages $packages python3-numpy $peer
 build_dkmap dkmap_command
 DKMAP=$build/dkmap DKMAP_LAUNCH=$launch exec /usr/bin/python3 "$root/jobs/reproduce/uci.py" --out "$root/out/uci" "$@"
