@@ -4,7 +4,7 @@
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../common.sh"
 mkdir copy
-cp -r "$DKMAP_SOURCE"/{CMakeLists.txt,cmake,include,src,LICENSE,README.md} copy/
+cp -r "$DKMAP_SOURCE"/{CMakeLists.txt,cmake,docs,include,src,LICENSE,README.md} copy/
 bash "$DKMAP_SOURCE/mpi_tests/extensions/apply.sh" copy || fail "apply.sh"
 { cmake -S copy -B built -DDKMAP_TESTS=OFF -DDKMAP_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O0 &&
     cmake --build built --target dkmap_command --parallel 2; } >log 2>&1 || fail "the build: $(grep -A 3 'error' log | head -20)"

@@ -11,16 +11,6 @@
 #define NARROW_COLUMNS 16.0 /* beyond which ScaLAPACK solves */
 #define SMALL_BYTES    8.0  /* of an agreement */
 
-static double fmost(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double fleast(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static double ranks(const dkm_comm_grid *g)
 {
     return g->P * g->Q;
@@ -60,7 +50,7 @@ void dkm_comm_add(dkm_comm *sum, double times, dkm_comm a)
 dkm_comm dkm_comm_gram(const dkm_comm_grid *g, double bytes)
 {
     return (dkm_comm){g->m * (1.0 / g->P + 1.0 / g->Q) * moved(g) * (bytes + OBJECT_EXTRA),
-                      2.0 * fleast(ranks(g) - 1.0, g->P + g->Q), 14.0};
+                      2.0 * fmin(ranks(g) - 1.0, g->P + g->Q), 14.0};
 }
 
 /* Below the diagonal each block of columns goes along grid rows once by a tree, its transpose along
@@ -69,7 +59,7 @@ dkm_comm dkm_comm_factor(const dkm_comm_grid *g, double width)
 {
     double below = 0.5 * g->m * (g->m - g->block), blocks = ceil(g->m / g->block);
     double col = width * below / g->Q / blocks;
-    double col_segments = fmost(1.0, fleast(SEGMENTS, floor(col / SEGMENT_BYTES)));
+    double col_segments = fmax(1.0, fmin(SEGMENTS, floor(col / SEGMENT_BYTES)));
 
     return (dkm_comm){width * (below / g->P * passing(g->Q) + below / g->Q * passing(g->P) +
                                g->m * g->block * passing(g->P) / g->Q),
@@ -88,7 +78,7 @@ dkm_comm dkm_comm_product(const dkm_comm_grid *g, double k)
     double within = passing(g->Q) / g->P + passing(g->P) / g->Q;
 
     return (dkm_comm){WORD * g->m * k * (within + (2.0 + 4.0 * moved(g)) / ranks(g)),
-                      g->P + g->Q - 2.0 + fleast(10.0, 4.0 * (ranks(g) - 1.0)), 6.0};
+                      g->P + g->Q - 2.0 + fmin(10.0, 4.0 * (ranks(g) - 1.0)), 6.0};
 }
 
 dkm_comm dkm_comm_solve(const dkm_comm_grid *g, double k, double width)
@@ -102,7 +92,7 @@ dkm_comm dkm_comm_solve(const dkm_comm_grid *g, double k, double width)
                                g->m * k * sides),
                           2.0 * blocks * sides, 0.0};
     return (dkm_comm){width * words + WORD * 2.0 * g->m * k / ranks(g) * moved(g),
-                      fleast(5.0, 2.0 * (ranks(g) - 1.0)), 2.0 * blocks * sides};
+                      fmin(5.0, 2.0 * (ranks(g) - 1.0)), 2.0 * blocks * sides};
 }
 
 dkm_comm dkm_comm_rows(const dkm_comm_grid *g, double k)
@@ -134,7 +124,7 @@ double dkm_comm_factor_panels(const dkm_comm_grid *g, double width)
     double m_loc = g->m / g->P, n_loc = g->m / g->Q;
     int wide = ranks(g) < 16 || 4.0 * 256.0 * (m_loc + n_loc) <= m_loc * n_loc;
     double panels = wide ? 2.0 : 3.0, wanted = wide ? 256.0 : 128.0;
-    double blocks = fleast(ceil(wanted / g->block), ceil(g->m / g->block));
+    double blocks = fmin(ceil(wanted / g->block), ceil(g->m / g->block));
     double rows = fullest_part(g, g->P), cols = fullest_part(g, g->Q),
            columns = panels * blocks * g->block;
 

@@ -44,16 +44,6 @@
 #define BLOCK_ROWS     1024.0
 #define BLOCK_COLS     2048.0
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Rows and columns of a matrix on the rank that has most. */
 static double local_rows(const dkm_cost_terms *p)
 {
@@ -89,7 +79,7 @@ static double slab(const dkm_cost_terms *p)
 /* A tile, which kernels of kernels need beside the matrix, and where the others' BLAS has buffers. */
 static double tile(const dkm_cost_terms *p)
 {
-    return 8.0 * least(TILE_ROWS, local_rows(p)) * TILE_COLS;
+    return 8.0 * fmin(TILE_ROWS, local_rows(p)) * TILE_COLS;
 }
 
 /* Chunks of objects that come from one rank and go to another. */
@@ -99,17 +89,17 @@ static double chunks(const dkm_cost_terms *p, double bytes)
 
     if (p->work.ranks == 1)
         return 0.0;
-    return 2.0 * least(CHUNK, stream) + (stream > CHUNK ? CHUNK : 0.0);
+    return 2.0 * fmin(CHUNK, stream) + (stream > CHUNK ? CHUNK : 0.0);
 }
 
 /* A panel each of columns and rows of the matrix, what is on its way to them, and a tile. */
 static double panels(const dkm_cost_terms *p, double bytes)
 {
     double share = 2.0 * bytes * (double)p->work.m / p->work.ranks;
-    double cols = least(most(share, PANEL_COLS), local_cols(p) * bytes);
+    double cols = fmin(fmax(share, PANEL_COLS), local_cols(p) * bytes);
     double part = 8.0 * elements(p) / PANEL_PART;
-    double rows = least(least(least(most(part, PANEL_ROWS), PANEL_LARGE), PANEL_MOST * bytes),
-                        local_rows(p) * bytes);
+    double rows = fmin(fmin(fmin(fmax(part, PANEL_ROWS), PANEL_LARGE), PANEL_MOST * bytes),
+                       local_rows(p) * bytes);
 
     return cols + rows + chunks(p, bytes) + tile(p);
 }
@@ -118,11 +108,11 @@ static double panels(const dkm_cost_terms *p, double bytes)
  * block. */
 static double windows(const dkm_cost_terms *p, double columns)
 {
-    double rows = least(BLOCK_ROWS, local_rows(p)), cols = least(BLOCK_COLS, local_cols(p));
-    double width = least(least(WINDOW / (8.0 * most(rows, cols)), WINDOW_COLUMNS), columns);
+    double rows = fmin(BLOCK_ROWS, local_rows(p)), cols = fmin(BLOCK_COLS, local_cols(p));
+    double width = fmin(fmin(WINDOW / (8.0 * fmax(rows, cols)), WINDOW_COLUMNS), columns);
 
     return (p->work.ranks > 1 ? 8.0 * width * (rows + cols) : 0.0) +
-           8.0 * rows * (cols + 2.0 * least(TILE_COLS, cols)) + tile(p);
+           8.0 * rows * (cols + 2.0 * fmin(TILE_COLS, cols)) + tile(p);
 }
 
 static double beside_gram(const dkm_cost_terms *p, double bytes, double columns)
@@ -134,7 +124,7 @@ static double beside_gram(const dkm_cost_terms *p, double bytes, double columns)
 
 double dkm_cost_eigen_block(double components)
 {
-    return least(ceil((components + most(floor(components / 8.0), 4.0)) / 8.0) * 8.0, NARROW);
+    return fmin(ceil((components + fmax(floor(components / 8.0), 4.0)) / 8.0) * 8.0, NARROW);
 }
 
 double dkm_cost_eigen_basis(double components)
@@ -161,8 +151,8 @@ static int eigen_is_full(const dkm_cost_terms *p)
  * faster work goes there, in a process that has its memory and its caches warm. */
 static double slowdown(const dkm_cost_terms *p, const dkm_rates *c)
 {
-    double then = least(c->ranks, c->cores * most(c->nodes, 1.0));
-    double now = least((double)p->work.P * p->work.Q, c->cores * p->work.nodes);
+    double then = fmin(c->ranks, c->cores * fmax(c->nodes, 1.0));
+    double now = fmin((double)p->work.P * p->work.Q, c->cores * p->work.nodes);
 
     return COLD * then / now;
 }
@@ -199,7 +189,7 @@ static dkm_comm_grid grid_of(const dkm_cost_terms *p)
 /* Bytes of the vectors that a product with k columns takes. */
 static double product_vectors(const dkm_cost_terms *p, double k)
 {
-    return 8.0 * k * (2.0 * (local_rows(p) + local_cols(p)) + most(local_rows(p), local_cols(p)));
+    return 8.0 * k * (2.0 * (local_rows(p) + local_cols(p)) + fmax(local_rows(p), local_cols(p)));
 }
 
 void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name, double held,
@@ -276,7 +266,7 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
         dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
     note_phase(out, held + allocated + dkm_comm_factor_panels(&g, size) + sides, comm);
     dkm_cost_add_phase(out, p->mixed ? "refine" : "solve",
-                       held + matrices + 8.0 * sides + 2.0 * least(ROUND, sides),
+                       held + matrices + 8.0 * sides + 2.0 * fmin(ROUND, sides),
                        (p->mixed ? 24.0 : 6.0) * gram_problem * k,
                        !c         ? NAN
                        : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
@@ -301,13 +291,13 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_comm_grid g;
     dkm_comm comm;
     double matrices, stored = 8.0 * slab(p) * n,
-                     landmarks = least(least(n, STRIP_COLS) * p->work.x_bytes, STRIP_GROUP), panel;
+                     landmarks = fmin(fmin(n, STRIP_COLS) * p->work.x_bytes, STRIP_GROUP), panel;
 
     small.work.m = p->landmarks;
     small.work.block = dkm_shape_block(p->work.P, p->work.Q, p->landmarks);
     g = grid_of(&small);
     matrices = 8.0 * elements(&small);
-    panel = 8.0 * sketched * least(n, SKETCH_COLS);
+    panel = 8.0 * sketched * fmin(n, SKETCH_COLS);
     dkm_cost_replicate(out, "a group of landmarks on their way, 512 d numbers", landmarks);
     dkm_cost_replicate(out, "a panel of the sketch, 3 n x 128", panel);
     dkm_cost_replicate(out, "coefficients on their way, 2 n k", 16.0 * n * k);
@@ -318,14 +308,14 @@ void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_comm_add(&comm, 1.0, dkm_comm_small(100.0));
     comm.bytes += 8.0 * sketched * n *
                   ((1.0 - 1.0 / p->work.Q) / p->work.P + (1.0 - 1.0 / p->work.P) / p->work.Q);
-    dkm_cost_add_phase(out, "sketch", held + stored + most(landmarks, panel) + 8.0 * matrices,
+    dkm_cost_add_phase(out, "sketch", held + stored + fmax(landmarks, panel) + 8.0 * matrices,
                        2.0 * values * d + sketched * n * n,
                        c && d > 0 ? s * (values * (c->gram_column * d + c->gram_element) +
                                          c->double_cube * sketched * n * n)
                                   : NAN);
     note_phase(out,
                held + stored +
-                   most(landmarks, panel * (1.0 + 2.0 / ranks) + (1.0 + SKETCH_ROWS) * matrices) +
+                   fmax(landmarks, panel * (1.0 + 2.0 / ranks) + (1.0 + SKETCH_ROWS) * matrices) +
                    matrices,
                comm);
 
@@ -383,7 +373,7 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
                        8.0 * basis * (k + 1.5 * block));
     dkm_comm_add(&comm, rounds, dkm_comm_product(&g, block));
     dkm_comm_add(&comm, 2.0 * rounds,
-                 dkm_comm_allreduce(&g, block * least(0.5 * block * (rounds + 1.0), 0.7 * basis)));
+                 dkm_comm_allreduce(&g, block * fmin(0.5 * block * (rounds + 1.0), 0.7 * basis)));
     dkm_comm_add(&comm, rounds, dkm_comm_small(10.0));
     note_phase(out,
                held + 8.0 * elements(p) + 8.0 * slab(p) * basis_columns(p) + ritz +
@@ -442,8 +432,8 @@ void dkm_cost_sum_up(dkm_cost *out, const dkm_cost_terms *p)
         double network = network_seconds(f, &p->work);
         f->bytes += base;
         f->seconds += network;
-        out->peak = most(out->peak, f->bytes);
-        out->allocated = most(out->allocated, f->allocated);
+        out->peak = fmax(out->peak, f->bytes);
+        out->allocated = fmax(out->allocated, f->allocated);
         out->flops += f->flops;
         out->sent += f->sent;
         out->messages += f->messages;
@@ -451,7 +441,7 @@ void dkm_cost_sum_up(dkm_cost *out, const dkm_cost_terms *p)
         out->network += network;
         out->seconds += f->seconds;
     }
-    out->allocated = most(out->allocated, MODEL_BUFFER + dkm_cost_data(p));
+    out->allocated = fmax(out->allocated, MODEL_BUFFER + dkm_cost_data(p));
 }
 
 double dkm_cost_data(const dkm_cost_terms *p)

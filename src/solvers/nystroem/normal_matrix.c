@@ -21,6 +21,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "linalg/backend/blas.h"
 #include "linalg/symm/symm_multivec.h"
 #include "matrix/dmat_impl.h"
@@ -204,9 +205,9 @@ out:
 /* Collective. */
 static dkm_idx normal_panel_width(const dkm_nystroem *N)
 {
-    dkm_idx fit = dkm_dmat_panel_capacity(N->grid) / (N->n > 0 ? N->n : 1);
+    double capacity = (double)dkm_dmat_panel_capacity(N->grid);
 
-    return fit < 1 ? 1 : fit > N->n ? N->n : fit;
+    return dkm_idx_clamp(capacity / (double)dkm_idx_max(N->n, 1), N->n);
 }
 
 static dkm_status normal_make(dkm_nystroem *N, int f32, dkm_dmat **G)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "core/mpi_calls.h"
 #include "data/objects.h"
 #include "io/checkpoint/checkpointer.h"
@@ -18,11 +19,6 @@
 
 #define PANEL_BYTES (32 << 20)
 #define PANEL_COLS  256 /* at most, so that little is done above the diagonal */
-
-static dkm_idx normal_min(dkm_idx wanted, dkm_idx most)
-{
-    return wanted < 1 ? 1 : wanted > most ? most : wanted;
-}
 
 /* P = X(:, c..)' X(:, c..c + w) of this rank's rows, (d - c) x w, column-major. */
 static void normal_syrk_local(const dkm_objs *X, dkm_idx c, dkm_idx w, double *P)
@@ -66,7 +62,8 @@ dkm_status dkm_normal_equations_matrix(dkm_grid *grid, const dkm_data *X, dkm_id
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(grid);
     dkm_idx d = X->mine.d;
-    dkm_idx each = normal_min(PANEL_BYTES / (8 * (d > 0 ? d : 1)), PANEL_COLS);
+    dkm_idx each =
+        dkm_idx_clamp((double)PANEL_BYTES / (8.0 * (double)dkm_idx_max(d, 1)), PANEL_COLS);
     dkm_dmat *S = NULL;
     double *P = NULL;
     normal_panel panel;
@@ -131,7 +128,8 @@ dkm_status dkm_normal_equations_rhs(const dkm_data *X, const dkm_multivec *T, dk
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = X->ctx;
-    dkm_idx d = X->mine.d, each = normal_min(PANEL_BYTES / (8 * (d > 0 ? d : 1)), T->cols);
+    dkm_idx d = X->mine.d,
+            each = dkm_idx_clamp((double)PANEL_BYTES / (8.0 * (double)dkm_idx_max(d, 1)), T->cols);
     double *P = NULL, *own = NULL;
     int *counts = NULL;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "linalg/eigen/band.h"
 #include "solvers/eigen/power_iteration.h"
 #include "solvers/ridge/shifted_cholesky.h"
@@ -289,9 +290,8 @@ out:
 static dkm_idx band_group_of(const banded *s)
 {
     const dkm_path_settings *settings = s->run->settings;
-    double fit = settings->work_bytes / (16.0 * (double)(s->n * s->cols));
 
-    return fit < 1 ? 1 : fit > (double)settings->count ? settings->count : (dkm_idx)fit;
+    return dkm_idx_clamp(settings->work_bytes / (16.0 * (double)(s->n * s->cols)), settings->count);
 }
 
 dkm_status dkm_path_by_band(dkm_path_run *run)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "linalg/eigen/syevd.h"
 #include "linalg/linalg.h"
 #include "solvers/eigen/eigen_autotune.h"
@@ -25,11 +26,6 @@ dkm_idx dkm_path_eigen_chunk(const dkm_path_run *run)
     return run->X ? dkm_path_chunk(run) : dkm_slab_count(run->m, 0, dkm_ctx_size(run->ctx));
 }
 
-static dkm_idx path_eigen_clamp(double wanted, dkm_idx most)
-{
-    return wanted < 1 ? 1 : wanted > (double)most ? most : (dkm_idx)wanted;
-}
-
 /* The error rate needs all columns of a row together; else they can go in blocks. */
 static void path_eigen_plan(dkm_path_eigen *s)
 {
@@ -38,9 +34,9 @@ static void path_eigen_plan(dkm_path_eigen *s)
     double column = 8.0 * s->parts * (double)dkm_path_eigen_chunk(s->run);
     double columns_that_fit = settings->work_bytes / column; /* columns of all gammas together */
 
-    s->group = path_eigen_clamp(columns_that_fit / (double)narrow,
-                                settings->count < GROUP_MAX ? settings->count : GROUP_MAX);
-    s->cols = settings->classes ? c : path_eigen_clamp(columns_that_fit / (double)s->group, c);
+    s->group = dkm_idx_clamp(columns_that_fit / (double)narrow,
+                             settings->count < GROUP_MAX ? settings->count : GROUP_MAX);
+    s->cols = settings->classes ? c : dkm_idx_clamp(columns_that_fit / (double)s->group, c);
 }
 
 static dkm_local path_eigen_open(dkm_path_eigen *s, dkm_path_run *run)

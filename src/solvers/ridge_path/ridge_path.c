@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "core/uniform.h"
 #include "solvers/operators/normal_equations.h"
 #include "solvers/ridge_path/path_impl.h"
@@ -233,9 +234,8 @@ out:
 dkm_idx dkm_path_chunk(const dkm_path_run *run)
 {
     double rows = run->settings->work_bytes / (16.0 * (double)(run->k + run->T.cols));
-    dkm_idx most = dkm_slab_count(run->m, 0, dkm_ctx_size(run->ctx));
 
-    return rows < 1 ? 1 : rows > (double)most ? most : (dkm_idx)rows;
+    return dkm_idx_clamp(rows, dkm_slab_count(run->m, 0, dkm_ctx_size(run->ctx)));
 }
 
 dkm_status dkm_path_inputs(const dkm_path_run *run, dkm_idx first, dkm_dmat **E)
