@@ -37,7 +37,7 @@ printf '| method | F1 of examples | micro | macro |\n|---|---|---|---|\n'
 # Width and ridge by the gradient of the leave-one-out loss, from the median distance on.
 dk fit kde "${examples[@]}" --kx 'rbf(normalize(linear), sigma=median)' --ky 'normalize(labels)' --components all --autotune \
     -o "$out/tuned.h5"
-chosen=$(awk '$1 == "kernel" { sub(/^kernel */, ""); print }' "$last"), gamma=$(told gamma)
+chosen=$(awk '$1 == "kernel" { sub(/^kernel */, ""); print }' "$last"), gamma=$(reported gamma)
 dk predict "$out/tuned.h5" --x "$test" -o "$out/tuned.csv"
 judge "kde --autotune, normalize(labels), $chosen" "$out/tuned.csv"
 

@@ -1,7 +1,7 @@
 /** @file faiss_index.h  The only door to faiss, which is C++: an index of points that finds near ones, not always
  *  the nearest.
  *
- *  An inverted file (IndexIVFFlat, or with a byte per coordinate IndexIVFScalarQuantizer): points are kept by the
+ *  An inverted file (IndexIVFFlat, or with a byte per coordinate IndexIVFScalarQuantizer): points are held by the
  *  nearest of some centers, and a search looks into the cells of the centers nearest to a query. (Johnson, Douze and
  *  Jegou 2021, IEEE Transactions on Big Data 7(3):535-547, doi:10.1109/TBDATA.2019.2921572.)
  *

@@ -24,7 +24,7 @@ typedef struct run {
     listener *listener;
     double started;
     dkm_search_info search; /**< of predictions chosen among candidates */
-    dkm_idx labels; /**< columns of labels in ARFF files, by --labels */
+    dkm_idx labels;         /**< columns of labels in ARFF files, by --labels */
 } run;
 
 /** Run the command of @p a. Collective on @p comm.

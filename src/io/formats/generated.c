@@ -8,7 +8,7 @@
  *                               runs fastest
  *
  * Local; a string of l letters takes O(l) operations, a set of l labels of N takes O(l), and O(N l) where it is the first
- * of a stretch or rows are skipped. */
+ * of a range or rows are skipped. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
