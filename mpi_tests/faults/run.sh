@@ -211,6 +211,11 @@ files() { # COMMAND CALL ERROR RANK
         run 2 "$io" "${arguments[@]}"
         [ -e log ] || fail "$what: not met"
         ended "$what"
+        case "$2 $3" in
+        'pread SHORT' | 'pread EINTR' | 'pwrite SHORT' | 'pwrite EINTR')
+            [ "$status" = 0 ] || fail "$what: not tried again: $(grep -m1 '^dkmap' err)"
+            ;;
+        esac
         whole "$what"
         [ "$2" = unlink ] || no_temporaries "$what"
     done

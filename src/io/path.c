@@ -11,6 +11,8 @@
 #include "io/atomic_file.h"
 #include "io/stream/spool.h"
 
+#define MAX_AT_ONCE (1 << 30)
+
 int dkm_path_ends(const char *path, const char *ending)
 {
     size_t length = strlen(path), tail = strlen(ending);
@@ -59,6 +61,26 @@ int dkm_path_open(const char *path, int flags, unsigned mode)
         fd = open(path, flags, (mode_t)mode);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+dkm_idx dkm_path_read_at(int fd, void *to, dkm_idx count, dkm_idx offset)
+{
+    char *at = to;
+    dkm_idx done = 0;
+
+    while (done < count) {
+        dkm_idx left = count - done;
+        ssize_t got = pread(fd, at + done, (size_t)(left < MAX_AT_ONCE ? left : MAX_AT_ONCE),
+                            (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += got;
+    }
+    return done;
 }
 
 dkm_local dkm_path_readable(dkm_ctx *ctx, const char *path, dkm_idx *bytes)

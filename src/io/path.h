@@ -16,6 +16,10 @@ DKM_NODISCARD dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **p
  *  @return a descriptor, or -1 with errno set */
 int dkm_path_open(const char *path, int flags, unsigned mode);
 
+/** pread() until all bytes came, the file ended or reading failed, also where signals interrupt it. Local.
+ *  @return how many bytes came, or -1 with errno set */
+dkm_idx dkm_path_read_at(int fd, void *to, dkm_idx count, dkm_idx offset);
+
 /** Check that @p path is a file with something in it that this rank may read. Local.
  *  @param[out] bytes  its size; may be NULL
  *  @return ok; DKM_ERR_IO naming the path, the reason and a remedy */

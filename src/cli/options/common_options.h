@@ -40,8 +40,8 @@
     {                                                                                              \
         .name = "standardize", .kind = OPT_FLAG,                                                   \
         .help =                                                                                    \
-            "bring the columns of the inputs to mean 0 and deviation 1, and new inputs by the "    \
-            "same numbers"                                                                         \
+            "bring the columns of the inputs to mean 0 and deviation 1, whatever rows weigh, and " \
+            "new inputs by the same numbers"                                                       \
     }
 #define ROW_LABELS                                                                                 \
     {                                                                                              \

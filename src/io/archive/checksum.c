@@ -62,7 +62,8 @@ static int fetch_trailer(int fd, trailer *s)
     struct stat about;
 
     return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= (off_t)sizeof *s &&
-           pread(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) == (ssize_t)sizeof *s &&
+           dkm_path_read_at(fd, s, sizeof *s, about.st_size - (off_t)sizeof *s) ==
+               (dkm_idx)sizeof *s &&
            is_marked(s) && s->length == about.st_size - (off_t)sizeof *s;
 }
 
@@ -98,27 +99,40 @@ static dkm_local read_trailer(dkm_ctx *ctx, const char *path, int fd, trailer *s
     return DKM_LOCAL_OK;
 }
 
-/* Whether a file ends in the mark of a trailer. */
-static int has_mark(const char *path)
+/* Whether a file ends in the mark of a trailer; one that is not there does not. */
+static dkm_local find_mark(dkm_ctx *ctx, const char *path, int *found)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
+    int fd = dkm_path_open(path, O_RDONLY | O_CLOEXEC, 0);
     struct stat about;
     trailer s;
+    dkm_idx got = 0;
 
+    *found = 0;
     if (fd < 0)
-        return 0;
-    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof s)
-        found = pread(fd, &s, sizeof s, about.st_size - (off_t)sizeof s) == (ssize_t)sizeof s &&
-                is_marked(&s);
+        return DKM_LOCAL_OK;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= (off_t)sizeof s)
+        got = dkm_path_read_at(fd, &s, sizeof s, about.st_size - (off_t)sizeof s);
+    *found = got == (dkm_idx)sizeof s && is_marked(&s);
+    if (got < 0) {
+        int reason = errno;
+        close(fd);
+        return dkm_fail(ctx, DKM_ERR_IO, "%s: cannot read: %s", path, strerror(reason));
+    }
     close(fd);
-    return found;
+    return DKM_LOCAL_OK;
 }
 
 dkm_status dkm_seal_check_any(dkm_ctx *ctx, const char *path, int *sealed)
 {
-    *sealed = dkm_ctx_rank(ctx) == 0 && has_mark(path);
+    dkm_status status = DKM_OK;
+
+    *sealed = 0;
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? find_mark(ctx, path, sealed) : DKM_LOCAL_OK);
     MPI_Bcast(sealed, 1, MPI_INT, 0, dkm_ctx_comm(ctx));
-    return *sealed ? dkm_checksum_verify(ctx, path) : DKM_OK;
+    if (*sealed)
+        DKM_TRY(dkm_checksum_verify(ctx, path));
+out:
+    return status;
 }
 
 /* Add a part of the file to a sum of one format or the other. */
@@ -142,8 +156,10 @@ static dkm_local sum_part(dkm_ctx *ctx, const char *path, int fd, const trailer 
     *sum = 0;
     DKM_STEP(dkm_alloc(ctx, CHUNK, &chunk));
     while (at < end) {
-        ssize_t got = pread(fd, chunk, (size_t)(end - at < CHUNK ? end - at : CHUNK), at);
-        if (got <= 0)
+        dkm_idx got = dkm_path_read_at(fd, chunk, end - at < CHUNK ? end - at : CHUNK, at);
+        if (got < 0)
+            DKM_STEP(dkm_fail(ctx, DKM_ERR_IO, "%s: cannot read: %s", path, strerror(errno)));
+        if (got == 0)
             DKM_STEP(checksum_damaged(ctx, path, "torn: it cannot be read to its end"));
         add_bytes(sum, is_format_2(s), at, chunk, got);
         at += got;
