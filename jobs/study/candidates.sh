@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # Exact search for the nearest of very many generated candidates, most of which a bound rules out: rows of a grid with
 # a Gaussian kernel, label sets with their normalized kernel. For each number of ranks the seconds, the memory of the
-# fullest rank and how many candidates were evaluated in full; all numbers of ranks find the same. Before that a smaller
-# grid and fewer sets are compared with a search through all of them.
+# fullest rank and how many candidates were evaluated in full; all numbers of ranks find the same. With --check a smaller
+# grid and fewer sets are first compared with a search through all of them.
 #
 #   jobs/study/candidates.sh [--ranks LIST] [--columns N] [--labels N] [--check N,N] [--approximate RECALL]
 #     --ranks LIST   numbers of ranks                                               [1,2]
 #     --columns N    the grid has N^4 rows; 0: none                                 [100]
 #     --labels N     all sets of at most 4 of N labels; 0: none                     [223]
-#     --check N,N    columns and labels of the comparison with all of them; '': none  [46,86]
+#     --check N,N    columns and labels of the comparison with all of them, such as 46,86  [none]
 #     --approximate RECALL  the comparison also by an index of faiss, where there is one
 #
 # A hundred inputs, the best five of each, 500 examples to learn from. Heeds: DKMAP_BUILD, DKMAP (the command), DKMAP_LAUNCH.
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "$0")/../common.sh"
-ranks=1,2 columns=100 labels=223 check=46,86 approximate=
+ranks=1,2 columns=100 labels=223 check= approximate=
 
 while [ $# -gt 0 ]; do
     case $1 in
