@@ -10,7 +10,8 @@ import json
 import sys
 
 APART = {"read", "save"}  # of the command, not of the fit
-INSIDE = {"solve": {"factor"}, "sketch": {"strips"}, "iterate": {"strips"}}
+INSIDE = {"solve": {"factor"}, "sketch": {"strips"}, "iterate": {"strips"},
+          "jkm": {"gram", "oracle", "constraints", "program"}}
 
 
 def lines(path):

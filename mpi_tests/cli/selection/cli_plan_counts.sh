@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plans know what fits send and allocate: within 15 % of what runs on 4 and 9 ranks count, for krr, kpca, kde
-# and landmarks; on 16, where the factor has other panels, for kpca and krr. Counts are the same on any machine.
+# Plans know what fits send and allocate: within 15 % of what runs on 4 and 9 ranks count, for krr, kpca, kde,
+# jkm and landmarks; on 16, where the factor has other panels, for kpca and krr. Counts are the same on any machine.
 # shellcheck source=mpi_tests/cli/common.sh
 . "${BASH_SOURCE%/*}/../common.sh"
 export DKMAP_CALIBRATION=$scratch/none
@@ -17,6 +17,7 @@ both() {
 
 good 0 gen regression --n 900 --dim 20 --seed 1 --out-dir few
 good 0 gen regression --n 4100 --dim 6 --seed 1 --out-dir many
+for k in $(seq 900); do echo $((k * k % 7)); done >classes.csv
 x=(--x few/x.npy --kx 'rbf(sigma=3)') y=(--y few/y.npy --gamma 0.01)
 for ranks in 4 9; do
     both "$ranks" none krr "${x[@]}" "${y[@]}" --precision double
@@ -24,6 +25,7 @@ for ranks in 4 9; do
     both "$ranks" rounds kde "${x[@]}" "${y[@]}" --ky 'rbf(sigma=1)' --components 8
     both "$ranks" steps krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --solver pcg \
         --landmarks 150
+    both "$ranks" rounds jkm "${x[@]}" --y classes.csv --y-type labels --C 1 --formulation 1-slack --max-iter 8
 done
 both 16 none krr "${x[@]}" "${y[@]}" --precision double
 both 16 rounds kpca "${x[@]}" --components 16

@@ -203,6 +203,29 @@ static void classes_do_not_depend_on_the_ranks(dkm_ctx *ctx)
     }
 }
 
+/* Scores of 16 constraints are kept here, further ones are applied anew: the optimum is that of a slack per
+ * example, and every step the same on any number of ranks. */
+static void more_constraints_than_scores_are_kept_of(dkm_ctx *ctx)
+{
+    problem p = sphere("tensor", 40, 5, 5, 0);
+    dkm_model *model = NULL;
+    dkm_jkm_info one = {0}, each = {0};
+
+    p.classes = 3;
+    p.kx = "rbf(sigma=1)";
+    p.settings.C = 20;
+    p.settings.tolerance = 1e-4;
+    p.settings.slacks = DKM_JKM_SLACKS_EACH;
+    CHECK_OK(ctx, fit(ctx, &p, &model, &each));
+    dkm_model_destroy(&model);
+    p.settings.slacks = DKM_JKM_SLACKS_ONE;
+    CHECK_OK(ctx, fit(ctx, &p, &model, &one));
+    dkm_model_destroy(&model);
+    CHECK(one.rounds > 20 && one.constraints > 18);
+    CHECK_CLOSE(one.dual, each.dual, 1e-3 * each.dual);
+    same_as_alone(ctx, &p);
+}
+
 /* A Gram matrix in pieces on all ranks is the one that rank 0 would have: every step is the same.
  */
 static void a_spread_program_takes_the_same_steps(dkm_ctx *ctx)
@@ -445,6 +468,7 @@ static const check_case cases[] = {
     CASE(identity_is_learnt_along_the_diagonal),
     CASE(rounds_do_not_depend_on_the_ranks),
     CASE(classes_do_not_depend_on_the_ranks),
+    CASE(more_constraints_than_scores_are_kept_of),
     CASE(a_spread_program_takes_the_same_steps),
     CASE(a_users_oracle_finds_what_candidates_do),
     CASE(annealing_ends_at_the_same_optimum),

@@ -381,17 +381,36 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
                comm);
 }
 
+/* What a weight vector takes on its way to the ranks that apply it, on each of them. */
+static double joint_map_panel(dkm_cost *out, const dkm_cost_terms *p)
+{
+    double m = (double)p->work.m, r = (double)p->outputs, d = (double)p->work.x_cols;
+
+    if (p->primal)
+        return dkm_cost_replicate(out, "weights of all features, d r", 8.0 * d * r);
+    if (p->named)
+        return dkm_cost_replicate(out, "classes of all examples and of a constraint", 8.0 * m);
+    return dkm_cost_replicate(out, "a panel of coefficients, 256 r", 8.0 * least(m, 256.0) * r);
+}
+
 /* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
- * a rank's own rows and of some columns. Each round applies the machine twice, to look for
- * constraints and to take them in; the program is rank 0's. */
+ * a rank's own rows and of some columns: all objects, with 16 bytes each to ask for them, meet all
+ * ranks. Each round applies the joint map to look for constraints and to take them in, or, where
+ * scores are kept, to the latter alone; the program is rank 0's. The matrix is held until the model
+ * is written. */
 void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
     double m = (double)p->work.m, r = (double)p->outputs, n = (double)p->constraints;
     double across = p->primal ? 2.0 * (double)p->work.x_cols : m,
-           applied = 2.0 * (double)p->work.iterations + 1.0;
+           applied = (p->kept ? 1.0 : 2.0) * (double)p->work.iterations + 1.0;
     double rows = p->primal ? slab(p) * p->work.x_bytes : 8.0 * slab(p) * m,
-           d = (double)p->work.x_cols;
+           d = (double)p->work.x_cols, scores = p->kept ? 8.0 * slab(p) * r * n : 0.0,
+           travels = p->named ? 4.0 * m : 8.0 * across * r,
+           allocated = held + rows +
+                       most(MODEL_BUFFER, 8.0 * slab(p) * 6.0 * r + scores +
+                                              8.0 * n * (1.25 * n + r / p->work.ranks) +
+                                              joint_map_panel(out, p));
 
     if (!p->primal)
         dkm_cost_add_phase(
@@ -399,16 +418,12 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
             c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square) : NAN);
     if (!p->primal)
         note_phase(out, held + rows + (slab(p) + WIDTH) * p->work.x_bytes,
-                   (dkm_comm){p->work.x_bytes * m / p->work.ranks, 0.0, 2.0 * m / WIDTH});
+                   (dkm_comm){(p->work.x_bytes + 16.0) * m * (1.0 - 1.0 / p->work.ranks),
+                              log2((double)p->work.ranks), 2.0 * m / WIDTH});
     dkm_cost_add_phase(
-        out, "rounds",
-        held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
-        applied * 2.0 * m * across * r,
+        out, "rounds", allocated, applied * 2.0 * m * across * r,
         c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
-    note_phase(out,
-               held + rows + 8.0 * slab(p) * 6.0 * r + 8.0 * n * (1.25 * n + r / p->work.ranks),
-               (dkm_comm){applied * 8.0 * across * r / p->work.ranks, 0.0, 30.0 * applied});
-    dkm_cost_replicate(out, "coefficients of all examples, m r, on their way", 8.0 * across * r);
+    note_phase(out, allocated, (dkm_comm){applied * travels / p->work.ranks, 0.0, 30.0 * applied});
 }
 
 /* Messages of a rank, those inside collectives included, and what the ranks of a node send through

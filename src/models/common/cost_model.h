@@ -16,6 +16,8 @@ typedef struct dkm_cost_terms {
     int mixed;              /**< factor in single precision beside the double matrix */
     dkm_idx constraints;    /**< that a joint map ends with */
     int primal;        /**< it goes through the features of its inputs, without a Gram matrix */
+    int kept;          /**< scores of its constraints are kept: one application per iteration */
+    int named;         /**< one number per example tells a constraint */
     dkm_idx landmarks; /**< of a fit by conjugate gradients */
 } dkm_cost_terms;
 

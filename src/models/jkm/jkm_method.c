@@ -227,6 +227,9 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     }
     terms.constraints = one ? terms.work.iterations : CONSTRAINTS_EACH * work->m;
     terms.primal = work->x_type == DKM_DENSE && work->x_cols < work->m && dkm_kernel_is_linear(kx);
+    terms.kept = one && !chain && !terms.primal;
+    terms.named = terms.kept && work->y_type == DKM_LABELS && !dkm_settings_given(s, "weights") &&
+                  strcmp(dkm_settings_text(s, "joint"), "tensor") == 0;
     held = dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     if (chain)
         held += estimate_chain(&j, kx, &terms, cost);

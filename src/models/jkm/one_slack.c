@@ -3,7 +3,8 @@
  * one variable per iteration. Examples of weight w_i enter every sum w_i times.
  *
  * Cost per constraint: one application of the joint map for its products with all others, an
- * allreduce of one number per constraint. Per rank: one 32-bit choice per example and constraint.
+ * allreduce of one number per constraint. Per rank: one 32-bit choice per example and constraint, and
+ * what one_slack_scores.c keeps.
  */
 #include "models/jkm/one_slack.h"
 
@@ -14,6 +15,7 @@
 #include "data/objects.h"
 #include "models/common/reproducible.h"
 #include "models/jkm/one_slack_primal.h"
+#include "models/jkm/one_slack_scores.h"
 
 static dkm_idx one_slack_slack_of(const dkm_constraint_set *set, dkm_idx c)
 {
@@ -97,9 +99,15 @@ static dkm_status next_panel(walk *w)
     return dkm_output_space_candidates(w->space, w->first, w->count, w->rows);
 }
 
+/* Whether constraint k enters a sum of rows: all, or those alone whose scores are not kept. */
+static int one_slack_counts(const dkm_one_slack *s, int all, dkm_idx k)
+{
+    return s->base.a[k] > 0 && (all || !s->W[k]);
+}
+
 /* The part of each own example that is its own output: the sum of the multipliers of constraints
  * that count it. */
-static void add_own(const dkm_one_slack *s, double *U)
+static void add_own(const dkm_one_slack *s, int all, double *U)
 {
     const dkm_separation_oracle *o = s->base.oracle;
     dkm_idx r = o->space->r;
@@ -107,27 +115,27 @@ static void add_own(const dkm_one_slack *s, double *U)
     for (dkm_idx i = 0; i < o->n; i++) {
         double sum = 0;
         for (dkm_idx k = 0; k < s->base.n; k++)
-            sum += s->choice[k][i] >= 0 ? one_slack_weight(s, i) * s->base.a[k] : 0;
+            if (s->choice[k][i] >= 0 && one_slack_counts(s, all, k))
+                sum += one_slack_weight(s, i) * s->base.a[k];
         for (dkm_idx j = 0; j < r; j++)
             U[i * r + j] = sum * o->space->Z[i * r + j];
     }
 }
 
-static dkm_status one_slack_weights(const dkm_constraint_set *set, double *U)
+static dkm_status one_slack_sum_rows(const dkm_one_slack *s, int all, double *U)
 {
     dkm_status status = DKM_OK;
-    const dkm_one_slack *s = (const dkm_one_slack *)set;
     const dkm_separation_oracle *o = s->base.oracle;
     dkm_idx r = o->space->r;
     walk w = {0};
 
     DKM_AGREE(s->base.ctx, open_walk(s, &w));
-    add_own(s, U);
+    add_own(s, all, U);
     for (w.first = 0; w.first < o->space->count; w.first += w.step) {
         DKM_TRY(next_panel(&w));
         memset(w.tile, 0, (size_t)(o->n * w.count) * sizeof *w.tile);
         for (dkm_idx k = 0; k < s->base.n; k++)
-            for (dkm_idx i = 0; s->base.a[k] > 0 && i < o->n; i++) {
+            for (dkm_idx i = 0; one_slack_counts(s, all, k) && i < o->n; i++) {
                 dkm_idx c = s->choice[k][i] - w.first;
                 if (s->choice[k][i] >= 0 && c >= 0 && c < w.count)
                     w.tile[i * w.count + c] += one_slack_weight(s, i) * s->base.a[k];
@@ -138,6 +146,11 @@ static dkm_status one_slack_weights(const dkm_constraint_set *set, double *U)
 out:
     close_walk(&w);
     return status;
+}
+
+static dkm_status one_slack_weights(const dkm_constraint_set *set, double *U)
+{
+    return one_slack_sum_rows((const dkm_one_slack *)set, 1, U);
 }
 
 /* The constraint that was added last: whom it is about, and what it requires. */
@@ -199,22 +212,36 @@ out:
     return status;
 }
 
-/* The same by way of its rows, one application of the joint map. */
-static dkm_status meet_by_rows(dkm_one_slack *s, dkm_twosum *products)
+/* The rows of the constraint that was added last, as the oracle left them. */
+static void take_rows(const dkm_one_slack *s, double *U)
+{
+    const dkm_separation_oracle *o = s->base.oracle;
+    const int32_t *choice = s->choice[s->base.n - 1];
+    dkm_idx r = s->base.map->r;
+
+    for (dkm_idx i = 0; i < o->n; i++)
+        for (dkm_idx j = 0; j < r; j++)
+            U[i * r + j] = choice[i] >= 0 ? one_slack_weight(s, i) * o->V[i * r + j] : 0;
+}
+
+/* The same by way of its scores, one application of the joint map; they are kept where there is room. */
+static dkm_status meet_by_scores(dkm_one_slack *s, dkm_twosum *products)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->base.ctx;
-    const dkm_separation_oracle *o = s->base.oracle;
-    dkm_idx r = s->base.map->r;
+    dkm_idx numbers = s->base.oracle->n * s->base.map->r, last = s->base.n - 1;
     double *U = NULL, *G = NULL;
 
-    DKM_AGREE(ctx, dkm_calloc(ctx, o->n * r, &U));
-    DKM_AGREE(ctx, dkm_alloc(ctx, o->n * r, &G));
-    for (dkm_idx i = 0; i < o->n; i++)
-        for (dkm_idx j = 0; s->choice[s->base.n - 1][i] >= 0 && j < r; j++)
-            U[i * r + j] = one_slack_weight(s, i) * o->V[i * r + j];
-    DKM_TRY(dkm_joint_map_apply(s->base.map, NULL, U, G));
+    DKM_AGREE(ctx, dkm_alloc(ctx, s->named ? 0 : numbers, &U));
+    DKM_AGREE(ctx, dkm_alloc(ctx, numbers, &G));
+    if (!s->named)
+        take_rows(s, U);
+    DKM_TRY(dkm_one_slack_scores_make(s, last, U, G));
     DKM_TRY(one_slack_meet_all(s, G, products));
+    if (dkm_one_slack_scores_fit(s)) {
+        s->W[last] = G;
+        G = NULL;
+    }
 out:
     DKM_FREE(G);
     DKM_FREE(U);
@@ -251,7 +278,7 @@ static dkm_status one_slack_add(dkm_constraint_set *set, double least)
     if (s->primal)
         DKM_TRY(dkm_one_slack_primal_inner(s, products));
     else
-        DKM_TRY(meet_by_rows(s, products));
+        DKM_TRY(meet_by_scores(s, products));
     dkm_constraint_set_begin(set, last, b.hi);
     for (dkm_idx k = 0; dkm_ctx_rank(ctx) == 0 && k < set->n; k++)
         set->qp.G[last * set->qp.capacity + k] = set->qp.G[k * set->qp.capacity + last] =
@@ -266,11 +293,18 @@ static dkm_status one_slack_scores(dkm_constraint_set *set, double *U, double *G
 {
     dkm_status status = DKM_OK;
     dkm_one_slack *s = (dkm_one_slack *)set;
+    int lacking = 0;
 
     if (s->primal)
         return dkm_one_slack_primal_values(s, G);
-    DKM_TRY(one_slack_weights(set, U));
-    DKM_TRY(dkm_joint_map_apply(set->map, NULL, U, G));
+    for (dkm_idx k = 0; k < set->n; k++)
+        lacking = lacking || one_slack_counts(s, 0, k);
+    memset(G, 0, (size_t)(set->oracle->n * set->map->r) * sizeof *G);
+    if (lacking) {
+        DKM_TRY(one_slack_sum_rows(s, 0, U));
+        DKM_TRY(dkm_joint_map_apply(set->map, NULL, U, G));
+    }
+    dkm_one_slack_scores_add(s, G);
 out:
     return status;
 }
@@ -309,13 +343,16 @@ dkm_status dkm_one_slack_create(dkm_joint_map *map, const dkm_separation_oracle 
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = map->fitted.ctx;
     dkm_one_slack *s = NULL;
+    int plain;
 
     *set = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     dkm_constraint_set_init(&s->base, map, oracle, settings);
     s->base.ops = &one_slack;
-    s->primal = map->kernel == DKM_JOINT_MAP_PRIMAL && map->diagonal == 0 && map->identity == 0 &&
-                map->patches == 0 && oracle->space->classes.classes && !settings->weights;
+    plain = map->diagonal == 0 && map->identity == 0 && map->patches == 0 &&
+            map->string_terms == 0 && oracle->space->classes.classes && !settings->weights;
+    s->primal = plain && map->kernel == DKM_JOINT_MAP_PRIMAL;
+    s->named = plain && map->kernel == DKM_JOINT_MAP_GRAM;
     *set = &s->base;
 out:
     if (!*set)

@@ -18,8 +18,9 @@ typedef struct dkm_one_slack {
     dkm_idx capacity; /**< of choice and W */
     int32_t **choice; /**< n, each this rank's examples: the candidate, or -1 */
     int primal;       /**< whether constraints are stored as weight vectors as well */
-    double **W;       /**< n, primal: each this rank's features x r */
-    int32_t *truth;   /**< primal: the class of every example */
+    int named;        /**< choices of classes say all that a kernel matrix is applied to */
+    double **W; /**< n: this rank's features x r (primal), or its examples' scores x r, or NULL */
+    int32_t *truth; /**< primal and named: the class of every example */
 } dkm_one_slack;
 
 /** See dkm_constraint_ops. */

@@ -5,6 +5,7 @@
 #include "io/checkpoint/state_table.h"
 #include "models/jkm/one_slack.h"
 #include "models/jkm/one_slack_primal.h"
+#include "models/jkm/one_slack_scores.h"
 
 dkm_status dkm_one_slack_save(dkm_constraint_set *set, dkm_archive *state, double **lent)
 {
@@ -45,6 +46,24 @@ out:
     return local;
 }
 
+/* Scores of constraints of classes again, as they were; others go by their rows from here on. */
+static dkm_status load_scores(dkm_one_slack *s, dkm_idx k)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->base.ctx;
+    double *G = NULL;
+
+    if (!s->named || !dkm_one_slack_scores_fit(s))
+        return DKM_OK;
+    DKM_AGREE(ctx, dkm_alloc(ctx, s->base.oracle->n * s->base.map->r, &G));
+    DKM_TRY(dkm_one_slack_scores_make(s, k, NULL, G));
+    s->W[k] = G;
+    G = NULL;
+out:
+    DKM_FREE(G);
+    return status;
+}
+
 dkm_status dkm_one_slack_load(dkm_constraint_set *set, const dkm_archive *state)
 {
     dkm_status status = DKM_OK;
@@ -55,8 +74,8 @@ dkm_status dkm_one_slack_load(dkm_constraint_set *set, const dkm_archive *state)
     dkm_state_field fields[] = {DKM_STATE_SLAB("choices", rows, set->map->m, set->n)};
     DKM_TRY(dkm_state_get(state, DKM_STATE_TABLE(fields)));
     DKM_AGREE(set->ctx, take_choices(s, rows));
-    for (dkm_idx k = 0; s->primal && k < set->n; k++)
-        DKM_TRY(dkm_one_slack_primal_make(s, k));
+    for (dkm_idx k = 0; k < set->n; k++)
+        DKM_TRY(s->primal ? dkm_one_slack_primal_make(s, k) : load_scores(s, k));
 out:
     DKM_FREE(rows);
     return status;

@@ -7,48 +7,7 @@
 
 #include "core/alloc.h"
 #include "models/jkm/joint_map/joint_map_primal.h"
-
-/* One number of each example, from its rank to all. */
-static dkm_status one_slack_primal_gather(const dkm_one_slack *s, const int32_t *mine, int32_t *all)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->base.ctx;
-    int size = dkm_ctx_size(ctx), *counts = NULL;
-
-    DKM_AGREE(ctx, dkm_alloc(ctx, 2 * size, &counts));
-    for (int r = 0; r < size; r++) {
-        counts[r] = (int)dkm_slab_count(s->base.map->m, r, size);
-        counts[size + r] = (int)dkm_slab_first(s->base.map->m, r, size);
-    }
-    MPI_Allgatherv(mine, counts[dkm_ctx_rank(ctx)], MPI_INT32_T, all, counts, counts + size,
-                   MPI_INT32_T, dkm_ctx_comm(ctx));
-out:
-    DKM_FREE(counts);
-    return status;
-}
-
-/* The classes of all examples, once. */
-static dkm_status learn_truth(dkm_one_slack *s)
-{
-    dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->base.ctx;
-    const dkm_separation_oracle *o = s->base.oracle;
-    int32_t *mine = NULL, *all = NULL;
-
-    if (s->truth)
-        return DKM_OK;
-    DKM_AGREE(ctx, dkm_alloc(ctx, o->n, &mine));
-    DKM_AGREE(ctx, dkm_alloc(ctx, s->base.map->m, &all));
-    for (dkm_idx i = 0; i < o->n; i++)
-        mine[i] = (int32_t)o->space->truth[i];
-    DKM_TRY(one_slack_primal_gather(s, mine, all));
-    s->truth = all;
-    all = NULL;
-out:
-    DKM_FREE(all);
-    DKM_FREE(mine);
-    return status;
-}
+#include "models/jkm/one_slack_scores.h"
 
 static dkm_idx one_slack_primal_numbers(const dkm_one_slack *s)
 {
@@ -64,10 +23,10 @@ dkm_status dkm_one_slack_primal_make(dkm_one_slack *s, dkm_idx k)
     dkm_ctx *ctx = s->base.ctx;
     int32_t *choice = NULL;
 
-    DKM_TRY(learn_truth(s));
+    DKM_TRY(dkm_one_slack_learn_truth(s));
     DKM_AGREE(ctx, dkm_alloc(ctx, s->base.map->m, &choice));
     DKM_AGREE(ctx, dkm_alloc(ctx, one_slack_primal_numbers(s), &s->W[k]));
-    DKM_TRY(one_slack_primal_gather(s, s->choice[k], choice));
+    DKM_TRY(dkm_one_slack_gather(s, s->choice[k], choice));
     DKM_AGREE(ctx, dkm_joint_map_primal_count(s->base.map, s->truth, choice,
                                               s->base.oracle->space->unit, s->W[k]));
 out:

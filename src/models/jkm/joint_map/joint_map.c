@@ -118,9 +118,24 @@ out:
     return status;
 }
 
-/* G += K U, K n x m. */
+/* The rows of a weight vector that choices tell. */
+static void joint_map_rows_of_choices(const dkm_joint_map_choices *choices, dkm_idx first,
+                                      dkm_idx count, dkm_idx r, double *rows)
+{
+    memset(rows, 0, (size_t)(count * r) * sizeof *rows);
+    for (dkm_idx i = 0; i < count; i++) {
+        dkm_idx truth = choices->truth[first + i], choice = choices->choice[first + i];
+        if (choice < 0)
+            continue;
+        rows[i * r + truth] += choices->unit;
+        rows[i * r + choice] -= choices->unit;
+    }
+}
+
+/* G += K U, K n x m; U is told by choices where they are not NULL. */
 static dkm_status joint_map_add_gram(const dkm_joint_map *f, dkm_idx n, const double *K,
-                                     const double *U, double *G)
+                                     const double *U, const dkm_joint_map_choices *choices,
+                                     double *G)
 {
     dkm_status status = DKM_OK;
     dkm_idx step = dkm_repro_panel_rows(f->r);
@@ -129,7 +144,10 @@ static dkm_status joint_map_add_gram(const dkm_joint_map *f, dkm_idx n, const do
     DKM_AGREE(f->fitted.ctx, dkm_alloc(f->fitted.ctx, step * f->r, &panel));
     for (dkm_idx first = 0; first < f->m; first += step) {
         dkm_idx count = f->m - first < step ? f->m - first : step;
-        DKM_TRY(dkm_repro_gather(f->fitted.ctx, f->m, f->r, U, first, count, panel));
+        if (choices)
+            joint_map_rows_of_choices(choices, first, count, f->r, panel);
+        else
+            DKM_TRY(dkm_repro_gather(f->fitted.ctx, f->m, f->r, U, first, count, panel));
         dkm_repro_gemm(n, f->r, count, 1.0, (dkm_row_block){K + first, f->m},
                        (dkm_row_block){panel, f->r}, 1.0, G);
     }
@@ -151,7 +169,7 @@ static dkm_status add_new(dkm_joint_map *f, const dkm_data *A, const double *U, 
     DKM_TRY(dkm_fitted_kernel_cross(&f->fitted, A, &K));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * f->m, &rows));
     DKM_TRY(dkm_dmat_to_rows(K, rows));
-    DKM_TRY(joint_map_add_gram(f, n, rows, U, G));
+    DKM_TRY(joint_map_add_gram(f, n, rows, U, NULL, G));
 out:
     dkm_dmat_destroy(&K);
     DKM_FREE(rows);
@@ -186,7 +204,7 @@ dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const doub
     else if (map->kernel == DKM_JOINT_MAP_PRIMAL)
         DKM_TRY(dkm_joint_map_primal_add(map, U, G));
     else if (map->kernel == DKM_JOINT_MAP_GRAM)
-        DKM_TRY(joint_map_add_gram(map, n, dkm_data_values_const(map->K), U, G));
+        DKM_TRY(joint_map_add_gram(map, n, dkm_data_values_const(map->K), U, NULL, G));
     if (map->diagonal > 0)
         DKM_TRY(dkm_joint_map_add_diagonal(map, A, U, G));
     if (map->identity > 0)
@@ -197,6 +215,15 @@ dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const doub
         DKM_TRY(dkm_joint_map_strings_apply(map, &map->strings[k], A, U, G));
 out:
     return status;
+}
+
+dkm_status dkm_joint_map_apply_choices(dkm_joint_map *map, const dkm_joint_map_choices *choices,
+                                       double *G)
+{
+    dkm_idx n = dkm_data_local_rows(map->fitted.X);
+
+    memset(G, 0, (size_t)(n * map->r) * sizeof *G);
+    return joint_map_add_gram(map, n, dkm_data_values_const(map->K), NULL, choices, G);
 }
 
 /* out(a, b) += K(x_a, x_b) <v_a, v_b> with K a number per example of this rank. */

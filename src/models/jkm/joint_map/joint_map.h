@@ -82,6 +82,19 @@ DKM_NODISCARD dkm_status dkm_joint_map_train(dkm_joint_map *map);
 DKM_NODISCARD dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const double *U,
                                              double *G);
 
+/** A weight vector whose row of example i is unit (e_truth - e_choice), or zero where the choice is below
+ *  0; of all examples, on every rank. */
+typedef struct dkm_joint_map_choices {
+    const int32_t *truth, *choice; /**< m */
+    double unit;
+} dkm_joint_map_choices;
+
+/** dkm_joint_map_apply() of that to the training inputs, of maps that are GRAM and no more: the same
+ *  numbers, and no row travels. Collective. */
+DKM_NODISCARD dkm_status dkm_joint_map_apply_choices(dkm_joint_map *map,
+                                                     const dkm_joint_map_choices *choices,
+                                                     double *G);
+
 /** out(a, b) = <Phi(x_a, v_a), Phi(x_b, v_b)> for constraints a and b. Collective.
  *
  *  @param[in]  A    the same on every rank, examples counted from the first of all
