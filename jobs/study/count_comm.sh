@@ -24,6 +24,11 @@ monitored=(--mca pml '^ucx,cm' --mca mpi_yield_when_idle 1 --mca pml_monitoring_
     --mca pml_monitoring_enable_output 3)
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
+# Ranks that wait sleep where they are many more than the cores.
+gently=""
+if cc -O2 -shared -fPIC -o "$files/sleep.so" "$root/jobs/study/sleep_on_yield.c" 2>/dev/null; then
+    gently="env LD_PRELOAD=$files/sleep.so"
+fi
 
 # summed RANKS: the lines "FROM TO BYTES MESSAGES" of all ranks, added up by rank.
 # Lines of monitoring: E or I (a message of the program, or inside MPI), from, to, bytes, messages.
@@ -57,10 +62,10 @@ summed() {
 
 printf '%-6s %-18s %14s %14s %14s\n' ranks 'of a rank' least mean most
 for ranks in ${counts//,/ }; do
-    rm -f "$files"/*
+    rm -f "$files"/wire.*
     # shellcheck disable=SC2086
     OMP_NUM_THREADS=1 ${MPIRUN:-mpirun --oversubscribe --bind-to none} "${monitored[@]}" \
-        --mca pml_monitoring_filename "$files/wire" -np "$ranks" "$dkmap" "$@" >"$files/out" 2>&1 ||
+        --mca pml_monitoring_filename "$files/wire" -np "$ranks" $gently "$dkmap" "$@" >"$files/out" 2>&1 ||
         { cat "$files/out" >&2 && fail "dkmap $* failed on $ranks ranks"; }
     [ -e "$files/wire.0.prof" ] || [ "$ranks" = 1 ] ||
         fail "no counts: this mpirun is not Open MPI 4 with its monitoring"

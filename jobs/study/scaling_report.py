@@ -179,11 +179,12 @@ def simulated_table(records):
     body = []
     for r in sorted(records, key=lambda r: (r["ranks"], r["n"])):
         relative = "%.2f" % (seconds(one[0]) * (r["n"] / one[0]["n"]) ** 3 / r["ranks"] / seconds(r)) if one else "-"
-        f = r["phases"]["factor"]
-        body.append(["%d" % r["ranks"], "%d" % r["n"], "%.4g" % seconds(r), "%.2f" % simulated_efficiency(r),
-                     "%.2f" % simulated_efficiency(r, "factor"), relative,
-                     "%.1f / %.1f" % (f["mpi"]["bytes"]["mean"] / 1e6, f["mpi"]["bytes"]["max"] / 1e6),
-                     "%.0f" % f["mpi"]["messages"]["mean"]])
+        f, sampled = r["phases"]["factor"], r.get("sampled_panels", 0)
+        body.append(["%d%s" % (r["ranks"], " (sampled)" if sampled else ""), "%d" % r["n"], "%.4g" % seconds(r),
+                     "%.2f" % simulated_efficiency(r), "%.2f" % simulated_efficiency(r, "factor"), relative] +
+                    (["-", "-"] if sampled else
+                     ["%.1f / %.1f" % (f["mpi"]["bytes"]["mean"] / 1e6, f["mpi"]["bytes"]["max"] / 1e6),
+                      "%.0f" % f["mpi"]["messages"]["mean"]]))
     return table(["ranks", "rows", "seconds", "fit, of gemm", "factor, of gemm", "fit, of one rank",
                   "factor sends, MB mean / max", "messages"], body)
 
@@ -419,8 +420,11 @@ def add_simulated(page, out, records, plots):
     page.head("Simulated, not measured")
     page.say("The distributed code itself on simulated nodes (%s), its products timed at the calibrated rate of one "
              "rank (%.1f GF/s of a large product). Caches, memory buses, noise and other users are not in it, so these "
-             "times are a bound from below; bytes and messages are those of real runs." % (
-                 krr[0]["simulated"], krr[0]["gemm_rate"] / 1e9))
+             "times are a bound from below; bytes and messages are those of real runs. Efficiency is m³ / 3 flops over "
+             "ranks, seconds and that rate." % (krr[0]["simulated"], krr[0]["gemm_rate"] / 1e9))
+    if any(r.get("sampled_panels") for r in krr):
+        page.say("Sampled: of the factor only panels at a few places were simulated, and their times integrated; "
+                 "nothing is counted in those runs.")
     weak = {}
     for r in krr:
         weak.setdefault(round(r["n"] / math.sqrt(r["ranks"])), []).append(r)

@@ -7,10 +7,13 @@
 #   jobs/study/simulate.sh krr --weak 2048 --ranks 16,64,256 --record weak.jsonl
 #
 # METHOD: krr (Gram matrix, Cholesky factor and solves of one fit in double), pcg (the same by conjugate
-# gradients with landmarks), kpca (block Lanczos), kde, jkm (the cutting-plane loop), product (K V).
+# gradients with landmarks), kpca (block Lanczos), kde, jkm (the cutting-plane loop), factor (Cholesky, and
+# one solve), product (K V).
 #   --ranks LIST         ranks to simulate, in turn
 #   --n N                rows; or --weak L: L sqrt(ranks) of them, so that every rank has L x L numbers of K
 #   --d N --outputs N --components N --landmarks N --iterations N --block N     as for dkmap; 0 chooses
+#   --sample N           of the factor only N panels of 256 columns at each of three places, 6 say, from which the time
+#                        of all follows (jobs/study/simulate/sample.c); 0 simulates all (0)
 #   --rates FILE         a calibration file of `dkmap bench calibrate`; else of one rank of this machine
 #   --record FILE        one JSON line per rank count is appended to it
 #   --cores N            of a node (32)          --bandwidth GBPS  of a node's link, in Gb/s (100)
@@ -31,8 +34,8 @@ usage() {
 
 case ${1:-} in
 -h | --help) explain && exit ;;
-krr | pcg | kpca | kde | jkm | product) method=$1 ;;
-*) usage "give a method: krr, pcg, kpca, kde, jkm or product" ;;
+krr | pcg | kpca | kde | jkm | factor | product) method=$1 ;;
+*) usage "give a method: krr, pcg, kpca, kde, jkm, factor or product" ;;
 esac
 shift
 ranks='' n='' weak='' rates='' record='' cores=32 bandwidth=100 latency=1.5 overhead=0.3 copy=8 leaf=16
@@ -52,7 +55,7 @@ while [ $# -gt 0 ]; do
     --memory-bandwidth) copy=$2 ;;
     --leaf) leaf=$2 ;;
     --build) into=$2 ;;
-    --d | --outputs | --components | --landmarks | --iterations | --block) sizes+=("${1#--}=$2") ;;
+    --d | --outputs | --components | --landmarks | --iterations | --block | --sample) sizes+=("${1#--}=$2") ;;
     *) usage "unknown option $1" ;;
     esac
     case $1 in --rates | --record | --build | --ranks) ;; *)
@@ -75,7 +78,8 @@ here=$root/jobs/study/simulate
 wrapped="dkm_alloc_at dkm_calloc_at dkm_free_block dkm_blas_gemm dkm_blas_syrk dkm_blas_trsm_right
 dkm_blas_potrf dkm_ts_kernels_baseline dkm_map_gauss dkm_symm_apply dkm_symm_multivec
 dkm_la_potrs_multivec dkm_la_syrk PMPI_Wtime PMPI_Send PMPI_Isend PMPI_Recv PMPI_Irecv PMPI_Bcast
-PMPI_Alltoallv PMPI_Waitsome PMPI_Testsome"
+PMPI_Alltoallv PMPI_Waitsome PMPI_Testsome dkm_la_potrf_from
+dkm_potrf_ws_open dkm_bcast_start"
 
 # shellcheck disable=SC2016
 # write_makefile: one object per source of the library, without those that read files; of the vector kernels
@@ -94,7 +98,7 @@ write_makefile() {
     echo "WRAP =$(printf ' -Wl,--wrap=%s' $wrapped)"
     echo "LIBS = -Wl,-Bsymbolic -lopenblas -ljansson -lparasail -lsvm -lm"
     # shellcheck disable=SC2086
-    echo "OBJECTS =$(printf ' %s' $sources | sed 's|/|_|g; s|[.]c|.o|g') fits.o work.o memory.o messages.o"
+    echo "OBJECTS =$(printf ' %s' $sources | sed 's|/|_|g; s|[.]c|.o|g') fits.o work.o memory.o messages.o sample.o"
     # What the fits do not reach, files and ScaLAPACK among it, becomes functions that say so.
     printf '%s\n' 'fits: $(OBJECTS) Makefile' \
         '	@smpicc -o $@ $(OBJECTS) -Wl,--gc-sections $(WRAP) $(LIBS) 2>link.log || true' \
@@ -107,7 +111,7 @@ write_makefile() {
             "$root/src/$source" "$here/shared_copy.h" "$here/shared_copy.h"
     done
     echo '-include *.d'
-    for source in fits work memory messages; do
+    for source in fits work memory messages sample; do
         printf '%s.o: %s %s\n\tsmpicc $(FLAGS) -Werror=incompatible-pointer-types -c $< -o $@\n' "$source" \
             "$here/$source.c" "$here/simulate.h"
     done
@@ -120,6 +124,7 @@ cmp -s "$into/Makefile.new" "$into/Makefile" || mv "$into/Makefile.new" "$into/M
 make -C "$into" -j "$(cores)" fits >"$into/build.log" 2>&1 ||
     { grep -m 5 -E 'error:|undefined|No rule' "$into/build.log" >&2 || tail -n 5 "$into/build.log" >&2
         fail "the simulation cannot be built: the whole log is $into/build.log"; }
+cc -O2 -shared -fPIC -o "$into/no_processor_clock.so" "$here/no_processor_clock.c"
 
 # ---- the node's rates ----
 if [ -z "$rates" ]; then
@@ -168,7 +173,8 @@ for count in ${ranks//,/ }; do
     # Bytes take the time of the links alone: no factors of TCP. Messages are as eager as Open MPI's. Shares of a
     # link are found to 1e-3: with SimGrid's 1e-5 its solver loses itself in roundings on 256 ranks, and crashes.
     OPENBLAS_NUM_THREADS=1 DKMAP_SIMD=baseline DKMAP_SIM_RATES=$rates DKMAP_SIM_RECORD=$record DKMAP_SIM_LABEL=$label \
-        smpirun -np "$count" -platform "$work/platform.xml" -hostfile "$work/hosts" \
+        LD_PRELOAD=$into/no_processor_clock.so smpirun -np "$count" -platform "$work/platform.xml" \
+        -hostfile "$work/hosts" \
         --cfg=smpi/simulate-computation:no --cfg=smpi/privatization:no --cfg=contexts/stack-size:1024 \
         --cfg=network/model:CM02 --cfg=network/latency-factor:1 --cfg=network/bandwidth-factor:0.97 \
         --cfg=network/weight-S:0 --cfg=network/TCP-gamma:1e9 --cfg="smpi/os:0:${overhead}e-6:0" \

@@ -13,13 +13,14 @@
 #include <dkmap/runlog.h>
 #include <dkmap/table.h>
 
+#include "linalg/linalg.h"
 #include "linalg/symm/symm_multivec.h"
 #include "matrix/multivec.h"
 #include "simulate.h"
 
 /* Sizes, with the names they are given by. */
 typedef struct problem {
-    dkm_idx n, d, outputs, components, landmarks, iterations, block;
+    dkm_idx n, d, outputs, components, landmarks, iterations, block, sample;
     const char *method, *record;
     dkm_data *X, *Y;
     dkm_kernel *kernel;
@@ -36,7 +37,8 @@ static int problem_set(problem *s, const char *argument)
                  {"components", &s->components},
                  {"landmarks", &s->landmarks},
                  {"iterations", &s->iterations},
-                 {"block", &s->block}};
+                 {"block", &s->block},
+                 {"sample", &s->sample}};
     const char *equals = strchr(argument, '=');
     size_t length = equals ? (size_t)(equals - argument) : 0;
 
@@ -202,8 +204,39 @@ out:
     return status;
 }
 
+/* The Cholesky factor of a fit, and one solve with it. */
+static dkm_status factor(dkm_ctx *ctx, problem *s)
+{
+    dkm_status status = DKM_OK;
+    dkm_multivec V = {0};
+    dkm_grid *grid = NULL;
+    dkm_dmat *K = NULL;
+    dkm_idx nb, info = 0;
+
+    DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
+    nb = s->block > 0 ? s->block : dkm_grid_block(grid, s->n);
+    DKM_TRY(dkm_dmat_create(grid, s->n, s->n, nb, nb, DKM_F64, &K));
+    DKM_AGREE(ctx, dkm_multivec_init(&V, ctx, s->n, 1));
+    V.cols = 1;
+    dkm_phase_begin(ctx, "factor");
+    status = dkm_la_potrf_from(K, 0, NULL, &info);
+    dkm_phase_end(ctx);
+    if (status != DKM_OK || info != 0)
+        goto out;
+    dkm_phase_begin(ctx, "one solve");
+    status = dkm_la_potrs_multivec(K, 1, V.a);
+    dkm_phase_end(ctx);
+out:
+    dkm_multivec_free(&V);
+    dkm_dmat_destroy(&K);
+    dkm_grid_destroy(&grid);
+    return status;
+}
+
 static dkm_status fit(dkm_ctx *ctx, problem *s)
 {
+    if (strcmp(s->method, "factor") == 0)
+        return factor(ctx, s);
     if (strcmp(s->method, "krr") == 0)
         return fit_krr(ctx, s, 0);
     if (strcmp(s->method, "pcg") == 0)
@@ -226,6 +259,7 @@ static void put_problem(dkm_runlog *record, const problem *s)
     dkm_runlog_int(record, "components", s->components);
     dkm_runlog_int(record, "landmarks", s->landmarks);
     dkm_runlog_int(record, "iterations", s->iterations);
+    dkm_runlog_int(record, "sampled_panels", s->sample);
     dkm_runlog_real(record, "gemm_rate", sim_gemm_rate());
 }
 
@@ -294,6 +328,7 @@ static int prepare(int argc, char **argv, problem *s)
             return refuse("an unknown argument");
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     sim_open(size);
+    sim_sample(s->sample, size);
     if (!sim_rates_read(rates))
         return refuse(
             "the calibration lacks rates of a rank: make one with `dkmap bench calibrate`");

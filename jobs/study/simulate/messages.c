@@ -16,6 +16,7 @@ static struct {
     dkm_comm_counts *counts;
     char *payload;
     MPI_Request *markers; /* one per rank, of a message to itself */
+    double *set_back;     /* seconds that its clock is behind SimGrid's */
 } ranks;
 
 int sim_rank(void)
@@ -32,6 +33,8 @@ void sim_open(int size)
         ranks.counts = calloc((size_t)size, sizeof *ranks.counts);
     if (!ranks.markers)
         ranks.markers = calloc((size_t)size, sizeof *ranks.markers);
+    if (!ranks.set_back)
+        ranks.set_back = calloc((size_t)size, sizeof *ranks.set_back);
     if (!ranks.payload)
         ranks.payload = SMPI_SHARED_MALLOC(PAYLOAD);
 }
@@ -41,6 +44,11 @@ dkm_comm_counts *sim_counts(void)
     return &ranks.counts[sim_rank()];
 }
 
+void sim_set_back(double seconds)
+{
+    ranks.set_back[sim_rank()] += seconds;
+}
+
 double __wrap_PMPI_Wtime(void);
 double MPI_Wtime(void);
 
@@ -48,7 +56,7 @@ double MPI_Wtime(void);
 double __wrap_PMPI_Wtime(void)
 {
     sim_flush();
-    return simgrid_get_clock();
+    return simgrid_get_clock() - ranks.set_back[sim_rank()];
 }
 
 double MPI_Wtime(void)

@@ -7,6 +7,7 @@
  *                and are computed only where their operands are real
  *    memory.c    large matrices share memory: every rank has the same block for them
  *    messages.c  messages of such blocks carry their length and nothing else; counts per rank
+ *    sample.c    large factors by samples of their panels
  *    fits.c      the fits, their records and main()
  */
 #ifndef DKMAP_SIMULATE_H
@@ -45,6 +46,15 @@ int sim_rank(void);
 
 /** Make what is kept per rank; once, before MPI is used. */
 void sim_open(int ranks);
+
+/** Simulate so many panels of a factor at each of some places instead of all; 0: all. */
+void sim_sample(dkm_idx panels, int ranks);
+
+/** A diagonal block is factored. */
+void sim_sample_block(void);
+
+/** Take so many seconds off the clock of this rank. */
+void sim_set_back(double seconds);
 
 /** The counts of this rank. */
 dkm_comm_counts *sim_counts(void);

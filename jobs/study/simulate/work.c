@@ -138,7 +138,10 @@ WRAP(void, dkm_blas_trsm_right,
 WRAP(int, dkm_blas_potrf, (dkm_precision p, dkm_idx n, void *A, dkm_idx lda))
 {
     spend((double)n * (double)n * (double)n / 3.0 / by_precision(p, sim_rate.potrf));
-    return sim_is_shared(A) ? 0 : __real_dkm_blas_potrf(p, n, A, lda);
+    if (!sim_is_shared(A))
+        return __real_dkm_blas_potrf(p, n, A, lda);
+    sim_sample_block();
+    return 0;
 }
 
 /* A tile is read once, whatever the few columns. */
