@@ -20,7 +20,7 @@ compile() {
 }
 
 for layer in linalg kernels search; do
-    files=$(tr -d '\n)' <"$DKMAP_SOURCE/src/$layer/CMakeLists.txt" | grep -oE 'dkmap_simd_sources\([^#]*' |
+    files=$(tr '\n' ' ' <"$DKMAP_SOURCE/src/$layer/CMakeLists.txt" | grep -oE 'dkmap_simd_sources\([^)]*' |
         grep -oE '[a-z0-9_/]+\.c')
     [ -n "$files" ] || fail "$layer has no vector kernels"
     for file in $files; do
