@@ -42,6 +42,9 @@ DKM_NODISCARD dkm_local dkm_strdup(dkm_ctx *ctx, const char *text, char **copy);
  *  most of which may stay zeros. A wish; small parts stay as they are. Local. */
 void dkm_want_large_pages(void *at, size_t bytes);
 
+/** Bytes of a rank's matrix above which its triangle is not worth the memory that large pages waste. */
+#define DKM_LARGE_LOWER_MOST ((int64_t)2 << 30)
+
 /** Whether that wish is granted on this machine, as far as the system tells. Local. */
 int dkm_has_large_pages(void);
 

@@ -98,12 +98,14 @@ out:
 void dkm_dmat_want_large_pages_lower(dkm_dmat *A)
 {
     int p = dkm_grid_row(A->grid), P = dkm_grid_rows(A->grid);
-    dkm_idx cols = 0;
+    dkm_idx cols = 0, size = (dkm_idx)dmat_element_size(A->precision);
 
+    if (A->ld * A->n_loc > DKM_LARGE_LOWER_MOST / size)
+        return;
     while (cols < A->n_loc &&
            dkm_cyclic_count(dkm_dmat_global_col(A, cols), A->mb, p, P) <= A->m_loc / 2)
         cols++;
-    dkm_want_large_pages(A->a.any, (size_t)(A->ld * cols) * dmat_element_size(A->precision));
+    dkm_want_large_pages(A->a.any, (size_t)(A->ld * cols * size));
 }
 
 dkm_status dkm_dmat_create_like(const dkm_dmat *A, dkm_idx n, dkm_idx nb, dkm_precision precision,

@@ -23,7 +23,8 @@ DKM_NODISCARD dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_id
 
 /** Ask for large pages for the columns of a matrix of zeros whose lower triangle is about to be
  *  filled, as far as a half of each page or more will be: a quarter more memory than the triangle
- *  has, for most of the time that its pages take to come. Local. */
+ *  has, for most of the time that its pages take to come. A rank's part above DKM_LARGE_LOWER_MOST
+ *  stays as it is: where matrices are that large, memory is what is short. Local. */
 void dkm_dmat_want_large_pages_lower(dkm_dmat *A);
 
 /** Sees or fills @p count full rows from row @p first on, row-major. Local. */

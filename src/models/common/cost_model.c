@@ -65,7 +65,8 @@ static double elements(const dkm_cost_terms *p)
 static double lower(const dkm_cost_terms *p, double size)
 {
     double all = size * elements(p);
-    int large = 0.5 * all >= LARGE_BLOCK && dkm_has_large_pages();
+    int large =
+        0.5 * all >= LARGE_BLOCK && all <= (double)DKM_LARGE_LOWER_MOST && dkm_has_large_pages();
 
     return (0.5 + (large ? LARGE_WASTE : 0.0)) * all + 0.5 * PAGE * local_cols(p);
 }
@@ -390,7 +391,7 @@ static double joint_map_panel(dkm_cost *out, const dkm_cost_terms *p)
         return dkm_cost_replicate(out, "weights of all features, d r", 8.0 * d * r);
     if (p->named)
         return dkm_cost_replicate(out, "classes of all examples and of a constraint", 8.0 * m);
-    return dkm_cost_replicate(out, "a panel of coefficients, 256 r", 8.0 * least(m, 256.0) * r);
+    return dkm_cost_replicate(out, "a panel of coefficients, 256 r", 8.0 * fmin(m, 256.0) * r);
 }
 
 /* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
@@ -408,7 +409,7 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
            d = (double)p->work.x_cols, scores = p->kept ? 8.0 * slab(p) * r * n : 0.0,
            travels = p->named ? 4.0 * m : 8.0 * across * r,
            allocated = held + rows +
-                       most(MODEL_BUFFER, 8.0 * slab(p) * 6.0 * r + scores +
+                       fmax(MODEL_BUFFER, 8.0 * slab(p) * 6.0 * r + scores +
                                               8.0 * n * (1.25 * n + r / p->work.ranks) +
                                               joint_map_panel(out, p));
 
