@@ -47,8 +47,8 @@ DKM_NODISCARD dkm_status dkm_model_forget(dkm_model *model, dkm_idx count, const
 typedef enum dkm_factor_storage {
     DKM_FACTOR_COPY,  /**< all of it: by default */
     DKM_FACTOR_REFER, /**< rows that are in the file the model came from stay there, and the new file
-                           names it. Where that is gone or changed later, the factor is computed anew
-                           when it is needed */
+                           names it. It is looked for in the folder of the new one; where it is gone or
+                           changed later, the factor is computed anew when it is needed */
     DKM_FACTOR_DROP /**< not at all: standard deviations compute it anew, and nothing can be added or
                            removed */
 } dkm_factor_storage;
@@ -57,8 +57,8 @@ typedef enum dkm_factor_storage {
  *
  *  @param[in] model    fitted, borrowed
  *  @param[in] storage  how
- *  @param[in] path     the file that the model is to be saved to, which must not be that which it is to
- *                      refer to; may be NULL
+ *  @param[in] path     the file that the model is to be saved to: beside the one that it is to refer to,
+ *                      and not that one; may be NULL
  *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_UNSUPPORTED for models that keep no factor */
 DKM_NODISCARD dkm_status dkm_model_store_factor(dkm_model *model, dkm_factor_storage storage,
                                                 const char *path);

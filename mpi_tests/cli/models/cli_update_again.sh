@@ -79,14 +79,14 @@ rest 1 8
 mkdir -p other
 for ranks in 1 3; do
     on_ranks=$ranks
-    good "$ranks" append start.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --factor refer -o other/grown.h5
-    [ "$(stat -c %s other/grown.h5)" -lt "$(stat -c %s start.h5)" ] || fail "a model that refers is not small"
-    same other/grown.h5 whole.h5 "rows in another file on $ranks ranks"
-    good "$ranks" predict other/grown.h5 --x new.csv --std -o a.csv
+    good "$ranks" append start.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --factor refer -o grown.h5
+    [ "$(stat -c %s grown.h5)" -lt "$(stat -c %s start.h5)" ] || fail "a model that refers is not small"
+    same grown.h5 whole.h5 "rows in another file on $ranks ranks"
+    good "$ranks" predict grown.h5 --x new.csv --std -o a.csv
     [ "$(value factor)" = model ] || fail "the factor was computed anew: $(cat out)"
-    good "$ranks" forget other/grown.h5 --rows 0,7 --factor refer -o other/less.h5
-    same other/less.h5 rest.h5 "rows in two files on $ranks ranks"
-    good "$ranks" forget other/grown.h5 --rows 0,7 -o less.h5
+    good "$ranks" forget grown.h5 --rows 0,7 --factor refer -o fewer.h5
+    same fewer.h5 rest.h5 "rows in two files on $ranks ranks"
+    good "$ranks" forget grown.h5 --rows 0,7 -o less.h5
     same less.h5 rest.h5 "rows gathered from two files on $ranks ranks"
     good "$ranks" append start.h5 --x 'all.csv[100:]' --y 'y.csv[100:]' --factor drop -o dropped.h5
     same dropped.h5 whole.h5 "a model without its factor on $ranks ranks"
@@ -95,22 +95,39 @@ for ranks in 1 3; do
     on "$ranks" forget start.h5 --rows 0,7 --factor refer -o start.h5
     [ "$status" != 0 ] || fail "a model that refers to itself"
     says err 'is to refer to' "a model that refers to itself"
-    on "$ranks" forget other/grown.h5 --rows 0,7 --factor refer -o start.h5
+    on "$ranks" forget grown.h5 --rows 0,7 --factor refer -o start.h5
     says err 'is to refer to' "a model that replaces what it refers to"
+    on "$ranks" forget start.h5 --rows 0,7 --factor refer -o other/fewer.h5
+    [ "$status" != 0 ] || fail "a model that refers to another folder"
+    says err 'in another folder' "a model that refers to another folder"
+    # Both files moved, and a file of that name where they were: the one beside the model counts.
+    mkdir moved
+    cp grown.h5 start.h5 moved
+    good "$ranks" predict moved/grown.h5 --x new.csv --std -o a.csv
+    [ "$(value factor)" = model ] || fail "the factor of moved files was computed anew: $(cat out)"
+    rm moved/start.h5
+    good "$ranks" predict moved/grown.h5 --x new.csv --std -o a.csv
+    [ "$(value factor)" = recomputed ] || fail "a file outside of the model's folder was taken: $(cat out)"
+    rm -r moved
+    cp grown.h5 planted.h5
+    "$DKMAP_EDITOR" planted.h5 text factor_file '0 100 90000 0000000000000001 ../start.h5' || fail "the editor cannot"
+    on "$ranks" predict planted.h5 --x new.csv --std -o a.csv
+    [ "$status" = 1 ] || fail "a model that names a file elsewhere: $status"
+    says err 'cannot be' "a model that names a file elsewhere"
     # Where the other file is gone, or another one of its name, the factor is computed anew.
     cp start.h5 kept.h5
     good 1 fit krr --x 'all.csv[0:100]' --y 'y.csv[0:100]' --kx 'rbf(sigma=1)' --gamma 0.01 --keep-factor -o start.h5
-    good "$ranks" predict other/less.h5 --x new.csv --std -o a.csv
+    good "$ranks" predict fewer.h5 --x new.csv --std -o a.csv
     [ "$(value factor)" = recomputed ] || fail "another file was taken: $(cat out)"
-    same other/less.h5 rest.h5 "a factor computed anew on $ranks ranks"
+    same fewer.h5 rest.h5 "a factor computed anew on $ranks ranks"
     rm start.h5
-    good "$ranks" forget other/grown.h5 --rows 0,7 -o less.h5
+    good "$ranks" forget grown.h5 --rows 0,7 -o less.h5
     same less.h5 rest.h5 "a file that is gone on $ranks ranks"
     mv kept.h5 start.h5
     # A byte of the rows is another one: that is seen.
     cp start.h5 kept.h5
     printf '\125' | dd of=start.h5 bs=1 seek=20000 conv=notrunc status=none
-    on "$ranks" forget other/grown.h5 --rows 0,7 -o made.h5
+    on "$ranks" forget grown.h5 --rows 0,7 -o made.h5
     [ "$status" != 0 ] || fail "damaged rows were taken"
     says err checksum "damaged rows"
     mv kept.h5 start.h5

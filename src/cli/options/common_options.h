@@ -78,7 +78,8 @@
         .default_text = "copy",                                                                    \
         .help =                                                                                    \
             "copy: the new file has the whole factor; refer: it names MODEL for the rows that "    \
-            "are there, which must stay as it is, else the factor is computed anew when it is "    \
+            "are there, which must stay beside it as it is, else the factor is computed anew "     \
+            "when it is "                                                                          \
             "needed; drop: it has none, and nothing can be added or removed any more"              \
     }
 #define ROW_OUTPUT(text)                                                                           \

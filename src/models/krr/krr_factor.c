@@ -1,4 +1,3 @@
-#define _XOPEN_SOURCE 700 /* realpath */
 /* The factor of a model in dual form: retained by a fit, written with the model, found again when it
  * is needed.
  *
@@ -7,7 +6,6 @@
  * after a load. Replicated: the numbers of rows that were forgotten. */
 #include "models/krr/krr_factor.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,44 +234,92 @@ static dkm_matrix_entry factor_rows(const dkm_krr_factor *f, int refer)
                               .rest = f->tail};
 }
 
+/* The last name of a path. */
+static const char *plain_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The path of a file called @p name in the folder of the file @p beside. */
+static dkm_local path_beside(dkm_ctx *ctx, const char *beside, const char *name, char **path)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    int folder = (int)(plain_name(beside) - beside);
+    dkm_idx size = folder + (dkm_idx)strlen(name) + 1;
+
+    DKM_STEP(dkm_alloc(ctx, size, path));
+    snprintf(*path, (size_t)size, "%.*s%s", folder, beside, name);
+out:
+    return local;
+}
+
+static int is_one_file(const char *a, const char *b)
+{
+    struct stat s, t;
+
+    return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_ino == t.st_ino && s.st_dev == t.st_dev;
+}
+
+/* Check that a file at @p path can refer to the rows of another one: not to its own, and only to one
+ * beside it, as a model makes no one read a file elsewhere. */
+static dkm_local factor_check_reference(const dkm_krr_stored *stored, dkm_ctx *ctx,
+                                        const char *path)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    char *here = NULL, *there = NULL;
+
+    if (is_one_file(path, stored->rows.path))
+        DKM_STEP(
+            dkm_fail(ctx, DKM_ERR_ARG,
+                     "%s has the factor that the new file is to refer to: write another file, or "
+                     "a copy of the factor",
+                     path));
+    DKM_STEP(path_beside(ctx, path, ".", &here));
+    DKM_STEP(path_beside(ctx, stored->rows.path, ".", &there));
+    if (!is_one_file(here, there))
+        DKM_STEP(dkm_fail(
+            ctx, DKM_ERR_ARG,
+            "%s cannot refer to the factor in %s, which is in another folder: write the new "
+            "file beside it, or a copy of the factor",
+            path, stored->rows.path));
+out:
+    DKM_FREE(here);
+    DKM_FREE(there);
+    return local;
+}
+
 dkm_local dkm_krr_factor_store(dkm_krr_factor *f, dkm_ctx *ctx, dkm_factor_storage storage,
                                const char *path)
 {
-    struct stat here, there;
-
     f->storage = storage;
-    if (storage == DKM_FACTOR_REFER && path && f->stored.rows.path && stat(path, &here) == 0 &&
-        stat(f->stored.rows.path, &there) == 0 && here.st_ino == there.st_ino &&
-        here.st_dev == there.st_dev)
-        return dkm_fail(
-            ctx, DKM_ERR_ARG,
-            "%s has the factor that the new file is to refer to: write another file, or "
-            "a copy of the factor",
-            path);
+    if (storage == DKM_FACTOR_REFER && path && f->stored.rows.path)
+        return factor_check_reference(&f->stored, ctx, path);
     return DKM_LOCAL_OK;
 }
 
 /* Where the rows are in a file that is not the model's: place, count, and the file's length and
- * checksum, by which it is known again, and its name. */
+ * checksum, by which it is known again, and its name in the folder of the model. */
 static dkm_local factor_put_reference(const dkm_krr_factor *f, dkm_archive *archive)
 {
     const dkm_matrix_entry *rows = &f->stored.rows;
+    const char *name = plain_name(rows->path);
     dkm_local local = DKM_LOCAL_OK;
-    char *name = realpath(rows->path, NULL), *text = NULL;
+    char *text = NULL;
     int64_t length = 0;
     uint64_t sum = 0;
-    size_t room = (name ? strlen(name) : 0) + 100;
+    dkm_idx capacity = (dkm_idx)strlen(name) + 100;
 
-    if (!name || !dkm_seal_read(name, &length, &sum))
+    if (!dkm_seal_read(rows->path, &length, &sum))
         DKM_STEP(
             dkm_fail(archive->ctx, DKM_ERR_IO, "%s: it has no checksum to know it by", rows->path));
-    DKM_STEP(dkm_alloc(archive->ctx, (dkm_idx)room, &text));
-    snprintf(text, room, "%lld %lld %lld %016llx %s", (long long)rows->offset, (long long)rows->m,
-             (long long)length, (unsigned long long)sum, name);
+    DKM_STEP(dkm_alloc(archive->ctx, capacity, &text));
+    snprintf(text, (size_t)capacity, "%lld %lld %lld %016llx %s", (long long)rows->offset,
+             (long long)rows->m, (long long)length, (unsigned long long)sum, name);
     DKM_STEP(dkm_archive_put_text(archive, FILE_OF, text));
 out:
     DKM_FREE(text);
-    free(name);
     return local;
 }
 
@@ -401,9 +447,10 @@ out:
     return local;
 }
 
-/* What a model says of the file that has the first @p rows rows; no path where that is not there any
- * more. */
-static dkm_local factor_take_reference(dkm_krr_stored *stored, dkm_idx rows, dkm_archive *archive)
+/* What the model in the file @p model says of the file beside it that has the first @p rows rows; no
+ * path where that is not there any more, or the model came from memory. */
+static dkm_local factor_take_reference(dkm_krr_stored *stored, dkm_idx rows, const char *model,
+                                       dkm_archive *archive)
 {
     dkm_local local = DKM_LOCAL_OK;
     const char *text;
@@ -412,20 +459,28 @@ static dkm_local factor_take_reference(dkm_krr_stored *stored, dkm_idx rows, dkm
     int64_t now = -1;
     uint64_t sum_now = 0;
     int name = 0;
+    char *path = NULL;
 
     DKM_STEP(dkm_archive_text(archive, FILE_OF, &text));
     stored->rows = (dkm_matrix_entry){.m = rows, .n = rows, .precision = DKM_F64, .lower = 1};
     if (sscanf(text, "%18lld %18lld %18lld %16llx %n", &offset, &count, &length, &sum, &name) !=
             4 ||
-        name == 0 || count != rows || offset < 0 || rows < 1 || rows >= INT32_MAX ||
+        name == 0 || strchr(text, '/') || count != rows || offset < 0 || rows < 1 ||
+        rows >= INT32_MAX ||
         offset > length - dkm_matrix_entry_before(&stored->rows, rows) * (dkm_idx)sizeof(double))
         DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT,
                           "the model says of its factor '%s', which cannot be", text));
     stored->rows.offset = offset;
-    if (dkm_seal_read(text + name, &now, &sum_now) && now == length && sum_now == sum &&
-        factor_stamp(text + name, stored->stamp))
-        DKM_STEP(dkm_strdup(archive->ctx, text + name, &stored->rows.path));
+    if (!model)
+        goto out;
+    DKM_STEP(path_beside(archive->ctx, model, text + name, &path));
+    if (dkm_seal_read(path, &now, &sum_now) && now == length && sum_now == sum &&
+        factor_stamp(path, stored->stamp)) {
+        stored->rows.path = path;
+        path = NULL;
+    }
 out:
+    DKM_FREE(path);
     return local;
 }
 
@@ -445,7 +500,8 @@ static dkm_local factor_take_rows(dkm_krr_factor *f, dkm_archive *archive)
     f->refers = 1;
     f->stored_tail = f->stored;
     f->stored.rows.path = NULL;
-    DKM_STEP(factor_take_reference(&f->stored, f->stored_tail.rows.first, archive));
+    DKM_STEP(factor_take_reference(&f->stored, f->stored_tail.rows.first, f->stored_tail.rows.path,
+                                   archive));
     if (f->stored_tail.rows.first == f->stored_tail.rows.m) {
         DKM_FREE(f->stored_tail.rows.path);
         f->stored_tail.rows.m = 0;
