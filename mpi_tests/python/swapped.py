@@ -16,7 +16,7 @@ class _Common:
 
 
 class KernelPCA(_Common, dkmap.KernelPCA):
-    landmarks = candidates = preimage_neighbors = window = weights = None
+    landmarks = candidates = preimage_neighbors = window = weights = approximate = None
     window_weights = "equal"
     landmark_choice = "uniform"
 

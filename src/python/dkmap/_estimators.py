@@ -350,7 +350,7 @@ class KernelExtension(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
             ctx.call("dkm_extend_fit", K.pointer, features.pointer, F.pointer, ct.byref(settings), model.out,
                      ct.byref(info))
         model.keep = [data.keep]
-        self.report_ = {name: getattr(info, name) for name, _ in info._fields_}
+        self.report_ = {"features" if name == "n" else name: getattr(info, name) for name, _ in info._fields_}
         self.residual_ = info.residual
         self._model, self._content, self.X_fit_ = Model(ctx, model), None, X
 

@@ -57,9 +57,9 @@ class Layout(ct.Structure):
 
 class PreimageSettings(ct.Structure):
     _fields_ = [("method", ct.c_int), ("candidates", pointer), ("stream", pointer), ("top", idx),
-                ("neighbours", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double),
-                ("scores", ct.c_int), ("window_weights", ct.c_int), ("approximate", ct.c_double),
-                ("info", pointer)]
+                ("neighbors", idx), ("window", idx), ("kz", pointer), ("gamma_z", ct.c_double),
+                ("scores", ct.c_int), ("approximate", ct.c_double), ("info", pointer),
+                ("window_weights", ct.c_int)]
 
 
 class StdInfo(ct.Structure):
@@ -71,7 +71,7 @@ class ConformalInfo(ct.Structure):
 
 
 class LleSettings(ct.Structure):
-    _fields_ = [("neighbours", idx), ("components", idx), ("ridge", ct.c_double), ("gram", ct.c_int),
+    _fields_ = [("neighbors", idx), ("components", idx), ("ridge", ct.c_double), ("gram", ct.c_int),
                 ("layout", Layout)]
 
 
@@ -87,7 +87,7 @@ class ExtrapolateSettings(ct.Structure):
 
 
 class ExtrapolateInfo(ct.Structure):
-    _fields_ = [("m", idx), ("features", idx), ("rank", idx), ("dimensions", idx),
+    _fields_ = [("m", idx), ("n", idx), ("rank", idx), ("dimensions", idx),
                 ("cutoff", ct.c_double), ("condition", ct.c_double), ("smallest", ct.c_double),
                 ("largest", ct.c_double), ("shift", ct.c_double), ("direction_cutoff", ct.c_double),
                 ("residual", ct.c_double), ("explained", ct.c_double)]

@@ -31,7 +31,7 @@ class Model:
             if window_weights not in WINDOW_WEIGHTS:
                 raise ValueError(f"window_weights is one of {', '.join(WINDOW_WEIGHTS)}, not {window_weights!r}")
             settings = PreimageSettings(method=PREIMAGES.index(preimage), top=top or 0,
-                                        neighbours=neighbors or 0, window=window or 0, gamma_z=gamma_z,
+                                        neighbors=neighbors or 0, window=window or 0, gamma_z=gamma_z,
                                         window_weights=WINDOW_WEIGHTS.index(window_weights), scores=int(scores),
                                         approximate=approximate or 0)
         kernel, data = Handle("kernel"), Handle("data")
