@@ -76,7 +76,7 @@ fi
 here=$root/jobs/study/simulate
 # Functions that the ones of jobs/study/simulate are put before.
 wrapped="dkm_alloc_at dkm_calloc_at dkm_free_block dkm_blas_gemm dkm_blas_syrk dkm_blas_trsm_right
-dkm_blas_potrf dkm_ts_kernels_baseline dkm_map_gauss dkm_symm_apply dkm_symm_multivec
+dkm_blas_potrf dkm_ts_kernels_baseline dkm_map_gauss dkm_symm_apply dkm_symm_apply_again dkm_symm_multivec
 dkm_la_potrs_multivec dkm_la_syrk PMPI_Wtime PMPI_Send PMPI_Isend PMPI_Recv PMPI_Irecv PMPI_Bcast
 PMPI_Alltoallv PMPI_Waitsome PMPI_Testsome dkm_la_potrf_from
 dkm_potrf_ws_open dkm_bcast_start"

@@ -214,20 +214,42 @@ static int is_shared_matrix(const dkm_dmat *A)
     return sim_is_shared(A->a.any);
 }
 
-WRAP(dkm_status, dkm_symm_apply,
-     (char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W))
+/* V as it is before a product with a shared matrix, which may overwrite it; NULL for other matrices. */
+static double *copy_for_shared(const dkm_dmat *K, const dkm_multivec *V)
 {
-    int shared = is_shared_matrix(K);
     size_t numbers = (size_t)(V->n * V->cols);
-    double *copy = shared ? malloc((numbers + 1) * sizeof *copy) : NULL;
-    dkm_status status;
+    double *copy = is_shared_matrix(K) ? malloc((numbers + 1) * sizeof *copy) : NULL;
 
     for (dkm_idx i = 0; copy && i < V->n; i++)
         memcpy(copy + i * V->cols, V->a + i * V->ld, (size_t)V->cols * sizeof *copy);
-    status = __real_dkm_symm_apply(uplo, K, V, W);
+    return copy;
+}
+
+/* W is what the diagonal that a shared matrix stands for makes of the copy. */
+static void finish_for_shared(const dkm_dmat *K, double *copy, dkm_multivec *W)
+{
     if (copy)
         apply_diagonal(dkm_grid_ctx(K->grid), K->m, 1, W->cols, W->cols, copy, W->ld, W->a);
     free(copy);
+}
+
+WRAP(dkm_status, dkm_symm_apply,
+     (char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W))
+{
+    double *copy = copy_for_shared(K, V);
+    dkm_status status = __real_dkm_symm_apply(uplo, K, V, W);
+
+    finish_for_shared(K, copy, W);
+    return status;
+}
+
+WRAP(dkm_status, dkm_symm_apply_again,
+     (dkm_symm * sweep, char uplo, const dkm_dmat *K, const dkm_multivec *V, dkm_multivec *W))
+{
+    double *copy = copy_for_shared(K, V);
+    dkm_status status = __real_dkm_symm_apply_again(sweep, uplo, K, V, W);
+
+    finish_for_shared(K, copy, W);
     return status;
 }
 
