@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "export/export_plan.h"
-
-/* The name of a file without its folder. */
-static const char *plain_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
+#include "io/path.h"
 
 dkm_status dkm_model_export(dkm_model *model, dkm_export_format format, const char *path,
                             int *decodes)
@@ -22,7 +15,7 @@ dkm_status dkm_model_export(dkm_model *model, dkm_export_format format, const ch
     DKM_TRY(dkm_export_plan_open(&plan, model, format));
     DKM_TRY(dkm_export_file_open(&file, plan.ctx, path));
     if (format == DKM_EXPORT_C)
-        DKM_TRY(dkm_export_c(&plan, plain_name(path), &file));
+        DKM_TRY(dkm_export_c(&plan, dkm_path_last_name(path), &file));
     else
         DKM_TRY(dkm_export_onnx(&plan, &file));
     DKM_TRY(dkm_export_file_commit(&file));

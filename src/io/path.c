@@ -13,6 +13,13 @@
 
 #define MAX_AT_ONCE (1 << 30)
 
+const char *dkm_path_last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 int dkm_path_ends(const char *path, const char *ending)
 {
     size_t length = strlen(path), tail = strlen(ending);

@@ -7,6 +7,9 @@
 /** Whether @p path ends in @p ending, in lower or upper case. Local. */
 int dkm_path_ends(const char *path, const char *ending);
 
+/** The last name of @p path, within it; empty where that ends in a slash. Local. */
+const char *dkm_path_last_name(const char *path);
+
 /** Cut `file.h5:/dataset` in two; any other name is a path. Local.
  *  @param[out] path, dataset  owned by the caller; the dataset is NULL where none is named */
 DKM_NODISCARD dkm_local dkm_path_split(dkm_ctx *ctx, const char *where, char **path,

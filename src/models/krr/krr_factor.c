@@ -14,6 +14,7 @@
 
 #include "core/alloc.h"
 #include "io/archive/checksum.h"
+#include "io/path.h"
 #include "solvers/ridge/shifted_cholesky.h"
 
 #define FACTOR        "factor"
@@ -234,19 +235,11 @@ static dkm_matrix_entry factor_rows(const dkm_krr_factor *f, int refer)
                               .rest = f->tail};
 }
 
-/* The last name of a path. */
-static const char *plain_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* The path of a file called @p name in the folder of the file @p beside. */
 static dkm_local path_beside(dkm_ctx *ctx, const char *beside, const char *name, char **path)
 {
     dkm_local local = DKM_LOCAL_OK;
-    int folder = (int)(plain_name(beside) - beside);
+    int folder = (int)(dkm_path_last_name(beside) - beside);
     dkm_idx size = folder + (dkm_idx)strlen(name) + 1;
 
     DKM_STEP(dkm_alloc(ctx, size, path));
@@ -304,7 +297,7 @@ dkm_local dkm_krr_factor_store(dkm_krr_factor *f, dkm_ctx *ctx, dkm_factor_stora
 static dkm_local factor_put_reference(const dkm_krr_factor *f, dkm_archive *archive)
 {
     const dkm_matrix_entry *rows = &f->stored.rows;
-    const char *name = plain_name(rows->path);
+    const char *name = dkm_path_last_name(rows->path);
     dkm_local local = DKM_LOCAL_OK;
     char *text = NULL;
     int64_t length = 0;

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/ctx_private.h"
+#include "io/path.h"
 
 #define MOST_DEPTH 8 /* kernels in files of kernels in files ... */
 
@@ -38,25 +39,17 @@ void dkm_loading_end(const dkm_loading *loading, dkm_ctx *ctx)
     dkm_ctx_lend(ctx, DKM_LENT_LOADING, loading->outer);
 }
 
-/* The last name of a path; that of a folder is none. */
-static const char *plain_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 dkm_local dkm_loading_find(dkm_ctx *ctx, const char *named, char **found)
 {
     const dkm_loading *model = dkm_ctx_lent(ctx, DKM_LENT_LOADING);
-    const char *folder = dkm_ctx_lent(ctx, DKM_LENT_FOLDER), *name = plain_name(named);
+    const char *folder = dkm_ctx_lent(ctx, DKM_LENT_FOLDER), *name = dkm_path_last_name(named);
     dkm_local local = DKM_LOCAL_OK;
     int length, size;
 
     *found = NULL;
     if (!model)
         return dkm_strdup(ctx, named, found);
-    length = folder ? (int)strlen(folder) : (int)(plain_name(model->path) - model->path);
+    length = folder ? (int)strlen(folder) : (int)(dkm_path_last_name(model->path) - model->path);
     size = length + (int)strlen(name) + 2;
     DKM_STEP(dkm_calloc(ctx, size, found));
     snprintf(*found, (size_t)size, "%.*s%s%s", length, folder ? folder : model->path,
