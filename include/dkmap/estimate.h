@@ -64,6 +64,7 @@ typedef struct dkm_workload {
     int ranks, P, Q;
     dkm_idx block;
     int nodes;
+    double memory;    /**< bytes of a node; 0 where unknown */
     double latency;   /**< seconds of a message between nodes */
     double bandwidth; /**< bytes per second that a node sends */
 } dkm_workload;

@@ -17,6 +17,10 @@
 #define LARGE      ((size_t)32 << 20) /* worth large pages */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
 /* Stands in the 64 bytes before each block. */
 typedef struct header {
     dkm_ctx *ctx;
@@ -89,29 +93,33 @@ int dkm_has_large_pages(void)
     return !strstr(line, "[never]");
 }
 
-/* Mappings are zeros already, and pages never written to cost nothing. */
-static void *map_memory(size_t bytes)
+/* Mappings are zeros already, and pages never written to cost nothing. Nor need the system have memory
+ * for those that never will be. */
+static void *map_memory(size_t bytes, int sparse)
 {
-    void *raw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (sparse ? MAP_NORESERVE : 0);
+    void *raw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 
     return raw == MAP_FAILED ? NULL : raw;
 }
 
-static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros)
+/* @p touched is negative where it is all of them. */
+static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros, int64_t touched)
 {
+    int64_t counted = touched < 0 || touched > (int64_t)bytes ? (int64_t)bytes : touched;
     size_t padded = bytes + 2 * ALIGNMENT, mapped = padded >= MAPPED ? padded : 0;
     void *raw, *block;
 
     if (!within_budget(ctx))
         return NULL;
-    raw = mapped ? map_memory(mapped) : zeros ? calloc(1, padded) : malloc(padded);
+    raw = mapped ? map_memory(mapped, touched >= 0) : zeros ? calloc(1, padded) : malloc(padded);
     if (!raw)
         return NULL;
     if (!zeros) /* those who ask for zeros may never touch most of them */
         dkm_want_large_pages(raw, padded);
     block = block_place(raw);
-    *block_header(block) = (header){ctx, (int64_t)bytes, raw, mapped};
-    block_count(ctx, 1, (int64_t)bytes);
+    *block_header(block) = (header){ctx, counted, raw, mapped};
+    block_count(ctx, 1, counted);
     return block;
 }
 
@@ -124,15 +132,15 @@ static void note_wish(dkm_ctx *ctx, int64_t bytes)
 }
 
 static dkm_local alloc_block(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
-                             int zeros, void *block)
+                             int zeros, int64_t touched, void *block)
 {
     void **out = block;
 
     *out = NULL;
     if (count >= 0 &&
         (uint64_t)count <= ((uint64_t)INT64_MAX - 4 * ALIGNMENT) / (size ? size : 1)) {
-        note_wish(ctx, count * (int64_t)size);
-        *out = take_memory(ctx, (size_t)count * size, zeros);
+        note_wish(ctx, touched < 0 ? count * (int64_t)size : touched);
+        *out = take_memory(ctx, (size_t)count * size, zeros, touched);
     } else {
         note_wish(ctx, INT64_MAX);
     }
@@ -147,13 +155,19 @@ static dkm_local alloc_block(dkm_ctx *ctx, const char *file, int line, dkm_idx c
 dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
                        void *block)
 {
-    return alloc_block(ctx, file, line, count, size, 0, block);
+    return alloc_block(ctx, file, line, count, size, 0, -1, block);
 }
 
 dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
                         void *block)
 {
-    return alloc_block(ctx, file, line, count, size, 1, block);
+    return alloc_block(ctx, file, line, count, size, 1, -1, block);
+}
+
+dkm_local dkm_calloc_sparse_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,
+                               int64_t touched, void *block)
+{
+    return alloc_block(ctx, file, line, count, size, 1, touched, block);
 }
 
 dkm_local dkm_realloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count, size_t size,

@@ -22,6 +22,12 @@ DKM_NODISCARD dkm_local dkm_alloc_at(dkm_ctx *ctx, const char *file, int line, d
 DKM_NODISCARD dkm_local dkm_calloc_at(dkm_ctx *ctx, const char *file, int line, dkm_idx count,
                                       size_t size, void *block);
 
+/** The same where no more than @p touched bytes will ever be touched: the rest takes addresses and no
+ *  memory, and is not counted. Local. */
+DKM_NODISCARD dkm_local dkm_calloc_sparse_at(dkm_ctx *ctx, const char *file, int line,
+                                             dkm_idx count, size_t size, int64_t touched,
+                                             void *block);
+
 /** `dkm_alloc(ctx, n, &p)` takes n items of what p points to. */
 #define dkm_alloc(ctx, count, pp)                                                                  \
     dkm_alloc_at((ctx), __FILE__, __LINE__, (count), sizeof **(pp), (void *)(pp))

@@ -56,8 +56,9 @@ DKM_NODISCARD dkm_status dkm_la_potrf_from(dkm_dmat *A, dkm_idx from, const dkm_
 /** B = op(L)^-1 B with L the lower triangle of A, op by 'N' or 'T'. */
 void dkm_la_trsm(char trans, const dkm_dmat *L, dkm_dmat *B);
 
-/** rows = (L L')^-1 rows for at most DKM_NRHS_BLOCK columns, spread as row slabs: row-major, ld =
- * p. Each rank holds all rows of these few columns for as long as it lasts.
+/** rows = (L L')^-1 rows for columns spread as row slabs: row-major, ld = p. L is read once for every
+ *  DKM_NRHS_BLOCK of them; for many columns dkm_la_trsm() is faster. Each rank holds all rows of a block
+ *  of columns for as long as it lasts.
  *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows);
 

@@ -9,6 +9,10 @@
 #include "core/uniform.h"
 #include "matrix/dmat_impl.h"
 
+#define PAGE        4096.0
+#define LARGE_BLOCK 33554432.0 /* bytes that come in large pages, */
+#define LARGE_WASTE 0.125      /* of which the triangle leaves such a part of the matrix unused */
+
 static size_t dmat_element_size(dkm_precision precision)
 {
     return precision == DKM_F64 ? sizeof(double) : sizeof(float);
@@ -27,6 +31,18 @@ static dkm_local dmat_check_sizes(dkm_ctx *ctx, dkm_idx m, dkm_idx n, dkm_idx mb
                         "%lld x %lld: ScaLAPACK takes at most %d rows or columns", (long long)m,
                         (long long)n, INT_MAX);
     return DKM_LOCAL_OK;
+}
+
+int dkm_scalapack_indexes(const dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb)
+{
+    return dkm_cyclic_count(m, mb, 0, dkm_grid_rows(grid)) *
+               dkm_cyclic_count(n, nb, 0, dkm_grid_cols(grid)) <=
+           INT_MAX;
+}
+
+int dkm_dmat_suits_scalapack(const dkm_dmat *A)
+{
+    return dkm_scalapack_indexes(A->grid, A->m, A->n, A->mb, A->nb);
 }
 
 /* ScaLAPACK indexes a local array with 32-bit integers. */
@@ -88,6 +104,40 @@ dkm_status dkm_dmat_create(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm
     DKM_TRY(dkm_dmat_create_shape(grid, m, n, mb, nb, precision, &B));
     DKM_AGREE(ctx, dmat_check_local_array(ctx, B));
     DKM_AGREE(ctx, dmat_alloc(ctx, B));
+    *A = B;
+    B = NULL;
+out:
+    dkm_dmat_destroy(&B);
+    return status;
+}
+
+double dkm_lower_bytes(double rows, double cols, double size)
+{
+    double all = size * rows * cols;
+    int large =
+        0.5 * all >= LARGE_BLOCK && all <= (double)DKM_LARGE_LOWER_MOST && dkm_has_large_pages();
+
+    return fmin(all, (0.5 + (large ? LARGE_WASTE : 0.0)) * all + 0.5 * PAGE * cols);
+}
+
+static dkm_local dmat_alloc_lower(dkm_ctx *ctx, dkm_dmat *A)
+{
+    size_t size = dmat_element_size(A->precision);
+    double touched = dkm_lower_bytes((double)A->m_loc, (double)A->n_loc, (double)size);
+
+    return dkm_calloc_sparse_at(ctx, __FILE__, __LINE__, A->ld * A->n_loc, size, (int64_t)touched,
+                                &A->a.any);
+}
+
+dkm_status dkm_dmat_create_lower(dkm_grid *grid, dkm_idx n, dkm_idx nb, dkm_precision precision,
+                                 dkm_dmat **A)
+{
+    dkm_status status = DKM_OK;
+    dkm_dmat *B = NULL;
+
+    *A = NULL;
+    DKM_TRY(dkm_dmat_create_shape(grid, n, n, nb, nb, precision, &B));
+    DKM_AGREE(dkm_grid_ctx(grid), dmat_alloc_lower(dkm_grid_ctx(grid), B));
     *A = B;
     B = NULL;
 out:

@@ -21,6 +21,25 @@ struct dkm_dmat {
 DKM_NODISCARD dkm_status dkm_dmat_create_shape(dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb,
                                                dkm_idx nb, dkm_precision precision, dkm_dmat **A);
 
+/** A square matrix of zeros in square blocks, of which the lower triangle alone will be touched: what
+ *  lies above has addresses and takes no memory. A rank may have more elements than ScaLAPACK can
+ *  index: then no function of linalg/backend/pblas.c takes it.
+ *
+ *  Collective.
+ *
+ *  @return DKM_OK; DKM_ERR_ARG; DKM_ERR_MEMORY; DKM_ERR_SIZE */
+DKM_NODISCARD dkm_status dkm_dmat_create_lower(dkm_grid *grid, dkm_idx n, dkm_idx nb,
+                                               dkm_precision precision, dkm_dmat **A);
+
+/** Bytes of memory of a rank's part of it, @p rows x @p cols elements of @p size: the triangle, half a
+ *  page a column, and what large pages reach above it. Local. */
+double dkm_lower_bytes(double rows, double cols, double size);
+
+/** Whether ScaLAPACK, with its integers of 32 bits, can index the local arrays of all ranks of an m x n
+ *  matrix in blocks of mb x nb. Local; the same on every rank. */
+int dkm_scalapack_indexes(const dkm_grid *grid, dkm_idx m, dkm_idx n, dkm_idx mb, dkm_idx nb);
+int dkm_dmat_suits_scalapack(const dkm_dmat *A);
+
 /** Ask for large pages for the columns of a matrix of zeros whose lower triangle is about to be
  *  filled, as far as a half of each page or more will be: a quarter more memory than the triangle
  *  has, for most of the time that its pages take to come. A rank's part above DKM_LARGE_LOWER_MOST

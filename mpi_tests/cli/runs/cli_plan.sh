@@ -89,6 +89,16 @@ for words in "krr --y ROWSx2 --gamma 0.1 --precision double" "krr --y ROWSx2 --g
         fail "$words: planned $memory GiB, and $few for few rows; allocated $(allocated) bytes"
 done
 
+# A double matrix that does not fit is not held: the triangle of the factor in single precision is, in addresses that
+# ScaLAPACK could not index.
+good 0 plan krr --x 80000x784 --y 80000x10 --kx "rbf(sigma=8)" --gamma 1e-3 --ranks 2 --memory 22G
+awk -v memory="$(value node_memory)" 'BEGIN { exit !(memory > 80000 * 80000 * 2 / 2^30 && memory < 15) }' ||
+    fail "80,000 rows: $(cat out)"
+on 0 plan krr --x 80000x784 --y 80000x10 --kx "rbf(sigma=8)" --gamma 1e-3 --ranks 2 --memory 12G
+expect 1 "a triangle that does not fit"
+good 0 plan krr --x 20000x784 --y 20000x10 --kx "rbf(sigma=8)" --gamma 1e-3 --ranks 2 --memory 22G
+awk -v memory="$(value node_memory)" 'BEGIN { exit !(memory > 20000 * 20000 * 6 / 2^30) }' || fail "20,000 rows: $(cat out)"
+
 # Nearest neighbors hold their examples, and no matrix.
 good 0 plan knn --x 60000x784 --y 60000x10 --kx linear --k 5 --ranks 4
 awk -v memory="$(value rank_memory)" 'BEGIN { exit !(memory > 15000 * 794 * 8 / 2^30 && memory < 0.4) }' ||

@@ -189,7 +189,7 @@ static void inverse_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision p
 /* (L L')^-1 B by slabs against elimination. */
 static void narrow_solve_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
 {
-    enum { M = 300, D = 3 }; /* more than a strip */
+    enum { M = 300, D = DKM_NRHS_BLOCK + 3 }; /* more than a strip, and than a block */
     int rank = dkm_ctx_rank(ctx), size = dkm_ctx_size(ctx);
     dkm_idx first = dkm_slab_first(M, rank, size), n = dkm_slab_count(M, rank, size), minor = -1;
     dkm_dmat *A = NULL;
@@ -210,6 +210,68 @@ static void narrow_solve_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precis
     for (dkm_idx k = 0; k < n * D; k++)
         CHECK_CLOSE(rows[k], b[first + k / D + k % D * M], product_tolerance(precision));
     dkm_dmat_destroy(&A);
+}
+
+/* Where rows from @p from on are those of definite_lower(), in a matrix of zeros. */
+static void fill_last_rows(dkm_dmat *A, dkm_idx from)
+{
+    int p = dkm_grid_row(A->grid), q = dkm_grid_col(A->grid);
+    dkm_idx i0 = dkm_cyclic_count(from, A->mb, p, dkm_grid_rows(A->grid));
+    dkm_idx j0 = dkm_cyclic_count(from, A->nb, q, dkm_grid_cols(A->grid));
+    double shift = 1.0;
+
+    for (dkm_idx jl = j0; jl < A->n_loc; jl++)
+        for (dkm_idx il = i0; il < A->m_loc; il++) {
+            dkm_idx ig = dkm_dmat_global_row(A, il), jg = dkm_dmat_global_col(A, jl);
+            if (ig >= jg)
+                dkm_dmat_put(A, il, jl, definite_lower(&shift, ig - from, jg - from));
+        }
+}
+
+static void check_last_rows(const dkm_dmat *A, dkm_idx from, const double *L, dkm_idx n)
+{
+    int p = dkm_grid_row(A->grid), q = dkm_grid_col(A->grid);
+    dkm_idx i0 = dkm_cyclic_count(from, A->mb, p, dkm_grid_rows(A->grid));
+    dkm_idx j0 = dkm_cyclic_count(from, A->nb, q, dkm_grid_cols(A->grid));
+
+    for (dkm_idx jl = j0; jl < A->n_loc; jl++)
+        for (dkm_idx il = i0; il < A->m_loc; il++) {
+            dkm_idx i = dkm_dmat_global_row(A, il) - from, j = dkm_dmat_global_col(A, jl) - from;
+            if (i >= j)
+                CHECK_CLOSE(dkm_dmat_at(A, il, jl), L[i + j * n], product_tolerance(DKM_F32));
+        }
+}
+
+/* A triangle takes memory where it is touched alone, and local arrays may pass 2^31 elements: the last
+ * columns of one are factored, in blocks of 64 on a rank's share of 46,400 x 46,400 elements. */
+static void a_triangle_too_large_for_scalapack_is_factored(dkm_ctx *ctx)
+{
+    enum { NB = 64, LAST = 300 };
+    dkm_grid *grid = NULL;
+    dkm_dmat *A = NULL, *square = NULL;
+    dkm_idx sides = (dkm_idx)ceil(sqrt(dkm_ctx_size(ctx))), n = sides * 46400, info = -1,
+            from = (n - LAST) / NB * NB, left = n - from;
+    double *L = calloc((size_t)(left * left), sizeof *L), shift = 1.0;
+    int64_t held = dkm_ctx_live_bytes(ctx);
+
+    for (dkm_idx k = 0; k < left * left; k++)
+        L[k] = definite_lower(&shift, k % left, k / left);
+    CHECK(dkm_blas_potrf(DKM_F64, left, L, left) == 0);
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &grid));
+    CHECK(dkm_dmat_create(grid, n, n, NB, NB, DKM_F32, &square) == DKM_ERR_SIZE && !square);
+    CHECK_OK(ctx, dkm_dmat_create_lower(grid, n, NB, DKM_F32, &A));
+    CHECK(!dkm_dmat_suits_scalapack(A));
+    CHECK((double)(dkm_ctx_live_bytes(ctx) - held) < 0.52 * 4.0 * (double)(A->ld * A->n_loc) + 1e5);
+    fill_last_rows(A, from);
+    CHECK_OK(ctx, dkm_la_potrf_from(A, from, NULL, &info));
+    CHECK(info == 0);
+    check_last_rows(A, from, L, left);
+    dkm_ctx_set_factor(ctx, DKM_FACTOR_SCALAPACK);
+    CHECK(dkm_la_potrf_from(A, from, NULL, &info) == DKM_ERR_SIZE);
+    dkm_ctx_set_factor(ctx, DKM_FACTOR_AUTO);
+    dkm_dmat_destroy(&A);
+    dkm_grid_destroy(&grid);
+    free(L);
 }
 
 static void on_every_grid(dkm_ctx *ctx, void (*body)(dkm_ctx *, dkm_grid *, dkm_idx, dkm_precision))
@@ -453,6 +515,7 @@ static const check_case cases[] = {
     CASE(factors_are_inverted_in_place),
     CASE(a_matrix_of_several_strips_is_factored),
     CASE(the_bad_minor_is_named_on_all_ranks),
+    CASE(a_triangle_too_large_for_scalapack_is_factored),
     CASE(a_tall_matrix_is_decomposed),
     CASE(a_triangle_of_many_columns_is_that_of_all_rows),
     CASE(a_factorisation_goes_on_where_it_stopped),

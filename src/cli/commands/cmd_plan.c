@@ -68,6 +68,7 @@ static dkm_workload cmd_plan_workload(run *r, const extent *x, const extent *y)
                           .x_bytes = x->bytes,
                           .y_bytes = y->bytes,
                           .iterations = args_int(r->args, "expect-iterations"),
+                          .memory = args_real(r->args, "memory"),
                           .latency = 1e-6 * args_real(r->args, "latency"),
                           .bandwidth = 1e9 / 8.0 * args_real(r->args, "bandwidth")};
 }

@@ -34,22 +34,34 @@ out:
     return status;
 }
 
+/* The lower triangle, in the new matrix *G. */
+static dkm_status gram_into(const dkm_kernel *kernel, const dkm_prepared *X, dkm_dmat **G)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_AGREE(X->ctx, dkm_gram_check(kernel, X));
+    dkm_dmat_want_large_pages_lower(*G);
+    DKM_TRY(fill_or_find(X, *G));
+out:
+    if (status != DKM_OK)
+        dkm_dmat_destroy(G);
+    return status;
+}
+
 dkm_status dkm_gram(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                     dkm_precision precision, dkm_dmat **K)
 {
-    dkm_status status = DKM_OK;
-    dkm_dmat *G = NULL;
+    dkm_status status = dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, K);
 
-    *K = NULL;
-    DKM_AGREE(X->ctx, dkm_gram_check(kernel, X));
-    DKM_TRY(dkm_dmat_create(grid, X->X->m, X->X->m, nb, nb, precision, &G));
-    dkm_dmat_want_large_pages_lower(G);
-    DKM_TRY(fill_or_find(X, G));
-    *K = G;
-    G = NULL;
-out:
-    dkm_dmat_destroy(&G);
-    return status;
+    return status == DKM_OK ? gram_into(kernel, X, K) : status;
+}
+
+dkm_status dkm_gram_lower(dkm_grid *grid, const dkm_kernel *kernel, const dkm_prepared *X,
+                          dkm_idx nb, dkm_precision precision, dkm_dmat **K)
+{
+    dkm_status status = dkm_dmat_create_lower(grid, X->X->m, nb, precision, K);
+
+    return status == DKM_OK ? gram_into(kernel, X, K) : status;
 }
 
 dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,

@@ -47,6 +47,12 @@ DKM_NODISCARD dkm_status dkm_gram_fill(const dkm_prepared *A, const dkm_prepared
 DKM_NODISCARD dkm_status dkm_gram_cache_columns(const dkm_prepared *B, dkm_dmat *shape,
                                                 dkm_panel *cols);
 
+/** dkm_gram() as a matrix of dkm_dmat_create_lower(), whose upper triangle takes no memory. Collective;
+ *  owned by the caller. */
+DKM_NODISCARD dkm_status dkm_gram_lower(dkm_grid *grid, const dkm_kernel *kernel,
+                                        const dkm_prepared *X, dkm_idx nb, dkm_precision precision,
+                                        dkm_dmat **K);
+
 /** Compute the lower triangle of the Gram matrix tile by tile and drop each after it was seen.
  *  Collective; memory is that of the panels. */
 DKM_NODISCARD dkm_status dkm_gram_visit(dkm_grid *grid, const dkm_prepared *X, dkm_idx nb,

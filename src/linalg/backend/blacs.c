@@ -1,5 +1,7 @@
 #include "linalg/backend/blacs.h"
 
+#include <assert.h>
+
 #include "comm/grid_private.h"
 #include "core/ctx_private.h"
 #include "core/mpi_calls.h"
@@ -35,6 +37,7 @@ int dkm_blacs_context(dkm_grid *grid)
 
 dkm_blacs_desc dkm_blacs_descriptor(const dkm_dmat *A)
 {
+    assert(dkm_dmat_suits_scalapack(A));
     return (dkm_blacs_desc){{DTYPE_DENSE, dkm_blacs_context(A->grid), (int)A->m, (int)A->n,
                              (int)A->mb, (int)A->nb, 0, 0, (int)A->ld}};
 }

@@ -32,6 +32,12 @@ dkm_status dkm_la_potrf_from(dkm_dmat *A, dkm_idx from, const dkm_la_monitor *mo
 
     assert(A->m == A->n && A->mb == A->nb && from % A->nb == 0);
     *info = 0;
+    DKM_REQUIRE(
+        ctx, dkm_factor_choose(ctx) != &dkm_factor_scalapack || dkm_dmat_suits_scalapack(A),
+        DKM_ERR_SIZE,
+        "a matrix of %lld rows has more elements on a rank than ScaLAPACK can index: use more "
+        "ranks, or --factor own",
+        (long long)A->n);
     dkm_blas_use_threads(ctx);
     DKM_TRY(dkm_factor_choose(ctx)->factorize(A, from, monitor, info));
     *info = dkm_factor_agree_info(ctx, *info);

@@ -291,15 +291,13 @@ static void potrs_backward(potrs_ws *s)
         potrs_backward_block(s, ig);
 }
 
-dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows)
+/* A block of columns. */
+static dkm_status potrs_solve_block(const dkm_dmat *L, dkm_idx p, double *rows)
 {
     dkm_status status = DKM_OK;
     potrs_ws s = {0};
     dkm_idx last;
 
-    assert(L->m == L->n && L->mb == L->nb && p <= DKM_NRHS_BLOCK);
-    if (p == 0)
-        return DKM_OK;
     DKM_AGREE(dkm_grid_ctx(L->grid), potrs_open(&s, L, p));
     last = L->n > 0 ? (L->n - 1) / s.panel * s.panel : -1;
     potrs_load_rhs(&s, rows);
@@ -314,5 +312,39 @@ dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows)
     potrs_store_solution(&s, rows);
 out:
     potrs_close(&s);
+    return status;
+}
+
+/* Columns [c, c + w) of p, to rows of their own or back. */
+static void potrs_copy_columns(double *rows, dkm_idx n, dkm_idx p, dkm_idx c, dkm_idx w,
+                               double *few, int back)
+{
+    for (dkm_idx i = 0; i < n; i++) {
+        double *in = rows + i * p + c, *out = few + i * w;
+        memcpy(back ? in : out, back ? out : in, (size_t)w * sizeof *rows);
+    }
+}
+
+dkm_status dkm_la_potrs_multivec(const dkm_dmat *L, dkm_idx p, double *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(L->grid);
+    dkm_idx n = dkm_slab_count(L->n, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    double *few = NULL;
+
+    assert(L->m == L->n && L->mb == L->nb);
+    if (p == 0)
+        return DKM_OK;
+    if (p <= DKM_NRHS_BLOCK)
+        return potrs_solve_block(L, p, rows);
+    DKM_AGREE(ctx, dkm_alloc(ctx, n * DKM_NRHS_BLOCK, &few));
+    for (dkm_idx c = 0; c < p; c += DKM_NRHS_BLOCK) {
+        dkm_idx w = dkm_idx_min(DKM_NRHS_BLOCK, p - c);
+        potrs_copy_columns(rows, n, p, c, w, few, 0);
+        DKM_TRY(potrs_solve_block(L, w, few));
+        potrs_copy_columns(rows, n, p, c, w, few, 1);
+    }
+out:
+    DKM_FREE(few);
     return status;
 }

@@ -1,42 +1,41 @@
 /* Bytes, operations and seconds of the parts that fits are made of. */
 #include "models/common/cost_model.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include <dkmap/grid.h>
 
-#include "core/alloc.h"
 #include "kernels/evaluation/prepare.h"
+#include "matrix/dmat_impl.h"
 #include "models/common/comm_model.h"
 #include "solvers/krylov/rayleigh_ritz.h"
 
-#define MiB          1048576.0
-#define PANEL_COLS   (32.0 * MiB)     /* a panel of objects for columns may always take this much */
-#define PANEL_ROWS   (4.0 * MiB)      /* and one for rows, */
-#define PANEL_PART   16.0             /* or such a part of the matrix, */
-#define PANEL_LARGE  (64.0 * MiB)     /* up to this */
-#define PANEL_MOST   16384.0          /* objects */
-#define CHUNK        (256.0 * 1024.0) /* of objects on their way */
-#define TILE_ROWS    2048.0
-#define TILE_COLS    512.0
-#define PAGE         4096.0
-#define LARGE_BLOCK  (32.0 * MiB) /* memory that comes in large pages, */
-#define LARGE_WASTE  0.125 /* of which the triangle leaves such a part of the matrix unused */
-#define STRIP        512.0 /* columns that a Cholesky factor grows by at a time */
-#define ROUND        (16.0 * MiB) /* of rows on their way to another layout, there and back */
-#define BASE_UNKNOWN (80.0 * MiB) /* of a rank before it has done anything */
-#define BUFFERS      (8.0 * MiB)  /* of messages */
-#define MODEL_BUFFER (1.0 * MiB)  /* in which rank 0 lays a model file out */
-#define NARROW       16.0         /* columns of a block of the eigensolver */
-#define COLD         1.15         /* a run of its own beside turns of a calibration */
-#define WIDTH        512.0        /* objects that meet a slab of rows at a time */
-#define REFINE_STEPS 5.0          /* of a system in mixed precision, about */
-#define SKETCH_ROWS  3.0          /* of the sketch of landmarks, for each of them */
-#define SKETCH_COLS  128.0        /* of a panel of it */
-#define SKETCH_HITS  4.0          /* rows of it that an input is added to */
-#define STRIP_COLS   512.0        /* landmarks on a rank at a time while kernel values are stored */
-#define STRIP_GROUP  (16.0 * MiB) /* bytes of them, at most */
-#define PCG_STEPS    20.0         /* where nothing is known */
+#define MiB           1048576.0
+#define PANEL_COLS    (32.0 * MiB) /* a panel of objects for columns may always take this much */
+#define PANEL_ROWS    (4.0 * MiB)  /* and one for rows, */
+#define PANEL_PART    16.0         /* or such a part of the matrix, */
+#define PANEL_LARGE   (64.0 * MiB) /* up to this */
+#define PANEL_MOST    16384.0      /* objects */
+#define CHUNK         (256.0 * 1024.0) /* of objects on their way */
+#define TILE_ROWS     2048.0
+#define TILE_COLS     512.0
+#define STRIP         512.0        /* columns that a Cholesky factor grows by at a time */
+#define ROUND         (16.0 * MiB) /* of rows on their way to another layout, there and back */
+#define BASE_UNKNOWN  (80.0 * MiB) /* of a rank before it has done anything */
+#define BUFFERS       (8.0 * MiB)  /* of messages */
+#define MODEL_BUFFER  (1.0 * MiB)  /* in which rank 0 lays a model file out */
+#define NARROW        16.0         /* columns of a block of the eigensolver */
+#define COLD          1.15         /* a run of its own beside turns of a calibration */
+#define WIDTH         512.0        /* objects that meet a slab of rows at a time */
+#define MEMORY_MARGIN 1.1          /* of the matrices of a ridge system, where memory is checked */
+#define REFINE_STEPS  5.0          /* of a system in mixed precision, about */
+#define SKETCH_ROWS   3.0          /* of the sketch of landmarks, for each of them */
+#define SKETCH_COLS   128.0        /* of a panel of it */
+#define SKETCH_HITS   4.0          /* rows of it that an input is added to */
+#define STRIP_COLS    512.0 /* landmarks on a rank at a time while kernel values are stored */
+#define STRIP_GROUP   (16.0 * MiB) /* bytes of them, at most */
+#define PCG_STEPS     20.0         /* where nothing is known */
 
 #define WIDE           2048.0       /* columns from which on rows come in windows */
 #define WINDOW         (16.0 * MiB) /* of the columns at hand of a panel of objects */
@@ -64,11 +63,7 @@ static double elements(const dkm_cost_terms *p)
  * but for half a page a column, and what large pages reach of it. */
 static double lower(const dkm_cost_terms *p, double size)
 {
-    double all = size * elements(p);
-    int large =
-        0.5 * all >= LARGE_BLOCK && all <= (double)DKM_LARGE_LOWER_MOST && dkm_has_large_pages();
-
-    return (0.5 + (large ? LARGE_WASTE : 0.0)) * all + 0.5 * PAGE * local_cols(p);
+    return dkm_lower_bytes(local_rows(p), local_cols(p), size);
 }
 
 /* Rows of a slab. */
@@ -198,13 +193,15 @@ void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name,
 {
     const dkm_rates *c = p->rates;
     double half = 0.5 * (double)p->work.m * (double)p->work.m, seconds = NAN;
+    double matrix = lower(p, p->recomputed ? 4.0 : 8.0),
+           allocated = p->recomputed ? matrix : 8.0 * elements(p);
     dkm_comm_grid g = grid_of(p);
 
     if (c && cols > 0)
         seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
-    dkm_cost_add_phase(out, name, held + lower(p, 8.0) + beside_gram(p, bytes, cols),
-                       2.0 * half * cols, seconds);
-    note_phase(out, held + 8.0 * elements(p) + beside_gram(p, bytes, cols) - tile(p),
+    dkm_cost_add_phase(out, name, held + matrix + beside_gram(p, bytes, cols), 2.0 * half * cols,
+                       seconds);
+    note_phase(out, held + allocated + beside_gram(p, bytes, cols) - tile(p),
                dkm_comm_gram(&g, bytes));
 }
 
@@ -246,6 +243,15 @@ static dkm_comm refine_comm(const dkm_comm_grid *g, double k)
     return c;
 }
 
+/* As solvers/ridge/ridge_driver.c decides. */
+int dkm_cost_recomputes(const dkm_cost_terms *p)
+{
+    double ranks = ceil((double)p->work.ranks / fmax(p->work.nodes, 1.0));
+    double node = MEMORY_MARGIN * 12.0 * elements(p) * ranks;
+
+    return p->mixed && ((p->work.memory > 0 && node > p->work.memory) || elements(p) > INT_MAX);
+}
+
 void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
@@ -253,8 +259,12 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
            k = (double)p->outputs;
     double sides = 8.0 * slab(p) * k, size = p->mixed ? 4.0 : 8.0, s = c ? slowdown(p, c) : NAN;
     double strips = size * STRIP * (local_rows(p) + local_cols(p));
-    double matrices = p->mixed ? lower(p, 8.0) + lower(p, 4.0) : 8.0 * elements(p),
-           allocated = (p->mixed ? 12.0 : 8.0) * elements(p);
+    double matrices = p->recomputed ? lower(p, 4.0)
+                      : p->mixed    ? lower(p, 8.0) + lower(p, 4.0)
+                                    : 8.0 * elements(p),
+           allocated = p->recomputed ? matrices : (p->mixed ? 12.0 : 8.0) * elements(p);
+    double columns = (double)p->work.x_cols, again = p->recomputed ? 0.5 * REFINE_STEPS : 0.0,
+           tiles = again > 0 ? beside_gram(p, p->work.x_bytes, columns) : 0.0;
     dkm_comm_grid g = grid_of(p);
     dkm_comm comm;
 
@@ -267,13 +277,18 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
         dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
     note_phase(out, held + allocated + dkm_comm_factor_panels(&g, size) + sides, comm);
     dkm_cost_add_phase(out, p->mixed ? "refine" : "solve",
-                       held + matrices + 8.0 * sides + 2.0 * fmin(ROUND, sides),
-                       (p->mixed ? 24.0 : 6.0) * gram_problem * k,
+                       held + matrices + tiles + 8.0 * sides + 2.0 * fmin(ROUND, sides),
+                       (p->mixed ? 24.0 : 6.0) * gram_problem * k +
+                           2.0 * again * gram_problem * columns,
                        !c         ? NAN
-                       : p->mixed ? s * gram_problem * (c->refine_column * k + c->refine_square)
+                       : p->mixed ? s * gram_problem *
+                                        (c->refine_column * k + c->refine_square +
+                                         again * (c->gram_column * columns + c->gram_element))
                                   : s * gram_problem * (c->solve_column * k + c->solve_square));
-    note_phase(out, held + allocated + 8.0 * sides + product_vectors(p, k),
-               p->mixed ? refine_comm(&g, k) : solve_comm(&g, k));
+    comm = p->mixed ? refine_comm(&g, k) : solve_comm(&g, k);
+    if (p->recomputed)
+        dkm_comm_add(&comm, REFINE_STEPS, dkm_comm_gram(&g, p->work.x_bytes));
+    note_phase(out, held + allocated + tiles + 8.0 * sides + product_vectors(p, k), comm);
 }
 
 /* Inputs and landmarks: the landmarks pass by all ranks in groups, their Gram matrix and what

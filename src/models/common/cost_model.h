@@ -14,6 +14,7 @@ typedef struct dkm_cost_terms {
     dkm_idx outputs;        /**< right-hand sides of the ridge system, coordinates of a joint map */
     dkm_idx components;     /**< wanted eigenpairs; 0 is all */
     int mixed;              /**< factor in single precision beside the double matrix */
+    int recomputed;         /**< without that matrix, which is computed anew for each product */
     dkm_idx constraints;    /**< that a joint map ends with */
     int primal;        /**< it goes through the features of its inputs, without a Gram matrix */
     int kept;          /**< scores of its constraints are kept: one application per iteration */
@@ -30,6 +31,8 @@ void dkm_cost_add_diagonal(dkm_cost *cost, const dkm_cost_terms *terms, const ch
 /** A Gram matrix of objects of @p bytes and @p cols numbers each, with @p held bytes beside it. */
 void dkm_cost_add_gram(dkm_cost *cost, const dkm_cost_terms *terms, const char *name, double held,
                        double bytes, double cols);
+/** Whether a fit in mixed precision computes the double matrix anew, as it does not fit beside the factor. */
+int dkm_cost_recomputes(const dkm_cost_terms *terms);
 /** A Cholesky factor, and solving with it. */
 void dkm_cost_add_ridge(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 /** Ridge regression on landmarks by conjugate gradients, from their choice to the last step. */

@@ -11,6 +11,7 @@
 #include <dkmap/bench.h>
 
 #include "core/alloc.h"
+#include "models/common/method_parts.h"
 
 #define SAMPLE      400 /* objects whose kernel values are timed */
 #define TRIES       5   /* of which the best counts: other work only ever slows it down */
@@ -44,12 +45,21 @@ int dkm_krr_autotune_needed(const dkm_krr_settings *s)
            s->penalty == DKM_PENALTY_WEIGHTS;
 }
 
-/* Bytes of the exact fit on a rank. */
+static double triangle_bytes(const machine *w)
+{
+    double m = (double)w->m;
+
+    return SPARE * 4.0 * m * m / 2.0 / dkm_ctx_size(w->ctx);
+}
+
+/* Bytes of the exact fit on a rank: in single precision of the factor's triangle alone. */
 static double exact_bytes(const machine *w, const dkm_krr_settings *s)
 {
-    double m = (double)w->m, each = s->ridge.precision == DKM_RIDGE_DOUBLE ? 8.0 : 4.0;
+    double m = (double)w->m;
 
-    return SPARE * each * m * m / dkm_ctx_size(w->ctx);
+    if (dkm_estimate_mixed(s->ridge.precision, w->m))
+        return triangle_bytes(w);
+    return SPARE * 8.0 * m * m / dkm_ctx_size(w->ctx);
 }
 
 static double exact_seconds(const machine *w)
@@ -79,13 +89,6 @@ static double landmark_seconds(const machine *w, double n)
 
     return values * w->value + STEPS * step_seconds(w, values) +
            (SKETCH * values + 4.0 * n * n * n) / w->rate;
-}
-
-static double triangle_bytes(const machine *w)
-{
-    double m = (double)w->m;
-
-    return SPARE * 4.0 * m * m / 2.0 / dkm_ctx_size(w->ctx);
 }
 
 /* The kernel matrix, stored or recomputed in every iteration, and K_mn with its moments. */

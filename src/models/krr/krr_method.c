@@ -335,6 +335,7 @@ static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
                   dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo") &&
                   !dkm_settings_flag(s, "keep-factor");
+    terms.recomputed = dkm_cost_recomputes(&terms);
     dkm_read_nystroem(s, &nystroem);
     terms.landmarks = dkm_nystroem_count(&nystroem, work->m);
     if (dkm_settings_choice(s, "solver") == PCG) {

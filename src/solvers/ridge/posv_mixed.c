@@ -16,7 +16,7 @@
  *
  * Cost per rank: n^3 / (3 ranks) flops in single precision, and per iteration 2 n^2 p / ranks in
  * double and the same in single; communication of linalg/factor/potrf.c in half the bytes. Held:
- * n^2 / ranks single, and as many double numbers where K is stored. */
+ * n^2 / (2 ranks) single, and as many double numbers where K is stored. */
 #include "solvers/ridge/posv_mixed.h"
 
 #include <math.h>
@@ -28,8 +28,10 @@
 #include "core/alloc.h"
 #include "io/checkpoint/checkpointer.h"
 #include "kernels/evaluation/prepare.h"
+#include "kernels/gram/gram.h"
 #include "linalg/eigen/syevd.h"
 #include "linalg/linalg.h"
+#include "matrix/dmat_impl.h"
 #include "solvers/eigen/power_iteration.h"
 #include "solvers/krylov/pcg.h"
 #include "solvers/operators/linop.h"
@@ -61,14 +63,15 @@ typedef struct mixed {
     double inverse;     /* its growth in the last of them: of (L L')^-1 the norm, roughly */
 } mixed;
 
-/* A new L: K in single precision, lower triangle. */
+/* A new L: K in single precision, lower triangle. Without K the factor is all there is, and may be
+ * larger than ScaLAPACK can index. */
 static dkm_status mixed_make_f32(mixed *s)
 {
     dkm_status status;
 
     dkm_dmat_destroy(&s->L);
     if (!s->K)
-        return dkm_gram(s->grid, s->kernel, s->X, s->nb, DKM_F32, &s->L);
+        return dkm_gram_lower(s->grid, s->kernel, s->X, s->nb, DKM_F32, &s->L);
     dkm_phase_begin(s->ctx, "factor");
     status = dkm_dmat_convert_lower(s->K, DKM_F32, &s->L);
     dkm_phase_end(s->ctx);
@@ -169,7 +172,7 @@ static dkm_status mixed_restore(mixed *s, dkm_potrf_checkpoint *checkpoint, dkm_
              (unsigned long long)dkm_checkpointer_fingerprint(s->X->X, s->X->kernel->text));
     if (!dkm_checkpointer_enabled(s->ctx))
         return DKM_OK;
-    DKM_TRY(dkm_dmat_create(s->grid, s->m, s->m, s->nb, s->nb, DKM_F32, &s->L));
+    DKM_TRY(dkm_dmat_create_lower(s->grid, s->m, s->nb, DKM_F32, &s->L));
     checkpoint->A = s->L;
     DKM_TRY(dkm_potrf_checkpoint_restore(checkpoint));
     if (checkpoint->from == 0)
@@ -236,7 +239,7 @@ static dkm_status mixed_solve_rows(const mixed *s, dkm_idx q, double *rows)
     dkm_status status = DKM_OK;
     dkm_dmat *V = NULL;
 
-    if (q <= DKM_NRHS_BLOCK)
+    if (q <= DKM_NRHS_BLOCK || !dkm_dmat_suits_scalapack(s->L))
         return dkm_la_potrs_multivec(s->L, q, rows);
     DKM_TRY(dkm_dmat_create_like(s->L, q, s->nb, DKM_F32, &V));
     DKM_TRY(dkm_dmat_from_rows(V, rows));

@@ -1,12 +1,13 @@
 /* Ridge systems from inputs and a kernel: decides between double and mixed precision
  * (posv_mixed.c), and between storing the double matrix and computing it anew for residuals, by
- * the memory that is free and by predicted iterations. Cost: that of what is chosen; m^2 /
- * ranks numbers per rank, half or all of them in double. */
+ * the memory that is free and by predicted iterations. Cost: that of what is chosen; m^2 / ranks
+ * numbers per rank in double, half as many in single where the double matrix is computed anew. */
 #include <dkmap/ridge.h>
 
 #include <math.h>
 
 #include "kernels/evaluation/prepare.h"
+#include "matrix/dmat_impl.h"
 #include "solvers/ridge/posv_mixed.h"
 
 #define MIXED_MIN_ORDER   1500  /* rows below which double is as fast */
@@ -32,6 +33,17 @@ static double ridge_local_elements(const dkm_dmat *Y, dkm_idx nb)
            (double)dkm_cyclic_count(m, nb, dkm_grid_col(grid), dkm_grid_cols(grid));
 }
 
+/* Bytes of the factor in single precision without the double matrix: a triangle. */
+static double ridge_factor_bytes(const dkm_dmat *Y, dkm_idx nb)
+{
+    const dkm_grid *grid = dkm_dmat_grid(Y);
+    dkm_idx m = dkm_dmat_rows(Y);
+
+    return dkm_lower_bytes((double)dkm_cyclic_count(m, nb, dkm_grid_row(grid), dkm_grid_rows(grid)),
+                           (double)dkm_cyclic_count(m, nb, dkm_grid_col(grid), dkm_grid_cols(grid)),
+                           4.0);
+}
+
 /* @p K is the matrix where it is known already; it is overwritten. */
 static dkm_status ridge_solve_f64(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                                   double gamma, const dkm_dmat *Y, dkm_dmat *K, dkm_dmat **B,
@@ -44,7 +56,7 @@ static dkm_status ridge_solve_f64(const dkm_kernel *kernel, const dkm_prepared *
     if (!K) {
         DKM_TRY(dkm_memory_check(dkm_grid_ctx(grid),
                                  MEMORY_MARGIN * 8.0 * ridge_local_elements(Y, nb),
-                                 "the kernel matrix in double precision (mixed takes half)"));
+                                 "the kernel matrix in double precision (mixed takes a quarter)"));
         DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, &own));
     }
     DKM_TRY(dkm_ridge_solve(K ? K : own, gamma, Y, B, info));
@@ -64,14 +76,18 @@ static double ridge_worth(const dkm_prepared *X, const dkm_dmat *Y, int keep)
     return n / 3.0 / (flops + (keep ? 0.0 : X->bytes[DKM_ROWS] / 8.0));
 }
 
-/* Keep the double matrix beside the single factor where both fit. */
-static int ridge_decide_storage(dkm_ctx *ctx, const dkm_ridge_settings *s, double elements)
+/* Keep the double matrix beside the single factor where both fit, and ScaLAPACK can index it. */
+static int ridge_decide_storage(const dkm_ridge_settings *s, const dkm_dmat *Y, dkm_idx nb)
 {
+    const dkm_grid *grid = dkm_dmat_grid(Y);
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(Y));
+    dkm_idx m = dkm_dmat_rows(Y);
     int fits;
 
     if (s->keep != DKM_STORAGE_AUTO)
         return s->keep == DKM_STORE;
-    fits = dkm_memory_fits(ctx, MEMORY_MARGIN * 12.0 * elements);
+    fits = dkm_memory_fits(ctx, MEMORY_MARGIN * 12.0 * ridge_local_elements(Y, nb)) &&
+           dkm_scalapack_indexes(grid, m, m, nb, nb);
     if (!fits)
         dkm_log(ctx, DKM_INFO,
                 "the double kernel matrix does not fit beside its single factor: "
@@ -104,9 +120,11 @@ static dkm_status ridge_solve_mixed(const dkm_kernel *kernel, const dkm_prepared
     int refine = s->precision != DKM_RIDGE_SINGLE, keep = 0;
 
     if (refine)
-        keep = ridge_decide_storage(ctx, s, elements);
-    DKM_TRY(dkm_memory_check(ctx, MEMORY_MARGIN * (keep ? 12.0 : 4.0) * elements,
-                             "the kernel matrix in single precision"));
+        keep = ridge_decide_storage(s, Y, nb);
+    DKM_TRY(dkm_memory_check(ctx,
+                             MEMORY_MARGIN * (keep ? 12.0 * elements : ridge_factor_bytes(Y, nb)),
+                             keep ? "the kernel matrix in both precisions"
+                                  : "the triangle of the kernel matrix in single precision"));
     if (refine && dkm_dmat_rows(Y) >= MIXED_MIN_ORDER &&
         dkm_memory_fits(ctx, MEMORY_MARGIN * 8.0 * elements))
         worth = ridge_worth(X, Y, keep);
