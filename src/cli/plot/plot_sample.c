@@ -47,8 +47,6 @@ void sample_take(sample *s, const dkm_data *data, dkm_idx first, dkm_idx column,
 
 void sample_gather(sample *s)
 {
-    int count = (int)(s->count * s->width), root = dkm_ctx_rank(s->r->ctx) == 0;
-
-    MPI_Reduce(root ? MPI_IN_PLACE : s->values, root ? s->values : NULL, count, MPI_DOUBLE, MPI_SUM,
-               0, dkm_ctx_comm(s->r->ctx));
+    MPI_Allreduce(MPI_IN_PLACE, s->values, (int)(s->count * s->width), MPI_DOUBLE, MPI_SUM,
+                  dkm_ctx_comm(s->r->ctx));
 }

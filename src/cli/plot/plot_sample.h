@@ -1,4 +1,4 @@
-/** @file plot_sample.h  Some rows of distributed data, on rank 0, for a picture of points.
+/** @file plot_sample.h  Some rows of distributed data, for a picture of points.
  *
  *  Of m rows at most SAMPLE_ROWS are drawn: one at random from each of as many ranges of equal
  *  length. Which ones depends on m alone, not on the ranks. Every rank holds the sample.
@@ -31,7 +31,7 @@ void sample_close(sample *s);
  *  @param[in] at      where they go in the rows of the sample */
 void sample_take(sample *s, const dkm_data *data, dkm_idx first, dkm_idx column, int at, int width);
 
-/** Bring what all ranks took to rank 0. Collective. */
+/** Bring what all ranks took together. Collective. */
 void sample_gather(sample *s);
 
 #endif

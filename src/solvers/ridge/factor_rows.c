@@ -16,8 +16,8 @@
  * Cost for n columns and k rows of B on R x C ranks: n^2 k / (R C) flops per rank, a third of that where
  * the zeros are spread evenly. Read per grid row, n^2 / (2 R) numbers, by one of its rows of ranks for
  * each panel in turn; sent within grid columns, n^2 / (2 C) words per rank where R > 1, and along grid
- * rows k n / R. Held per rank: a panel of w rows, w n / C numbers, and w k / R. Nothing is replicated but
- * along grid columns the panel. */
+ * rows k n / R. Held per rank: a panel of w rows, w n / C numbers, and (w + nb) k / R. Nothing is
+ * replicated but along grid columns the panel. */
 #include "solvers/ridge/factor_rows.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ typedef struct rows_ws {
     double *panel;    /* a row of it is contiguous */
     double *bulk;     /* a row as the file has it */
     double *part;     /* local rows of B x rows of the panel */
-    double *corner;   /* a diagonal block, column-major */
+    double *sum;    /* of the parts of one block over a grid row: no sum in place (rank_update.c) */
+    double *corner; /* a diagonal block, column-major */
 } rows_ws;
 
 /* Local columns before global column @p j. */
@@ -94,6 +95,7 @@ static dkm_local rows_open(rows_ws *s, const dkm_factor_rows *L, dkm_idx k, dkm_
     DKM_STEP(dkm_alloc(s->ctx, w * cols + 1, &s->panel));
     DKM_STEP(dkm_alloc(s->ctx, dkm_idx_max(L->h, BULK), &s->bulk));
     DKM_STEP(dkm_alloc(s->ctx, w * rows + 1, &s->part));
+    DKM_STEP(dkm_alloc(s->ctx, L->nb * rows + 1, &s->sum));
     DKM_STEP(dkm_alloc(s->ctx, L->nb * L->nb, &s->corner));
     if (L->file && L->h > 0)
         DKM_STEP(dkm_rows_file_open(&s->file, s->ctx, L->file));
@@ -105,6 +107,7 @@ static void rows_close(rows_ws *s)
 {
     dkm_rows_file_close(&s->file);
     DKM_FREE(s->corner);
+    DKM_FREE(s->sum);
     DKM_FREE(s->part);
     DKM_FREE(s->bulk);
     DKM_FREE(s->panel);
@@ -219,18 +222,19 @@ static void solve_block(rows_ws *s, dkm_dmat *B, dkm_idx k, dkm_idx i, dkm_idx w
     int owner = dkm_cyclic_owner(i, s->L->nb, s->Q);
     dkm_idx from = cols_before(s, s->at), jl = cols_before(s, i);
     double *part = s->part + (i - s->at) * k, *block = B->a.f64 + jl * B->ld;
+    const double *sum = s->Q > 1 ? s->sum : part;
 
     if (jl > from)
         dkm_blas_gemm(DKM_F64, 'N', 'N', k, w, jl - from, 1.0, B->a.f64 + from * B->ld, B->ld,
                       s->panel + (i - s->at) * s->ld + from, s->ld, 1.0, part, k);
     if (s->Q > 1)
-        MPI_Reduce(s->q == owner ? MPI_IN_PLACE : part, part, (int)(k * w), MPI_DOUBLE, MPI_SUM,
-                   owner, dkm_grid_row_comm(s->L->grid));
+        MPI_Reduce(part, s->sum, (int)(k * w), MPI_DOUBLE, MPI_SUM, owner,
+                   dkm_grid_row_comm(s->L->grid));
     if (s->q != owner)
         return;
     for (dkm_idx c = 0; c < w; c++)
         for (dkm_idx r = 0; r < k; r++)
-            block[r + c * B->ld] -= part[r + c * k];
+            block[r + c * B->ld] -= sum[r + c * k];
     take_corner(s, i, w);
     dkm_blas_trsm_right(DKM_F64, 'T', k, w, s->corner, w, block, B->ld);
 }
