@@ -13,8 +13,8 @@ static const char *const made[] = {
     "fit kde --x @.x.csv --y @.y.csv --kx linear --ky linear --components 2 --gamma 0.1 -o @d.h5",
     "fit kpca --x @.x.csv --kx linear --components 2 -o @p.h5",
     "fit jkm --x @.s.txt --y @.v.txt --outputs chain --kx weighted-degree(degree=1) --C 1 -o @s.h5",
-    "fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx linear --sequence-column "
-    "0 --C 1 -o @r.h5"};
+    ("fit jkm --x @.x.csv --y @.c.csv --y-type labels --outputs chain --kx linear "
+     "--sequence-column 0 --C 1 -o @r.h5")};
 
 static const char *const lines[][2] = {
     {".b.csv",

@@ -162,7 +162,7 @@ static void a_seal_tells_any_damage(dkm_ctx *ctx)
 /* Turn over the topmost bit of a byte, on rank 0. */
 static void flip_top(dkm_ctx *ctx, const char *path, off_t at)
 {
-    unsigned char byte;
+    unsigned char byte = 0;
     int fd;
 
     if (dkm_ctx_rank(ctx) == 0) {
