@@ -32,6 +32,20 @@ for package in $needed; do
         fail "debian/control does not need $package, which jobs/common.sh installs"
 done
 
+# Every recipe settles what a build would otherwise look for on the machine: an optional library is among what the
+# recipe needs, or switched off. Options that a recipe sets are there.
+options=$(grep -ohE '^(option|set)\(DKMAP_[A-Z_]+ |DKMAP_PYTHON' "$DKMAP_SOURCE"/CMakeLists.txt "$DKMAP_SOURCE"/cmake/*.cmake |
+    grep -oE 'DKMAP_[A-Z_]+' | sort -u)
+for recipe in debian conda spack/packages/dkmap "easybuild/dkmap-$version-foss-2023b.eb"; do
+    for library in elpa parasail yaml nlopt faiss; do
+        grep -rqiE "^[^#]*(DKMAP_$library\b.*(OFF|False)|[ '\"(](lib)?$library)" "$recipes/$recipe" ||
+            fail "$recipe does not say whether it takes $library"
+    done
+    while read -r option; do
+        grep -qx "$option" <<<"$options" || fail "$recipe sets $option, which CMake does not know"
+    done < <(grep -rohE "(-D|define\(\"|variant\(\")DKMAP_[A-Z_]+" "$recipes/$recipe" | grep -oE 'DKMAP_[A-Z_]+')
+done
+
 for recipe in spack/packages/*/package.py easybuild/*.eb; do
     for file in "$recipes"/$recipe; do
         "$python" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" || fail "$file is not Python"
@@ -44,7 +58,10 @@ import re, sys, yaml
 recipe = yaml.safe_load(re.sub(r"\{\{ (.*?) \}\}", "compiler", open(sys.argv[1]).read()))
 assert {"package", "source", "build", "requirements", "test", "about"} <= set(recipe), recipe
 assert {"build", "host", "run"} == set(recipe["requirements"]), recipe["requirements"]
+print("\n".join(recipe["test"]["commands"]), file=open("conda_test.sh", "w"))
 PYTHON
+    mkdir -p bin && ln -sf "$DKMAP" bin/dkmap
+    PATH=$PWD/bin:$PATH bash -e conda_test.sh >out 2>&1 || fail "the test of conda/meta.yaml: $(tail -n 3 out)"
 fi
 ! command -v luac >/dev/null || luac -p "$recipes/modules/dkmap/$version.lua" || fail "the module is not Lua"
 

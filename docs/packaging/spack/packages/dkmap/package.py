@@ -48,6 +48,7 @@ class Dkmap(CMakePackage):
             self.define("SCALAPACK_LIBRARY", spec["scalapack"].libs.joined(";")),
             self.define("HDF5_ROOT", spec["hdf5"].prefix),
             self.define("DKMAP_PARASAIL", False),
+            self.define("DKMAP_FAISS", False),
             self.define("DKMAP_TESTS", self.run_tests),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("DKMAP_ELPA", "elpa"),
