@@ -8,6 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 failures=0
 limit=300 # seconds until a run counts as hung, also on a busy machine
+PATH=${DKMAP_MPI_BIN:+$DKMAP_MPI_BIN:}$PATH # mpicc and mpirun of the MPI of the build
 # Open MPI's launcher waits this long for ranks to die when one has failed, even if all are gone.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 

@@ -5,6 +5,8 @@
  * FAULT_LOG gets a line when the call is met. FAULT_COUNTS gets
  * a line "CALL RANK CALLS" for each kind of calls when the rank ends. */
 #define _GNU_SOURCE
+#include "launched_rank.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +43,7 @@ static int error_named(const char *name)
 
 static int is_on(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *wanted = getenv("FAULT_RANK");
+    const char *rank = launched_rank(), *wanted = getenv("FAULT_RANK");
 
     if (state != UNREAD)
         return state == ON;
@@ -106,7 +108,7 @@ static int hits(const char *name, int concerned)
 
 __attribute__((destructor)) static void print_counts(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char *rank = launched_rank();
     int fd = is_on() ? open_notes(getenv("FAULT_COUNTS")) : -1;
 
     for (int k = 0; k < KINDS && fd >= 0; k++)

@@ -5,6 +5,8 @@
  * microseconds, by FAULT_SEED. FAULT_LOG gets a line when the call is met. FAULT_COUNTS gets a line
  * "FUNCTION RANK CALLS" for each function, and for any, when a rank comes to MPI_Finalize. */
 #define _GNU_SOURCE
+#include "launched_rank.h"
+
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
@@ -32,7 +34,7 @@ static MPI_Comm last; /* communicator of the last call that does not block */
 
 static void begin(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *wanted = getenv("FAULT_RANK");
+    const char *rank = launched_rank(), *wanted = getenv("FAULT_RANK");
     const char *seed = getenv("FAULT_SEED"), *most = getenv("FAULT_DELAY");
 
     begun = 1;
@@ -200,7 +202,7 @@ LOCAL(Type_commit, (MPI_Datatype * u), (u))
 
 int MPI_Finalize(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char *rank = launched_rank();
     FILE *out = counts ? fopen(counts, "a") : NULL;
 
     for (const tally *t = tallies; t && out; t = t->next)

@@ -35,7 +35,7 @@ begin() {
     rm -f pid.*
     # shellcheck disable=SC2086,SC2016
     timeout --foreground -s USR1 -k 60 "$limit" bash "$watched" $DKMAP_MPIRUN -np "$ranks" bash -c '
-        echo $$ >pid.$OMPI_COMM_WORLD_RANK
+        echo $$ >pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
         exec "$@"' run "$DKMAP" "$@" >out 2>err &
     job=$!
     runs=$((runs + 1))

@@ -89,9 +89,9 @@ run() {
     timeout --foreground -s USR1 -k 60 "$limit" bash "$watched" $DKMAP_MPIRUN -np "$ranks" bash -c '
         preload=$1 where=$2
         shift 2
-        LD_PRELOAD=$preload "$@"
+        LD_PRELOAD=$preload:$LD_PRELOAD "$@"
         status=$?
-        echo $status >"$where/status.${OMPI_COMM_WORLD_RANK:-0}"
+        echo $status >"$where/status.${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}"
         exit $status' run "$preload" "$scratch" "$DKMAP" "$@" >out 2>err
     status=$?
 }

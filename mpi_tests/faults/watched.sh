@@ -18,7 +18,7 @@ below() {
 report() {
     local pids pid
     pids=$(below $$)
-    ps -o stat=,comm= -p "${pids//$'\n'/,}" | grep -v '^Z' | grep -qvE ' (mpirun|mpiexec|orterun)$' ||
+    ps -o stat=,comm= -p "${pids//$'\n'/,}" | grep -v '^Z' | grep -qvE ' (mpirun|mpiexec|mpiexec\.[a-z]+|orterun|hydra_pmi_proxy)$' ||
         echo "no rank is left" >&2
     for pid in $pids; do
         ps -o pid=,stat=,wchan=,args= -p "$pid" || continue

@@ -12,10 +12,10 @@ opens() {
     local file=$1 most=$2 count
     shift 2
     rm -f opened
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2016,SC2086
     timeout -k 10 "$limit" $DKMAP_MPIRUN -np "$ranks" env FAULT_CALL=open FAULT_N=0 \
         FAULT_UNDER="$scratch/$file" FAULT_COUNTS="$scratch/opened" \
-        LD_PRELOAD="$DKMAP_BUILD/mpi_tests/libiofault.so" "$DKMAP" "$@" >out 2>err
+        bash -c 'LD_PRELOAD=$0:$LD_PRELOAD "$@"' "$DKMAP_BUILD/mpi_tests/libiofault.so" "$DKMAP" "$@" >out 2>err
     status=$?
     expect 0 "dkmap $* on $ranks ranks"
     count=$(awk '$1 == "open" { sum += $3 } END { print sum + 0 }' opened)

@@ -2,6 +2,7 @@
 # Installed trees, shared and static, each serve a small program, found once by CMake and once by
 # pkg-config, after the tree was moved.
 set -euo pipefail
+PATH=${DKMAP_MPI_BIN:+$DKMAP_MPI_BIN:}$PATH # mpicc of the MPI of the build
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

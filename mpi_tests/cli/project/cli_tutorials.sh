@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every command that the README, the tutorials and the how-to pages show runs, and prints what they say. The fenced `sh`
 # blocks of a page run in order in one shell; a block below a line `<!-- not run: REASON -->` is left out,
-# and a `python` block below a line `<!-- run -->` runs where numpy, scipy, mpi4py and h5py are there.
+# and a `python` block below a line `<!-- run -->` runs where numpy, scipy, h5py and an mpi4py for the MPI of the build are there.
 # A `text` block behind a block is its output: of lines `name value` numbers are compared to 5 %, all
 # others must be there as they are.
 # shellcheck source=mpi_tests/cli/common.sh
@@ -15,11 +15,14 @@ launcher=$(command -v "${DKMAP_MPIRUN%% *}") # not the one of that name that is 
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nexec %s%s "$@"\n' "$launcher" "${DKMAP_MPIRUN#"${DKMAP_MPIRUN%% *}"}" >bin/mpirun
 chmod +x bin/mpirun
-python=/usr/bin/python3 # Debian's packages are those of the system's own python
-"$python" -c 'import numpy, h5py, scipy, mpi4py' 2>/dev/null || python=
-[ -z "$python" ] || ln -s "$python" bin/python3 # pages that say python3 mean that one
 export PYTHONPATH=$DKMAP_SOURCE/src/python PYTHONDONTWRITEBYTECODE=1 # the library is that of the command
-export python PATH=$PWD/bin:$PATH DKMAP DKMAP_CALIBRATION=$PWD/calibration
+export PATH=$PWD/bin:$PATH DKMAP DKMAP_CALIBRATION=$PWD/calibration
+# Pages that say python3 mean the one of the build, or Debian's where that has no mpi4py for this MPI.
+export python=${DKMAP_PYTHON:-/usr/bin/python3}
+{ "$python" -c 'import h5py' && "$python" "$DKMAP_SOURCE/mpi_tests/python/harness.py" --check; } >check 2>&1 ||
+    { echo "Python is left out: $(tail -n 1 check)" && python=; }
+printf '#!/bin/sh\nexec %s "$@"\n' "${python:-/usr/bin/python3}" >bin/python3
+chmod +x bin/python3
 
 # script PAGE: the blocks of a page as one shell script
 script() {
