@@ -51,6 +51,19 @@ static int take_range(const char **at, dkm_slice *range)
     return range->step >= 1;
 }
 
+/* Whether a list of columns has an item that is all of them: a lone colon. */
+static int lists_all(const char *list)
+{
+    for (const char *at = list;; at++) {
+        at = locator_skip_blanks(at);
+        if (*at == ':' && strchr(",]", *locator_skip_blanks(at + 1)))
+            return 1;
+        at += strcspn(at, ",");
+        if (*at == '\0')
+            return 0;
+    }
+}
+
 /* @param[out] list  where the columns are more than one range begins their list; else NULL */
 static int take_slice(const char *at, dkm_locator *where, const char **list)
 {
@@ -62,7 +75,7 @@ static int take_slice(const char *at, dkm_locator *where, const char **list)
         where->cuts_cols = 1;
         *list = at;
         if (!take_range(&at, &where->cols) || where->cols.step != 1 || strcmp(at, "]") != 0)
-            return *list[0] != ']';
+            return (*list)[0] != ']' && !lists_all(*list);
         *list = NULL;
     }
     return strcmp(at, "]") == 0;

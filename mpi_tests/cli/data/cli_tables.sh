@@ -30,6 +30,18 @@ for ranks in 1 3; do
 done
 cmp -s p1.csv p3.csv || fail "1 and 3 ranks predict otherwise: $(diff p1.csv p3.csv | head -4)"
 
+# Words without names above them are rows from the first line on, where one of them comes again; names are names.
+printf 'cat\ndog\ncat\nowl\n' >words.csv
+printf 'kind\ncat\ndog\ncat\nowl\n' >named.csv
+printf 'cat\ndog\ncat\ncat\n' >guess.csv
+for truth in words.csv named.csv; do
+    good 2 score --truth "$truth" --pred guess.csv --loss accuracy
+    [ "$(value rows) $(value accuracy)" = "4 0.75" ] || fail "$truth and guess.csv: $(cat out)"
+done
+printf 'a,b\nx,1\na,2\n' >mixed.csv
+good 1 info 'mixed.csv[:, b]'
+says out 'names in the first line' "text above numbers"
+
 # Columns are found by name in whatever order they are, and by number.
 awk -F, 'BEGIN { OFS = "," } /light/ { print $NF, $4, $1, $2 "," $3; next } { print $4, $3, $1, $2 }' new.csv >other.csv
 good 3 predict m1.h5 --x other.csv -o q.csv

@@ -1,7 +1,7 @@
 /* Tables of numbers as text: one row per line. Fields stand between commas, semicolons, tabs or, in
  * files of another ending, blanks. A first line with a field that is no number names the columns,
- * unless it has numbers and text in the same columns as the line after it. A column is text if its
- * first cell that is not missing is no number. Blank lines and lines that begin with # are passed over. */
+ * unless it has numbers and text in the same columns as the line after it, or words alone one of which
+ * stands in its column again. A column is text if its first cell that is not missing is no number. Blank lines and lines that begin with # are passed over. */
 #include <stdio.h>
 #include <string.h>
 
@@ -119,13 +119,51 @@ out:
     return local;
 }
 
-/* The line behind the first one says whether that names the columns; it and those after it what the
- * columns hold. Names with numbers among them are doubtful: a warning says that they are no row. */
+/* Whether a cell of the line is that of the first line, in a column of text. */
+static int repeats_first(const char *line, const csv *state, const char *first)
+{
+    const char *at = line, *name = state->packed;
+
+    for (dkm_idx c = 0; at && c < state->front[COLUMNS]; c++, name += strlen(name) + 1) {
+        dkm_cell cell = dkm_cell_take(&at, (dkm_separator)state->front[SEPARATOR]);
+        if (first[c] == TEXT && cell.length == (dkm_idx)strlen(name) &&
+            memcmp(cell.text, name, (size_t)cell.length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the columns hold text wherever the first line has words, and it has nothing but words. */
+static int is_all_words(const csv *state, const char *first, const char *kinds)
+{
+    for (dkm_idx c = 0; c < state->front[COLUMNS]; c++)
+        if (first[c] == NUMBERS || (first[c] == TEXT && kinds[c] == NUMBERS))
+            return 0;
+    return 1;
+}
+
+/* The first line is one of the names of columns or a row. Names with numbers among them are doubtful:
+ * a warning says that they are no row. */
+static void settle_names(const dkm_file *file, csv *state, const char *first, dkm_idx number,
+                         dkm_idx next)
+{
+    if (!state->front[NAMES])
+        return;
+    state->front[OFFSET] = next;
+    state->front[NUMBER] = number + 1;
+    if (memchr(first, NUMBERS, (size_t)state->front[COLUMNS]))
+        dkm_log(file->ctx, DKM_WARN,
+                "%s:%lld is taken as names of columns, as not all of it is numbers", file->path,
+                (long long)number);
+}
+
+/* The lines behind the first one say whether that names the columns, and what the columns hold. */
 static dkm_local note_columns(const dkm_file *file, dkm_text *text, csv *state, char *first,
                               char *kinds)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_idx d = state->front[COLUMNS], number = text->number, next = text->base + text->at;
+    int doubtful, repeated = 0;
     char *line;
 
     note_kinds(text->line, state, NULL, first);
@@ -138,19 +176,20 @@ static dkm_local note_columns(const dkm_file *file, dkm_text *text, csv *state, 
         dkm_fields_count(line, (dkm_separator)state->front[SEPARATOR]) == d &&
         note_kinds(line, state, first, kinds) == 0)
         state->front[NAMES] = 0;
-    if (state->front[NAMES]) {
-        state->front[OFFSET] = next;
-        state->front[NUMBER] = number + 1;
-        if (memchr(first, NUMBERS, (size_t)d))
-            dkm_log(file->ctx, DKM_WARN,
-                    "%s:%lld is taken as names of columns, as not all of it is "
-                    "numbers",
-                    file->path, (long long)number);
-    }
-    for (int k = 0; line && k < LINES_TRIED && memchr(kinds, UNKNOWN, (size_t)d); k++) {
+    doubtful = state->front[NAMES] && !memchr(first, NUMBERS, (size_t)d);
+    for (int k = 0; line && k < LINES_TRIED && (memchr(kinds, UNKNOWN, (size_t)d) || doubtful);
+         k++) {
         note_kinds(line, state, NULL, kinds);
+        repeated = repeated || (doubtful && repeats_first(line, state, first));
+        doubtful = doubtful && !repeated && is_all_words(state, first, kinds);
         DKM_STEP(next_filled(text, &line));
     }
+    if (repeated && is_all_words(state, first, kinds)) {
+        state->front[NAMES] = 0;
+        for (dkm_idx c = 0; c < d; c++)
+            kinds[c] = kinds[c] == UNKNOWN ? first[c] : kinds[c];
+    }
+    settle_names(file, state, first, number, next);
 out:
     return local;
 }
