@@ -73,6 +73,8 @@ wrong_y "x.csv|short.csv|20|19" short.csv
 wrong_x "x.csv|30" 'x.csv[0:30]'
 wrong_x "x.csv" 'x.csv[5:2:1:7]'
 wrong_x "x.csv|9" 'x.csv[:, 0:9]'
+wrong_x "cannot read the slice" 'x.csv[:,:,:]'
+wrong_x "cannot read the slice" 'x.csv[:, 0, :]'
 normal 5 7 4 >narrow.csv
 wrong "narrow.csv: |3|7" predict m.h5 --x narrow.csv -o made/p.npy
 wrong "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
@@ -81,6 +83,10 @@ wrong "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
 wrong "rfb|^" fit krr --x x.csv --y y.csv --kx 'rfb(sigma=1)' --gamma 1 -o made/m.h5
 wrong "sgima|^" fit krr --x x.csv --y y.csv --kx 'rbf(sgima=1)' --gamma 1 -o made/m.h5
 wrong "^" fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1' --gamma 1 -o made/m.h5
+wrong "--landmarks goes with --solver pcg or --time" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --landmarks 9 -o made/m.h5
+wrong "--C goes with --regressor svr" fit kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1 --C 1 -o made/m.h5
+wrong "--precision goes with --regressor ridge" fit kde --x x.csv --y y.csv --kx linear --ky linear --components 1 \
+    --regressor svr --C 1 --precision double -o made/m.h5
 wrong "--grid 5x5|25" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --grid 5x5 -o made/m.h5
 wrong "edit|dense" score --truth y.csv --pred y.csv --loss edit
 

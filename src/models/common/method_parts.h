@@ -96,14 +96,14 @@
                 "Cholesky"                                                                         \
     }
 
-/** Rows of the solver pcg. @p tolerance_with says what the tolerance goes with, @p choice_with what
- *  the choice of landmarks does. */
-#define DKM_ROWS_PCG(choice_with, tolerance_with)                                                  \
+/** Rows of the solver pcg. @p with says what they go with, @p tolerance_with what the tolerance does,
+ *  @p choice_with the choice of landmarks. */
+#define DKM_ROWS_PCG(with, choice_with, tolerance_with)                                            \
     {.name = "landmarks",                                                                          \
      .kind = DKM_SETTING_INT,                                                                      \
      .min = 1,                                                                                     \
      .metavar = "N",                                                                               \
-     .only_with = "solver=pcg|",                                                                   \
+     .only_with = with,                                                                            \
      .help = "of the solver pcg: how many of the inputs stand for all; 10 sqrt(m) when not "       \
              "given"},                                                                             \
         DKM_ROW_LANDMARK_CHOICE(choice_with),                                                      \
@@ -113,7 +113,7 @@
          .choices = "landmarks|all|",                                                              \
          .default_text = "landmarks",                                                              \
          .old_names = "centers|",                                                                  \
-         .only_with = "solver=pcg|",                                                               \
+         .only_with = with,                                                                        \
          .help = "what f(x) is made of: kernel values to landmarks, or to all inputs, which is "   \
                  "the exact fit found by iteration"},                                              \
         {.name = "tolerance",                                                                      \
@@ -129,13 +129,13 @@
          .choices = "auto|matrix|nothing|",                                                        \
          .default_text = "auto",                                                                   \
          .old_names = "keep|",                                                                     \
-         .only_with = "solver=pcg|",                                                               \
+         .only_with = with,                                                                        \
          .help = "kernel values of pcg: keep them in memory, compute them anew in every "          \
                  "iteration, or keep them where they fit the memory"},                             \
     {                                                                                              \
         .name = "max-iter", .kind = DKM_SETTING_INT, .min = 1, .max = DKM_NYSTROEM_STEPS,          \
         .metavar = "N", .help = "iterations of pcg, at most", .default_text = "200",               \
-        .old_names = "steps|", .only_with = "solver=pcg|"                                          \
+        .old_names = "steps|", .only_with = with                                                   \
     }
 
 /** Examples to learn from: at least one, and as many outputs as inputs. Local.

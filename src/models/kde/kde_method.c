@@ -74,9 +74,6 @@ static dkm_local kde_check(dkm_ctx *ctx, const dkm_settings *s)
         return dkm_fail(ctx, DKM_ERR_ARG, "%sregressor svr needs %sC", s->prefix, s->prefix);
     if (!uses_svr(s) && !dkm_settings_given(s, "gamma") && !dkm_settings_flag(s, "tune"))
         return dkm_fail(ctx, DKM_ERR_ARG, "kde needs %sgamma, the ridge", s->prefix);
-    if (!uses_svr(s) && (dkm_settings_given(s, "C") || dkm_settings_given(s, "svr-epsilon")))
-        return dkm_fail(ctx, DKM_ERR_ARG, "%sC and %ssvr-epsilon go with %sregressor svr",
-                        s->prefix, s->prefix, s->prefix);
     return kde_read(ctx, s, &settings);
 }
 
@@ -185,12 +182,14 @@ static const dkm_setting settings[] = {
      .kind = DKM_SETTING_REAL,
      .flags = DKM_SETTING_SEARCH | DKM_SETTING_POSITIVE,
      .metavar = "C",
+     .only_with = "regressor=svr|",
      .help = "weight > 0 of errors beyond the tube (svr)"},
     {.name = "svr-epsilon",
      .kind = DKM_SETTING_REAL,
      .flags = DKM_SETTING_SEARCH,
      .metavar = "E",
      .old_names = "tube|",
+     .only_with = "regressor=svr|",
      .help = "errors that cost nothing (svr), 0.1 when not given; --tolerance is then how far from "
              "optimal LIBSVM may stop, 1e-3"},
     {.name = "gamma",
@@ -238,7 +237,7 @@ static const dkm_setting settings[] = {
      .default_text = "cholesky",
      .help = "the exact fit, or conjugate gradients with landmarks of inputs and outputs, for "
              "examples too many for a kernel matrix"},
-    DKM_ROWS_PCG("solver=pcg|", "solver=pcg|regressor=svr|"),
+    DKM_ROWS_PCG("solver=pcg|", "solver=pcg|", "solver=pcg|regressor=svr|"),
     {0}};
 
 const dkm_method dkm_method_kde = {

@@ -411,7 +411,7 @@ static const dkm_setting settings[] = {
      .help = "the exact fit under the Nystroem kernel of so many of the inputs, chosen as "
              "--landmark-choice says: for lists of gammas and their errors, where --solver pcg "
              "iterates for one"},
-    DKM_ROWS_PCG("solver=pcg|nystroem|", "solver=pcg|"),
+    DKM_ROWS_PCG("solver=pcg|time|", "solver=pcg|nystroem|time|", "solver=pcg|time|"),
     {.name = "time",
      .kind = DKM_SETTING_TIME,
      .flags = DKM_SETTING_POSITIVE,

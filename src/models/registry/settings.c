@@ -463,6 +463,50 @@ static dkm_local check_required(dkm_ctx *ctx, const dkm_settings *s)
     return DKM_LOCAL_OK;
 }
 
+/* Whether "name=value" or "name", of @p length letters, holds. */
+static int condition_holds(const dkm_settings *s, const char *condition, size_t length)
+{
+    char name[LABEL];
+    const char *equals;
+    dkm_value wanted;
+    dkm_idx k;
+
+    snprintf(name, sizeof name, "%.*s", (int)length, condition);
+    equals = strchr(name, '=');
+    name[strcspn(name, "=")] = '\0';
+    k = find_row(s, name);
+    assert(k >= 0);
+    if (!equals)
+        return dkm_settings_changed(s, name);
+    return dkm_setting_parse(dkm_settings_row(s, k), equals + 1, &wanted) &&
+           value_of(s, name).integer == wanted.integer;
+}
+
+/* "--solver pcg or --nystroem" of "solver=pcg|nystroem|". */
+static void describe_conditions(const dkm_settings *s, const char *conditions, char *out,
+                                size_t size)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (const char *c = conditions; *c && used < size; c += strcspn(c, "|") + 1)
+        used += (size_t)snprintf(out + used, size - used, "%s%s%.*s", c == conditions ? "" : " or ",
+                                 s->prefix, (int)strcspn(c, "|"), c);
+    for (char *c = out; *c; c++)
+        *c = *c == '=' ? ' ' : *c;
+}
+
+static dkm_local check_conditions(dkm_ctx *ctx, const dkm_settings *s, const dkm_setting *row)
+{
+    char conditions[MESSAGE];
+
+    for (const char *c = row->only_with; *c; c += strcspn(c, "|") + 1)
+        if (condition_holds(s, c, strcspn(c, "|")))
+            return DKM_LOCAL_OK;
+    describe_conditions(s, row->only_with, conditions, sizeof conditions);
+    return dkm_fail(ctx, DKM_ERR_ARG, "%s%s goes with %s", s->prefix, row->name, conditions);
+}
+
 dkm_local dkm_settings_check_values(dkm_ctx *ctx, const dkm_settings *s)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -470,6 +514,11 @@ dkm_local dkm_settings_check_values(dkm_ctx *ctx, const dkm_settings *s)
     DKM_STEP(check_required(ctx, s));
     if (s->method->check)
         DKM_STEP(s->method->check(ctx, s));
+    for (dkm_idx k = 0; k < s->rows; k++) {
+        const dkm_setting *row = dkm_settings_row(s, k);
+        if (row->only_with && dkm_settings_changed(s, row->name))
+            DKM_STEP(check_conditions(ctx, s, row));
+    }
 out:
     return local;
 }
@@ -501,62 +550,14 @@ out:
     return status;
 }
 
-/* Whether "name=value" or "name", of @p length letters, holds. */
-static int condition_holds(const dkm_settings *s, const char *condition, size_t length)
-{
-    char name[LABEL];
-    const char *equals;
-    dkm_value wanted;
-    dkm_idx k;
-
-    snprintf(name, sizeof name, "%.*s", (int)length, condition);
-    equals = strchr(name, '=');
-    name[strcspn(name, "=")] = '\0';
-    k = find_row(s, name);
-    assert(k >= 0);
-    if (!equals)
-        return dkm_settings_given(s, name);
-    return dkm_setting_parse(dkm_settings_row(s, k), equals + 1, &wanted) &&
-           value_of(s, name).integer == wanted.integer;
-}
-
-/* "--solver pcg or --nystroem" of "solver=pcg|nystroem|". */
-static void describe_conditions(const dkm_settings *s, const char *conditions, char *out,
-                                size_t size)
-{
-    size_t used = 0;
-
-    out[0] = '\0';
-    for (const char *c = conditions; *c && used < size; c += strcspn(c, "|") + 1)
-        used += (size_t)snprintf(out + used, size - used, "%s%s%.*s", c == conditions ? "" : " or ",
-                                 s->prefix, (int)strcspn(c, "|"), c);
-    for (char *c = out; *c; c++)
-        *c = *c == '=' ? ' ' : *c;
-}
-
-static dkm_local check_conditions(dkm_ctx *ctx, const dkm_settings *s, const dkm_setting *row)
-{
-    char conditions[MESSAGE];
-
-    for (const char *c = row->only_with; *c; c += strcspn(c, "|") + 1)
-        if (condition_holds(s, c, strcspn(c, "|")))
-            return DKM_LOCAL_OK;
-    describe_conditions(s, row->only_with, conditions, sizeof conditions);
-    return dkm_fail(ctx, DKM_ERR_ARG, "%s%s goes with %s", s->prefix, row->name, conditions);
-}
-
 dkm_local dkm_settings_check_cv(dkm_ctx *ctx, const dkm_settings *s)
 {
     dkm_local local = DKM_LOCAL_OK;
 
     for (dkm_idx k = 0; k < s->rows; k++) {
         const dkm_setting *row = dkm_settings_row(s, k);
-        if (!dkm_settings_changed(s, row->name))
-            continue;
-        if (row->not_in_cv)
+        if (row->not_in_cv && dkm_settings_changed(s, row->name))
             DKM_STEP(dkm_fail(ctx, DKM_ERR_ARG, "%s%s %s", s->prefix, row->name, row->not_in_cv));
-        if (row->only_with)
-            DKM_STEP(check_conditions(ctx, s, row));
     }
 out:
     return local;
