@@ -36,6 +36,22 @@ good 2 predict c.h5 --x f/x.npy -o p.npy
 good 1 score --truth f/y.npy --pred p.npy --loss r2
 awk -v r="$(value r2)" 'BEGIN { exit !(r > 0.9) }' || fail "the tuned model predicts: $(cat out)"
 
+# A search that begins with some of the examples ends where one by all does, with few looks at all; on three ranks too.
+good 1 gen regression --n 240 --dim 5 --seed 2 --out-dir b
+good 1 fit krr --x b/x.npy --y b/y.npy --kx 'rbf(sigma=median)' --center --autotune -o all.h5
+all=$(value loo)
+[ -z "$(value tune_subset)" ] || fail "240 examples are no reason for a subset: $(cat out)"
+for ranks in 1 3; do
+    good "$ranks" fit krr --x b/x.npy --y b/y.npy --kx 'rbf(sigma=median)' --center --autotune --tune-subset 60 -o some.h5
+    awk -v a="$all" -v b="$(value loo)" 'BEGIN { exit !(b < 1.0001 * a) }' || fail "by a subset first: $(value loo), by all $all"
+    [ "$(value tune_subset)" = 60 ] || fail "60 examples to begin with: $(cat out)"
+    [ "$(value tune_full_fits)" -lt 12 ] || fail "$(value tune_full_fits) of $(value tune_fits) looks were at all examples"
+    losses[ranks]=$(value loo)
+done
+awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.9999 && a / b < 1.0001) }' || fail "3 ranks end at ${losses[3]}, not ${losses[1]}"
+good 2 fit krr --x b/x.npy --y b/y.npy --autotune --tune-widths columns --tune-subset 60 -o some.h5
+[ "$(value tuned_parameters)" = 6 ] || fail "five widths and the ridge: $(cat out)"
+
 # kde: coordinates of strings, of which vowels depend on the input
 awk 'BEGIN { srand(2); for (i = 0; i < 40; i++) { x = rand(); print x "," rand() >"kx.csv"; print (x < 0.3 ? "aaba" : x < 0.6 ? "oobo" : "eebe") >"ky.txt" } }'
 for ranks in 1 3; do
@@ -110,6 +126,9 @@ refused() {
 }
 refused "no numbers" --kx linear --gamma 1 --autotune
 refused "no numbers" --kx 'poly(degree=2, c=0)' --gamma 1 --autotune
+refused "tune-fits goes with --tune" --kx 'rbf(sigma=1)' --gamma 1 --tune-fits 9
+refused "tune-subset goes with --tune" --kx 'rbf(sigma=1)' --gamma 1 --tune-subset 20
+refused "at least 10" --kx 'rbf(sigma=1)' --gamma 1 --autotune --tune-subset 9
 refused "exact fit" --kx 'rbf(sigma=1)' --gamma 1 --autotune --solver pcg --landmarks 5
 on 1 fit kde --x kx.csv --y ky.txt --kx 'rbf(sigma=3)' --ky class --components 2 --regressor svr --C 1 --autotune -o none.h5
 [ "$status" = 0 ] && fail "kde by svr was tuned"

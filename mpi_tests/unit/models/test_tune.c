@@ -212,6 +212,92 @@ static void following_the_gradient_lowers_the_error(dkm_ctx *ctx)
     CHECK(strstr(dkm_ctx_message(ctx), "no numbers") != NULL);
 }
 
+enum { MANY = 160, FEW = 20 };
+
+/* Inputs, targets and a kernel; @p fits looks from one start, @p subset examples first. */
+static dkm_status tune_many(dkm_ctx *ctx, dkm_idx subset, dkm_idx fits, problem *p, double *gamma,
+                            dkm_tune_info *info)
+{
+    const dkm_tune_settings settings = {.fits = fits, .starts = 1, .subset = subset};
+    dkm_status status = DKM_OK;
+    dkm_idx first = dkm_slab_first(MANY, dkm_ctx_rank(ctx), dkm_ctx_size(ctx));
+    double means[1];
+
+    *gamma = 0.1;
+    DKM_AGREE(ctx, dkm_multivec_init(&p->targets.T, ctx, MANY, 1));
+    p->targets.T.cols = 1;
+    p->targets.center = 1;
+    for (dkm_idx i = 0; i < p->targets.T.n; i++)
+        p->targets.T.a[i] = sin(2.0 * element(first + i, 0)) + 0.3 * element(first + i, 10);
+    dkm_multivec_center(&p->targets.T, MANY, means);
+    DKM_TRY(dkm_data_create_dense(ctx, MANY, D, &p->X));
+    for (dkm_idx i = 0; i < dkm_data_local_rows(p->X) * D; i++)
+        dkm_data_values(p->X)[i] = element(dkm_data_local_first(p->X) + i / D, i % D);
+    DKM_TRY(dkm_kernel_parse(ctx, "rbf(sigma=1.5)", &p->kernel));
+    p->count = dkm_kernel_list_params(p->kernel, MOST, p->places);
+    DKM_TRY(dkm_kernel_tune(p->X, &p->targets, &settings, p->kernel, gamma, info));
+out:
+    return status;
+}
+
+static void problem_free(problem *p)
+{
+    dkm_multivec_free(&p->targets.T);
+    dkm_kernel_destroy(&p->kernel);
+    dkm_data_destroy(&p->X);
+    dkm_grid_destroy(&p->grid);
+}
+
+/* The end is a minimum for all examples: the slope of log L by log x is that of rounding and of the
+ * tolerance, sqrt(2 h 1e-6) for a second derivative h of about 1; and no more of an error than a search by
+ * all of them from the beginning finds. */
+static void a_search_by_subsets_ends_at_a_minimum_for_all(dkm_ctx *ctx)
+{
+    problem direct = {.nb = 16}, staged = {.nb = 16};
+    dkm_tune_info all, some;
+    double gamma, gradient[MOST + 1], loss;
+
+    CHECK_OK(ctx, tune_many(ctx, 0, 60, &direct, &gamma, &all));
+    CHECK_OK(ctx, tune_many(ctx, FEW, 60, &staged, &gamma, &some));
+    CHECK(all.subset == 0 && all.full == all.fits);
+    CHECK(some.subset == FEW && some.full < some.fits && some.fits <= 60);
+    CHECK(some.after <= (1 + 1e-5) * all.after);
+    CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &staged.grid));
+    loss = error_of(ctx, &staged, gamma, gradient);
+    CHECK_CLOSE(loss, some.after, 1e-10);
+    gradient[staged.count] *= (double)MANY / M;
+    CHECK(fabs(gradient[staged.count] * gamma / loss) < 3e-3);
+    for (dkm_idx k = 0; k < staged.count; k++)
+        CHECK(fabs(gradient[k] * *dkm_param_number(staged.kernel, &staged.places[k]) / loss) <
+              3e-3);
+    problem_free(&staged);
+    problem_free(&direct);
+}
+
+/* However few looks are allowed, there is one by all examples. */
+static void few_looks_are_enough(dkm_ctx *ctx)
+{
+    for (dkm_idx fits = 8; fits < 12; fits++) {
+        problem p = {.nb = 16};
+        dkm_tune_info info;
+        double gamma;
+        CHECK_OK(ctx, tune_many(ctx, 10, fits, &p, &gamma, &info));
+        CHECK(info.fits <= fits && info.full >= 1 && isfinite(info.after));
+        problem_free(&p);
+    }
+}
+
+static dkm_status attempt_staged(dkm_ctx *ctx)
+{
+    problem p = {.nb = 16};
+    dkm_tune_info info;
+    double gamma;
+    dkm_status status = tune_many(ctx, FEW, 8, &p, &gamma, &info);
+
+    problem_free(&p);
+    return status;
+}
+
 static dkm_status attempt(dkm_ctx *ctx)
 {
     dkm_tune_info info;
@@ -222,6 +308,7 @@ static dkm_status attempt(dkm_ctx *ctx)
 static void any_allocation_may_fail(dkm_ctx *ctx)
 {
     check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, attempt);
+    check_every_allocation(ctx, dkm_ctx_size(ctx) - 1, attempt_staged);
 }
 #endif
 
@@ -231,6 +318,8 @@ static const check_case cases[] = {
     CASE(the_error_is_that_of_the_path),
 #ifdef DKM_HAVE_NLOPT
     CASE(following_the_gradient_lowers_the_error),
+    CASE(a_search_by_subsets_ends_at_a_minimum_for_all),
+    CASE(few_looks_are_enough),
     CASE(any_allocation_may_fail),
 #endif
 };

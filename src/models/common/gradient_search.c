@@ -2,7 +2,11 @@
  * (Mathematics of Computation 35:773-782) in NLopt's implementation. Numbers stay within a factor 1e3,
  * the ridge within 1e6, of where a search begins.
  *
- * Cost: that of the evaluations. Replicated: the numbers. */
+ * A search that goes on from the end of one for fewer examples knows about the second derivatives H: with
+ * H = V diag(h) V' and x = x0 + V diag(|h|)^(-1/2) z the method begins with Newton's step in place of one down
+ * the slope, and |dL/dz|^2 / 2 is what Newton's step would gain (Nocedal and Wright 2006, 3.3).
+ *
+ * Cost: that of the evaluations, n for H. Replicated: the numbers, and n^2 for H. */
 #include "models/common/gradient_search.h"
 
 #include <math.h>
@@ -13,10 +17,15 @@
 #endif
 
 #include "core/alloc.h"
+#include "linalg/eigen/syevd.h"
 
 #define THETA_REACH 6.907755278982137 /* log 1e3 */
 #define GAMMA_REACH 13.815510557964274
-#define PRECISE     1e-6 /* relative change of the error below which a search ends */
+#define PRECISE     1e-6 /* relative change of the error below which a search ends by default */
+#define DIFFERENCE  1e-3 /* of logarithms, for second derivatives */
+#define FLAT        1e-4 /* of the largest: second derivatives are no smaller */
+#define Z_REACH     4.0
+#define MOST_CURVED 48 /* numbers for whose second derivatives so many looks are made */
 
 dkm_local dkm_search_open(dkm_search *s, dkm_idx n)
 {
@@ -26,6 +35,8 @@ dkm_local dkm_search_open(dkm_search *s, dkm_idx n)
     DKM_STEP(dkm_alloc(s->ctx, n, &s->x));
     DKM_STEP(dkm_alloc(s->ctx, n, &s->gradient));
     DKM_STEP(dkm_alloc(s->ctx, n, &s->best));
+    DKM_STEP(dkm_calloc(s->ctx, n, &s->slope));
+    DKM_STEP(dkm_alloc(s->ctx, n, &s->center));
     DKM_STEP(dkm_alloc(s->ctx, n, &s->from));
 out:
     return local;
@@ -33,7 +44,10 @@ out:
 
 void dkm_search_close(dkm_search *s)
 {
+    DKM_FREE(s->basis);
     DKM_FREE(s->from);
+    DKM_FREE(s->center);
+    DKM_FREE(s->slope);
     DKM_FREE(s->best);
     DKM_FREE(s->gradient);
     DKM_FREE(s->x);
@@ -53,6 +67,8 @@ static dkm_status evaluate_at(dkm_search *t, double *loss)
     if (t->status == DKM_OK && *loss < t->least) {
         t->least = *loss;
         memcpy(t->best, t->x, (size_t)t->n * sizeof *t->x);
+        for (dkm_idx k = 0; k < t->n; k++)
+            t->slope[k] = t->gradient[k] / *loss;
     }
     return t->status;
 }
@@ -83,6 +99,39 @@ static void follow(dkm_search *t)
 
 #ifdef DKM_HAVE_NLOPT
 
+static double precise(const dkm_search *t)
+{
+    return t->precise > 0 ? t->precise : PRECISE;
+}
+
+/* x from NLopt's numbers. */
+static void place(dkm_search *t, const double *z)
+{
+    dkm_idx n = t->n;
+
+    memcpy(t->x, t->basis ? t->center : z, (size_t)n * sizeof *z);
+    for (dkm_idx k = 0; t->basis && k < n; k++)
+        for (dkm_idx i = 0; i < n; i++)
+            t->x[i] += t->basis[i + k * n] * z[k];
+}
+
+/* The slope of the logarithm by NLopt's numbers. @return half of its square */
+static double project_slope(const dkm_search *t, double loss, double *slope)
+{
+    dkm_idx n = t->n;
+    double square = 0;
+
+    for (dkm_idx k = 0; k < n; k++) {
+        double by = t->basis ? 0 : t->gradient[k];
+        for (dkm_idx i = 0; t->basis && i < n; i++)
+            by += t->basis[i + k * n] * t->gradient[i];
+        square += by * by / (loss * loss);
+        if (slope)
+            slope[k] = by / loss;
+    }
+    return square / 2.0;
+}
+
 /* What NLopt calls on rank 0, while the others wait in follow(). Where there is no error, as too far
  * away for a factor, the value is large and the slope none. NLopt's own bound on evaluations lets a
  * line search end first, so that the bound is checked here. */
@@ -97,14 +146,14 @@ static double objective(unsigned n, const double *x, double *gradient, void *use
         return HUGE_VAL;
     }
     MPI_Bcast(&next, 1, MPI_INT, 0, dkm_ctx_comm(t->ctx));
-    memcpy(t->x, x, n * sizeof *x);
+    place(t, x);
     if (evaluate_at(t, &loss) != DKM_OK || !(loss > 0) || !isfinite(loss)) {
         for (unsigned k = 0; gradient && k < n; k++)
             gradient[k] = 0;
         return t->status != DKM_OK ? HUGE_VAL : loss <= 0 ? -700 : 700;
     }
-    for (unsigned k = 0; gradient && k < n; k++)
-        gradient[k] = t->gradient[k] / loss;
+    if (project_slope(t, loss, gradient) < precise(t) && t->basis)
+        nlopt_force_stop(t->optimizer);
     return log(loss);
 }
 
@@ -116,7 +165,7 @@ static void lead(dkm_search *t)
     double value;
 
     for (unsigned k = 0; opt && k < n; k++) {
-        double reach = (dkm_idx)k != t->ridge ? THETA_REACH : GAMMA_REACH;
+        double reach = t->basis ? Z_REACH : (dkm_idx)k != t->ridge ? THETA_REACH : GAMMA_REACH;
         nlopt_set_lower_bound(opt, (int)k, t->from[k] - reach);
         nlopt_set_upper_bound(opt, (int)k, t->from[k] + reach);
     }
@@ -124,7 +173,7 @@ static void lead(dkm_search *t)
         t->optimizer = opt;
         nlopt_set_min_objective(opt, objective, t);
         nlopt_set_maxeval(opt, (int)(t->end - t->fits));
-        nlopt_set_ftol_abs(opt, PRECISE);
+        nlopt_set_ftol_abs(opt, precise(t));
         nlopt_optimize(opt, t->from,
                        &value); /* t->best has what was found, also after it gave up */
         nlopt_destroy(opt);
@@ -154,6 +203,76 @@ dkm_status dkm_search_check(dkm_ctx *ctx)
 }
 
 #endif
+
+void dkm_search_restart(dkm_search *t)
+{
+    t->least = INFINITY;
+}
+
+/* V diag(|h|)^(-1/2) in the place of H. */
+static dkm_local invert_root(dkm_search *t, double *H)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx n = t->n;
+    double *values = NULL, most = 0;
+
+    DKM_STEP(dkm_alloc(t->ctx, n, &values));
+    for (dkm_idx j = 0; j < n; j++)
+        for (dkm_idx i = 0; i < j; i++)
+            H[i + j * n] = H[j + i * n] = (H[i + j * n] + H[j + i * n]) / 2.0;
+    DKM_STEP(dkm_syevd_local(t->ctx, n, H, values));
+    for (dkm_idx k = 0; k < n; k++)
+        most = fmax(most, fabs(values[k]));
+    for (dkm_idx k = 0; k < n; k++) {
+        double root = sqrt(fmax(fabs(values[k]), FLAT * most));
+        for (dkm_idx i = 0; i < n; i++)
+            H[i + k * n] /= root > 0 ? root : 1.0;
+    }
+out:
+    DKM_FREE(values);
+    return local;
+}
+
+dkm_status dkm_search_take_curvature(dkm_search *t)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx n = t->n;
+    double *H = NULL, loss = INFINITY;
+
+    DKM_FREE(t->basis);
+    if (n > MOST_CURVED || !isfinite(t->least))
+        return DKM_OK;
+    DKM_AGREE(t->ctx, dkm_calloc(t->ctx, n * n, &H));
+    memcpy(t->center, t->best, (size_t)n * sizeof *t->best);
+    memcpy(t->from, t->slope, (size_t)n * sizeof *t->slope); /* a better place may be seen */
+    for (dkm_idx k = 0; k < n; k++) {
+        memcpy(t->x, t->center, (size_t)n * sizeof *t->x);
+        t->x[k] += DIFFERENCE;
+        DKM_TRY(evaluate_at(t, &loss));
+        for (dkm_idx i = 0; isfinite(loss) && loss > 0 && i < n; i++)
+            H[i + k * n] = (t->gradient[i] / loss - t->from[i]) / DIFFERENCE;
+    }
+    MPI_Bcast(H, (int)(n * n), MPI_DOUBLE, 0, dkm_ctx_comm(t->ctx));
+    DKM_AGREE(t->ctx, invert_root(t, H));
+    t->basis = H;
+    H = NULL;
+out:
+    DKM_FREE(H);
+    return status;
+}
+
+dkm_status dkm_search_refine(dkm_search *t, dkm_idx fits)
+{
+    memcpy(t->center, t->best, (size_t)t->n * sizeof *t->best);
+    for (dkm_idx i = 0; i < t->n; i++)
+        t->from[i] = t->basis ? 0.0 : t->best[i];
+    t->end = t->fits + fits;
+    if (dkm_ctx_rank(t->ctx) == 0)
+        lead(t);
+    else
+        follow(t);
+    return t->status;
+}
 
 dkm_status dkm_search_run(dkm_search *t, dkm_idx starts, dkm_idx fits)
 {

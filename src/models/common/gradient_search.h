@@ -16,9 +16,13 @@ struct dkm_search {
     /** The function at exp(x), the same on every rank, and in `gradient` its derivatives by x where
      *  it is finite. Collective. */
     dkm_status (*evaluate)(dkm_search *search, double *loss);
+    double precise; /**< change of the logarithm below which a search ends; 0: a millionth */
     double *x, *gradient;
-    double *best;        /**< where the least was seen; before that where to begin */
-    double *from;        /**< where the search at hand begins, and then NLopt's own x */
+    double *best;   /**< where the least was seen; before that where to begin */
+    double *slope;  /**< derivatives of the logarithm there */
+    double *from;   /**< where the search at hand begins, and then NLopt's own x */
+    double *basis;  /**< x = best + basis z, column-major, z being NLopt's; NULL: x itself is */
+    double *center; /**< where z is 0 */
     double first, least; /**< values of the first look, and at `best`; begin with INFINITY */
     dkm_idx fits, end;   /**< looks so far, and at which the search at hand ends */
     dkm_idx most;        /**< looks in all, for the progress */
@@ -37,5 +41,18 @@ DKM_NODISCARD dkm_status dkm_search_check(dkm_ctx *ctx);
  *  Collective.
  *  @param[in] fits  looks at most, of all starts together */
 DKM_NODISCARD dkm_status dkm_search_run(dkm_search *search, dkm_idx starts, dkm_idx fits);
+
+/** Forget the least that was seen, as the function is another one now; `best` stays. Local. */
+void dkm_search_restart(dkm_search *search);
+
+/** From `best`, where a search of a function like this one has ended, by coordinates in which its second
+ *  derivatives are the identity: differences of gradients there, n looks more, so that the first step
+ *  afterwards is Newton's. Where n is too large for that, nothing is done. Collective. */
+DKM_NODISCARD dkm_status dkm_search_take_curvature(dkm_search *search);
+
+/** Search on from `best`, in those coordinates. It ends where the slope says that the logarithm
+ *  would fall by less than a millionth, too. Collective.
+ *  @param[in] fits  looks at most */
+DKM_NODISCARD dkm_status dkm_search_refine(dkm_search *search, dkm_idx fits);
 
 #endif

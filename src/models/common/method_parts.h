@@ -67,6 +67,15 @@
          .not_in_cv = "is for fit --tune",                                                         \
          .help = "searches: from the numbers given, and from 1/3, 3, 1/9, ... times those of the " \
                  "kernel with a hundredth of the ridge"},                                          \
+        {.name = "tune-subset",                                                                    \
+         .kind = DKM_SETTING_INT,                                                                  \
+         .min = 10,                                                                                \
+         .metavar = "N",                                                                           \
+         .only_with = "tune|",                                                                     \
+         .not_in_cv = "is for fit --tune",                                                         \
+         .help = "begin with so many of the examples, drawn at random, go on with four times as "  \
+                 "many, and end by a search by all; when not given a sixteenth, 500 at least, of " \
+                 "2000 examples or more, of kde none"},                                            \
     {                                                                                              \
         .name = "tune-widths", .kind = DKM_SETTING_CHOICE, .metavar = "WORD",                      \
         .choices = "given|columns|", .default_text = "given", .only_with = "tune|",                \

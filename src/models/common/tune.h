@@ -19,12 +19,17 @@ typedef struct dkm_tune_settings {
     dkm_idx starts; /**< searches: from the parameters given, and from 1/3, 3, 1/9, ... times those
                          with a hundredth of the ridge */
     int columns;    /**< widths become one per column, after a search with one for all */
+    dkm_idx
+        subset; /**< the searches look at so many examples, drawn at random, and what they find is
+                         searched on from by more and then by all; 0: by all from the beginning */
     dkm_layout layout;
 } dkm_tune_settings;
 
 typedef struct dkm_tune_info {
-    double before, after; /**< leave-one-out errors */
+    double before, after; /**< leave-one-out errors; the one before is that of the subset, if any */
     dkm_idx fits, params; /**< evaluations; numbers that were tuned, the ridge among them */
+    dkm_idx full;         /**< evaluations by all examples */
+    dkm_idx subset;       /**< examples that the search began with; 0: all */
 } dkm_tune_info;
 
 /** The numbers of a kernel, which is borrowed, as logarithms. */
@@ -44,8 +49,15 @@ DKM_NODISCARD dkm_local dkm_tuned_kernel_set(dkm_tuned_kernel *tuned, const doub
 /** The trace, on every rank. Collective. */
 double dkm_tune_trace(const dkm_dmat *G, dkm_ctx *ctx);
 
-/** The settings of DKM_ROWS_TUNE (method_parts.h). Local. */
-dkm_tune_settings dkm_tune_read(const dkm_settings *s);
+/** Whether some of the objects can stand for themselves. Local. */
+int dkm_tune_can_select(const dkm_data *X);
+
+/** Some of the objects, drawn at random: the same for all data of as many rows. Collective.
+ *  @param[out] some  new; NULL on failure */
+DKM_NODISCARD dkm_status dkm_tune_select(const dkm_data *X, dkm_idx count, dkm_data **some);
+
+/** The settings of DKM_ROWS_TUNE (method_parts.h) for these inputs. Local. */
+dkm_tune_settings dkm_tune_read(const dkm_settings *s, const dkm_data *X);
 
 /** Report where a search began and what it took. Local.
  *  @param[in] kernel, gamma  of the start

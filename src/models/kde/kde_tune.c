@@ -11,8 +11,6 @@
 
 #include <math.h>
 
-#include <dkmap/landmarks.h>
-
 #include "core/alloc.h"
 #include "kernels/gram/gram.h"
 #include "matrix/dmat_impl.h"
@@ -282,7 +280,7 @@ static dkm_status tune_by(const dkm_settings *s, const dkm_data *X, const dkm_da
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(X);
-    dkm_tune_settings tune = dkm_tune_read(s);
+    dkm_tune_settings tune = dkm_tune_read(s, X);
     dkm_idx fits = by_decoding(s, Y, ky) ? tune.fits / 2 : 0;
     decoder d = {.search = {.ctx = ctx,
                             .evaluate = evaluate,
@@ -293,6 +291,8 @@ static dkm_status tune_by(const dkm_settings *s, const dkm_data *X, const dkm_da
                  .Y = Y};
 
     tune.fits -= fits;
+    if (!dkm_settings_given(s, "tune-subset")) /* tune-rows is one */
+        tune.subset = 0;
     DKM_TRY(tune_inputs(&tune, X, Y, ky, kde, kx, report));
     if (fits > 0)
         DKM_TRY(tune_both(s, fits, &d, kde, kx, ky, report));
@@ -302,36 +302,25 @@ out:
     return status;
 }
 
-/* Whether some of the objects can stand for themselves. Local. */
-static int can_select(const dkm_data *X)
-{
-    dkm_type type = dkm_data_type(X);
-
-    return type != DKM_GRAM && type != DKM_DISTANCE && type != DKM_GRAPH;
-}
-
 dkm_status dkm_kde_tune(const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
                         dkm_kde_settings *kde, dkm_kernel *kx, dkm_kernel *ky, dkm_report *report)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_data_ctx(X);
-    dkm_idx m = dkm_data_rows(X), count = dkm_settings_int(s, "tune-rows"), *rows = NULL;
+    dkm_idx m = dkm_data_rows(X), count = dkm_settings_int(s, "tune-rows");
     dkm_data *some_X = NULL, *some_Y = NULL;
 
     DKM_AGREE(ctx, kde_check_tune(ctx, kde));
-    if (count >= m || !can_select(X) || !can_select(Y)) {
+    if (count >= m || !dkm_tune_can_select(X) || !dkm_tune_can_select(Y)) {
         DKM_TRY(tune_by(s, X, Y, kde, kx, ky, report));
         goto out;
     }
-    DKM_AGREE(ctx, dkm_alloc(ctx, count, &rows));
-    DKM_TRY(dkm_landmarks_uniform(ctx, m, count, rows));
-    DKM_TRY(dkm_data_select(X, count, rows, &some_X));
-    DKM_TRY(dkm_data_select(Y, count, rows, &some_Y));
+    DKM_TRY(dkm_tune_select(X, count, &some_X));
+    DKM_TRY(dkm_tune_select(Y, count, &some_Y));
     DKM_TRY(tune_by(s, some_X, some_Y, kde, kx, ky, report));
     dkm_report_add_int(report, "tune_rows", count);
 out:
     dkm_data_destroy(&some_Y);
     dkm_data_destroy(&some_X);
-    DKM_FREE(rows);
     return status;
 }

@@ -229,6 +229,32 @@ static dkm_local krr_check_tune(dkm_ctx *ctx, const dkm_data *X, const dkm_krr_s
     return DKM_LOCAL_OK;
 }
 
+/* gammas[0] becomes the one with the least error, by the examples that the search begins with. */
+static dkm_status krr_tune_begin(const dkm_tune_settings *tune, const dkm_data *X,
+                                 const dkm_data *Y, const dkm_kernel *kx,
+                                 double gammas[DKM_PATH_MOST], dkm_krr_settings *krr)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_data_ctx(X);
+    dkm_data *some_X = NULL, *some_Y = NULL;
+    dkm_krr_info info = {0};
+    dkm_model *model = NULL;
+
+    if (tune->subset > 0) {
+        DKM_TRY(dkm_tune_select(X, tune->subset, &some_X));
+        DKM_TRY(dkm_tune_select(Y, tune->subset, &some_Y));
+    }
+    DKM_TRY(
+        krr_fit_any(ctx, some_X ? some_X : X, some_Y ? some_Y : Y, kx, gammas, krr, &model, &info));
+    gammas[0] = info.gamma;
+out:
+    dkm_model_destroy(&model);
+    dkm_krr_info_free(&info);
+    dkm_data_destroy(&some_Y);
+    dkm_data_destroy(&some_X);
+    return status;
+}
+
 /* Follow the gradient from the gamma given, or from the one with the least error of several. The
  * kernel becomes the tuned one, and the settings are for a fit with that and with its gamma. */
 static dkm_status krr_tune(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X,
@@ -236,21 +262,18 @@ static dkm_status krr_tune(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *
                            dkm_kernel *kx, dkm_report *report)
 {
     dkm_status status = DKM_OK;
-    const dkm_tune_settings tune = dkm_tune_read(s);
+    dkm_tune_settings tune;
     dkm_krr_outputs outputs = {0};
     dkm_loo_targets targets = {.center = krr->center};
     dkm_tune_info tuned;
-    dkm_krr_info info = {0};
-    dkm_model *model = NULL;
     char *text = NULL;
     double *rows = NULL, start;
 
     DKM_AGREE(ctx, krr_check_tune(ctx, X, krr));
+    tune = dkm_tune_read(s, X);
     DKM_AGREE(ctx, dkm_strdup(ctx, dkm_kernel_text(kx), &text));
-    if (krr->count != 1) {
-        DKM_TRY(krr_fit_any(ctx, X, Y, kx, gammas, krr, &model, &info));
-        gammas[0] = info.gamma;
-    }
+    if (krr->count != 1)
+        DKM_TRY(krr_tune_begin(&tune, X, Y, kx, gammas, krr));
     start = gammas[0];
     DKM_TRY(dkm_krr_outputs_rows(&outputs, Y, krr->center, NULL, &rows));
     targets.T = dkm_multivec_view(ctx, dkm_data_rows(Y), outputs.encoder.cols, rows);
@@ -262,8 +285,6 @@ out:
     DKM_FREE(rows);
     DKM_FREE(text);
     dkm_krr_outputs_clear(&outputs);
-    dkm_krr_info_free(&info);
-    dkm_model_destroy(&model);
     return status;
 }
 
