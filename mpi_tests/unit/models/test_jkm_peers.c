@@ -80,15 +80,16 @@ static void libsvm_values(const libsvm *p, double *values)
 
 #ifdef DKM_HAVE_LIBLINEAR
 /* What LIBLINEAR makes of the first @p m irises, of which it looks at the first @p d measures: its
- * value of each output at each of them, m x outputs. */
-static void peer(int solver, double C, double tube, int m, int d, const double *y, int outputs,
-                 double *values)
+ * value of each output at each of them, m x outputs. Returns the sum of squares of its weights. */
+static double peer(int solver, double C, double tube, int m, int d, const double *y, int outputs,
+                   double *values)
 {
     static struct feature_node nodes[IRISES][MOST], *x[IRISES];
     static double targets[IRISES];
     struct problem prob = {.l = m, .n = d, .y = targets, .x = x, .bias = -1};
     struct parameter param = {.solver_type = solver, .eps = 1e-11, .C = C, .p = tube};
     struct model *model;
+    double square = 0;
 
     for (int i = 0; i < m; i++) {
         targets[i] = y[i];
@@ -101,7 +102,10 @@ static void peer(int solver, double C, double tube, int m, int d, const double *
     model = train(&prob, &param);
     for (int i = 0; i < m; i++)
         predict_values(model, x[i], values + i * outputs);
+    for (int k = 0; k < d * outputs; k++)
+        square += model->w[k] * model->w[k];
     free_and_destroy_model(&model);
+    return square;
 }
 #endif
 
@@ -126,7 +130,8 @@ static dkm_status targets(dkm_ctx *ctx, dkm_idx m, int labels, const double *y, 
 
 /* Fit and predict the irises themselves; @p top candidates with their scores, or 0. */
 static dkm_status fit_with(dkm_ctx *ctx, const char *kernel, dkm_idx m, dkm_idx d, int labels,
-                           const double *y, dkm_jkm_settings *settings, dkm_idx top, dkm_data **P)
+                           const double *y, dkm_jkm_settings *settings, dkm_idx top, dkm_data **P,
+                           dkm_jkm_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_preimage_settings list = {.top = top};
@@ -140,7 +145,7 @@ static dkm_status fit_with(dkm_ctx *ctx, const char *kernel, dkm_idx m, dkm_idx 
     DKM_TRY(irises(ctx, m, d, &X));
     DKM_TRY(irises(ctx, m, d, &new));
     DKM_TRY(targets(ctx, m, labels, y, &Y));
-    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, settings, &model, NULL));
+    DKM_TRY(dkm_jkm_fit(ctx, X, Y, kx, NULL, joint, settings, &model, info));
     if (top > 0)
         DKM_TRY(dkm_model_configure(model, &list));
     DKM_TRY(dkm_model_predict(model, new, P));
@@ -181,7 +186,7 @@ static void two_classes_are_the_machine_of_libsvm(dkm_ctx *ctx)
     s.C = peer.C * s.epsilon * s.epsilon / 16;
     s.tolerance = 1e-11;
     s.slacks = DKM_JKM_SLACKS_EACH;
-    CHECK_OK(ctx, fit_with(ctx, RBF, IRISES, D, 0, y, &s, 1, &P));
+    CHECK_OK(ctx, fit_with(ctx, RBF, IRISES, D, 0, y, &s, 1, &P, NULL));
     for (dkm_idx i = 0; P && i < dkm_data_local_rows(P); i++)
         CHECK_CLOSE(dkm_data_values_const(P)[2 * i + 1] / (1.5 * 1.5 / 8),
                     fabs(values[dkm_data_local_first(P) + i]), 1e-5);
@@ -202,7 +207,7 @@ static void free_outputs_are_the_regression_of_libsvm(dkm_ctx *ctx)
     s.epsilon = 4 * peer.tube;
     s.C = peer.C / s.epsilon;
     s.tolerance = 1e-11;
-    CHECK_OK(ctx, fit_with(ctx, RBF, IRISES, D, 0, y, &s, 0, &P));
+    CHECK_OK(ctx, fit_with(ctx, RBF, IRISES, D, 0, y, &s, 0, &P, NULL));
     for (dkm_idx i = 0; P && i < dkm_data_local_rows(P); i++)
         CHECK_CLOSE(dkm_data_values_const(P)[i], values[dkm_data_local_first(P) + i], 1e-5);
     dkm_data_destroy(&P);
@@ -260,7 +265,7 @@ static void check_lists(dkm_ctx *ctx, int threshold, double C, double scale, con
     s.tolerance = 1e-11;
     s.slacks = DKM_JKM_SLACKS_EACH;
     s.lists = lists;
-    CHECK_OK(ctx, fit_with(ctx, RBF, FEW, D, 1, y, &s, 3, &P));
+    CHECK_OK(ctx, fit_with(ctx, RBF, FEW, D, 1, y, &s, 3, &P, NULL));
     for (dkm_idx i = 0; P && i < dkm_data_local_rows(P); i++) {
         int g = (int)(dkm_data_local_first(P) + i);
         double score[3] = {0};
@@ -322,7 +327,7 @@ static void two_classes_are_a_support_vector_machine(dkm_ctx *ctx)
     s.C = C * epsilon * epsilon / 16;
     s.tolerance = 1e-11;
     s.slacks = DKM_JKM_SLACKS_EACH;
-    CHECK_OK(ctx, fit_with(ctx, "linear", M, 2, 0, y, &s, 1, &P));
+    CHECK_OK(ctx, fit_with(ctx, "linear", M, 2, 0, y, &s, 1, &P, NULL));
     for (dkm_idx i = 0; P && i < dkm_data_local_rows(P); i++)
         CHECK_CLOSE(dkm_data_values_const(P)[2 * i + 1] / (epsilon * epsilon / 8),
                     fabs(values[dkm_data_local_first(P) + i]), 1e-5);
@@ -345,12 +350,54 @@ static void many_classes_are_those_of_crammer_and_singer(dkm_ctx *ctx)
         s.C = C;
         s.tolerance = 1e-11;
         s.slacks = one ? DKM_JKM_SLACKS_ONE : DKM_JKM_SLACKS_EACH;
-        CHECK_OK(ctx, fit_with(ctx, "linear", IRISES, D, 1, y, &s, K, &P));
+        CHECK_OK(ctx, fit_with(ctx, "linear", IRISES, D, 1, y, &s, K, &P, NULL));
         for (dkm_idx k = 0; P && k < dkm_data_local_rows(P) * K; k++) {
             dkm_idx i = dkm_data_local_first(P) + k / K;
             int c = (int)dkm_data_values_const(P)[2 * k];
             CHECK_CLOSE(dkm_data_values_const(P)[2 * k + 1], values[i * K + c], 1e-5);
         }
+        dkm_data_destroy(&P);
+    }
+}
+
+/* 1/2 ||w||^2 + C times what outputs of the right class fall short of the margin beside the others. */
+static double objective_of(double square, double C, const double *values, const double *y,
+                           int outputs)
+{
+    double slack = 0;
+
+    for (int i = 0; i < IRISES; i++) {
+        double most = 0;
+        for (int k = 0; k < outputs; k++)
+            if (k != (int)y[i])
+                most = fmax(most, 1 - values[i * outputs + (int)y[i]] + values[i * outputs + k]);
+        slack += most;
+    }
+    return square / 2 + C * slack;
+}
+
+/* Where slack costs much, programs that are solved roughly on the way must not end the fit early. */
+static void dear_slacks_end_at_the_objective_of_crammer_and_singer(dkm_ctx *ctx)
+{
+    enum { K = 3 };
+    static double y[IRISES], values[IRISES * K];
+    const double prices[] = {0.01, 1, 20};
+
+    for (int i = 0; i < IRISES; i++)
+        y[i] = i / 50;
+    for (int run = 0; run < 6; run++) {
+        double C = prices[run / 2];
+        double best = objective_of(peer(MCSVM_CS, C, 0, IRISES, D, y, K, values), C, values, y, K);
+        dkm_jkm_settings s = dkm_jkm_settings_default();
+        dkm_jkm_info info = {0};
+        dkm_data *P = NULL;
+        s.epsilon = 0;
+        s.C = C;
+        s.rounds = 4000;
+        s.slacks = run % 2 ? DKM_JKM_SLACKS_ONE : DKM_JKM_SLACKS_EACH;
+        CHECK_OK(ctx, fit_with(ctx, "linear", IRISES, D, 1, y, &s, 0, &P, &info));
+        CHECK(info.gap <= s.tolerance);
+        CHECK(info.dual <= best * (1 + 1e-6) && info.primal >= best * (1 - 1e-6));
         dkm_data_destroy(&P);
     }
 }
@@ -369,7 +416,7 @@ static void free_outputs_are_support_vector_regression(dkm_ctx *ctx)
     s.epsilon = epsilon;
     s.C = C / epsilon;
     s.tolerance = 1e-11;
-    CHECK_OK(ctx, fit_with(ctx, "linear", IRISES, 3, 0, y, &s, 0, &P));
+    CHECK_OK(ctx, fit_with(ctx, "linear", IRISES, 3, 0, y, &s, 0, &P, NULL));
     for (dkm_idx i = 0; P && i < dkm_data_local_rows(P); i++)
         CHECK_CLOSE(dkm_data_values_const(P)[i], values[dkm_data_local_first(P) + i], 1e-5);
     dkm_data_destroy(&P);
@@ -386,6 +433,7 @@ static const check_case cases[] = {
     CASE(two_classes_are_a_support_vector_machine),
     CASE(many_classes_are_those_of_crammer_and_singer),
     CASE(free_outputs_are_support_vector_regression),
+    CASE(dear_slacks_end_at_the_objective_of_crammer_and_singer),
 #endif
 };
 

@@ -66,7 +66,7 @@ static void budgets_are_kept_and_used(dkm_ctx *ctx)
 
     for (int turn = 0; turn < 3; turn++) {
         CHECK_OK(ctx, dkm_agree(ctx, add(&qp, N / 3)));
-        CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_smo(&qp, C, 1e-10, &info)));
+        CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_smo(&qp, C, (dkm_qp_target){1e-10, 0}, &info)));
         for (dkm_idx g = 0; g < 7; g++) {
             double spent = 0, best = 0;
             for (dkm_idx c = g; c < qp.n; c += 7) {
@@ -82,6 +82,35 @@ static void budgets_are_kept_and_used(dkm_ctx *ctx)
     dkm_qp_clear(&qp);
 }
 
+/* Stopped at a duality gap, the objective is that far from the optimum at most, and within budgets. */
+static void a_gap_bounds_what_is_left_to_gain(dkm_ctx *ctx)
+{
+    dkm_qp best = dkm_qp_empty(ctx);
+    dkm_qp_info optimum = {0}, info = {0};
+    const double C = 0.02, gaps[] = {0.1, 1e-3, 1e-6};
+
+    CHECK_OK(ctx, dkm_agree(ctx, add(&best, N)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_smo(&best, C, (dkm_qp_target){1e-12, 0}, &optimum)));
+    CHECK(optimum.exact);
+    for (int k = 0; k < 3; k++) {
+        dkm_qp qp = dkm_qp_empty(ctx);
+        dkm_qp_target target = {1e-12, gaps[k] * optimum.objective};
+        CHECK_OK(ctx, dkm_agree(ctx, add(&qp, N)));
+        CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_smo(&qp, C, target, &info)));
+        CHECK(!info.exact && info.steps < optimum.steps);
+        CHECK(info.objective <= optimum.objective * (1 + 1e-12));
+        CHECK(info.objective >= (1 - gaps[k]) * optimum.objective);
+        for (dkm_idx g = 0; g < 7; g++) {
+            double spent = 0;
+            for (dkm_idx c = g; c < qp.n; c += 7)
+                spent += qp.a[c];
+            CHECK(spent <= C * (1 + 1e-12));
+        }
+        dkm_qp_clear(&qp);
+    }
+    dkm_qp_clear(&best);
+}
+
 /* With a budget that nobody exhausts both ways must end at one place. */
 static void large_budgets_are_hard_margins(dkm_ctx *ctx)
 {
@@ -91,7 +120,7 @@ static void large_budgets_are_hard_margins(dkm_ctx *ctx)
     CHECK_OK(ctx, dkm_agree(ctx, add(&free, N)));
     CHECK_OK(ctx, dkm_agree(ctx, add(&budget, N)));
     CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_active_set(&free, 1e-12, &a)));
-    CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_smo(&budget, 1e6, 1e-9, &b)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_qp_smo(&budget, 1e6, (dkm_qp_target){1e-9, 0}, &b)));
     CHECK_CLOSE(a.objective, b.objective, 1e-7);
     dkm_qp_clear(&free);
     dkm_qp_clear(&budget);
@@ -142,7 +171,7 @@ static dkm_status solve_both(dkm_ctx *ctx)
     for (int turn = 0; turn < 2; turn++) {
         DKM_AGREE(ctx, add(&qp, N / 2));
         DKM_AGREE(ctx, dkm_qp_active_set(&qp, 1e-6, &info));
-        DKM_AGREE(ctx, dkm_qp_smo(&qp, 1, 1e-6, &info));
+        DKM_AGREE(ctx, dkm_qp_smo(&qp, 1, (dkm_qp_target){1e-6, 0}, &info));
     }
 out:
     dkm_qp_clear(&qp);
@@ -155,11 +184,9 @@ static void failing_allocations_are_agreed_on(dkm_ctx *ctx)
 }
 
 static const check_case cases[] = {
-    CASE(hard_margins_end_at_their_optimum),
-    CASE(budgets_are_kept_and_used),
-    CASE(large_budgets_are_hard_margins),
-    CASE(what_cannot_be_met_is_noticed),
-    CASE(dropping_idle_constraints_changes_nothing),
+    CASE(hard_margins_end_at_their_optimum), CASE(budgets_are_kept_and_used),
+    CASE(a_gap_bounds_what_is_left_to_gain), CASE(large_budgets_are_hard_margins),
+    CASE(what_cannot_be_met_is_noticed),     CASE(dropping_idle_constraints_changes_nothing),
     CASE(failing_allocations_are_agreed_on),
 };
 

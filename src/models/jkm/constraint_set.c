@@ -78,32 +78,34 @@ void dkm_constraint_set_publish(dkm_constraint_set *set, dkm_qp_info *info)
     MPI_Bcast(info, (int)sizeof *info, MPI_BYTE, 0, comm);
 }
 
-static dkm_local solve_one_slack(dkm_constraint_set *set, double tolerance, dkm_qp_info *info)
+static dkm_local solve_one_slack(dkm_constraint_set *set, dkm_qp_target target, dkm_qp_info *info)
 {
     if (dkm_ctx_rank(set->ctx) != 0)
         return DKM_LOCAL_OK;
-    return dkm_qp_smo(&set->qp, set->settings->C, tolerance, info);
+    return dkm_qp_smo(&set->qp, set->settings->C, target, info);
 }
 
 /* What the QP leaves undone costs at most C times its tolerance: a small share of the objective. */
-dkm_status dkm_constraint_set_solve_one_slack(dkm_constraint_set *set, double objective,
+dkm_status dkm_constraint_set_solve_one_slack(dkm_constraint_set *set, double objective, double gap,
                                               dkm_qp_info *info)
 {
     dkm_status status = DKM_OK;
     double accuracy = DKM_QP_ACCURACY * set->settings->tolerance;
+    dkm_qp_target target = {accuracy * objective / set->settings->C, gap};
 
-    DKM_AGREE(set->ctx, solve_one_slack(set, accuracy * objective / set->settings->C, info));
+    DKM_AGREE(set->ctx, solve_one_slack(set, target, info));
     dkm_constraint_set_publish(set, info);
 out:
     return status;
 }
 
-dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info)
+dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective, double gap,
+                                    dkm_qp_info *info)
 {
     dkm_status status = DKM_OK;
 
     dkm_phase_begin(set->ctx, "program");
-    DKM_TRY(set->ops->solve(set, objective, info));
+    DKM_TRY(set->ops->solve(set, objective, gap, info));
     for (dkm_idx c = 0; c < set->n; c++)
         set->age[c] = set->a[c] > 0 ? 0 : set->age[c] + 1;
 out:

@@ -44,8 +44,9 @@ typedef struct dkm_constraint_ops {
     /** Add what was measured last, as far as it is violated by @p least. Collective. */
     dkm_status (*add)(dkm_constraint_set *set, double least);
     /** Solve the QP from the last solution, on rank 0. Collective.
-     *  @param[in]  objective  about what it will be, to which tolerances are relative */
-    dkm_status (*solve)(dkm_constraint_set *set, double objective, dkm_qp_info *info);
+     *  @param[in]  objective  about what it will be, to which tolerances are relative
+     *  @param[in]  gap        duality gap at which it is solved well enough; 0: to the tolerance */
+    dkm_status (*solve)(dkm_constraint_set *set, double objective, double gap, dkm_qp_info *info);
     /** Drop the formulation's part of constraints with keep[c] == 0. Local. */
     void (*keep)(dkm_constraint_set *set, const char *keep);
     /** The formulation's part of a state, and back; n is known. Collective.
@@ -88,7 +89,7 @@ double dkm_constraint_set_margin(const dkm_constraint_set *set);
 
 /** Solve the QP, broadcast multipliers and threshold, and count ages. Collective. */
 DKM_NODISCARD dkm_status dkm_constraint_set_solve(dkm_constraint_set *set, double objective,
-                                                  dkm_qp_info *info);
+                                                  double gap, dkm_qp_info *info);
 
 /** Drop constraints whose multiplier was zero for @p age iterations. Collective. */
 DKM_NODISCARD dkm_status dkm_constraint_set_prune(dkm_constraint_set *set, dkm_idx age);
@@ -121,6 +122,7 @@ void dkm_constraint_set_publish(dkm_constraint_set *set, dkm_qp_info *info);
 
 /** The solve of formulations with one slack for all examples: SMO on rank 0. Collective. */
 DKM_NODISCARD dkm_status dkm_constraint_set_solve_one_slack(dkm_constraint_set *set,
-                                                            double objective, dkm_qp_info *info);
+                                                            double objective, double gap,
+                                                            dkm_qp_info *info);
 
 #endif

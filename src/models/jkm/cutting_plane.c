@@ -22,11 +22,14 @@
 #include "core/alloc.h"
 #include "models/jkm/chain/chain_set.h"
 
-#define SHRINK   0.7  /* of an annealed epsilon, on separability */
-#define SHARE    0.1  /* of the largest violation: smaller ones wait for a later iteration */
-#define MAX_AGE  20   /* iterations until a constraint without a multiplier is dropped */
-#define MEANT    1e6  /* times the multiplier of a constraint on its own: more is rounding */
-#define ROUNDING 1e-9 /* of the primal: what rounding may make of a duality gap of 0 */
+#define SHRINK        0.7 /* of an annealed epsilon, on separability */
+#define SHARE         0.1 /* of the largest violation: smaller ones wait for a later iteration */
+#define MAX_AGE       20  /* iterations until a constraint without a multiplier is dropped */
+#define SHARE_SMALL   0.5 /* the same two, where programs are kept small */
+#define MAX_AGE_SMALL 3
+#define QP_GAP        0.3 /* of the duality gap: how near to its optimum a QP with slacks is solved */
+#define MEANT         1e6  /* times the multiplier of a constraint on its own: more is rounding */
+#define ROUNDING      1e-9 /* of the primal: what rounding may make of a duality gap of 0 */
 
 /* Sums and the largest of what was found, over all examples. */
 typedef struct separation {
@@ -155,16 +158,19 @@ static void report(dkm_cutting_plane *l)
         l->reported = seconds;
 }
 
-/* With slacks the gap decides, or that no slack or no violation is left; else violations do. */
-static int converged(const dkm_cutting_plane *l)
+/* With slacks the gap decides, or that no slack is left, or no violation at the optimum of the QP; else
+ * violations do. */
+static int converged(const dkm_cutting_plane *l, const dkm_qp_info *qp)
 {
     double tolerance = l->settings->tolerance;
 
-    if (l->settings->C > 0 && l->iteration > 0 && l->info.gap <= tolerance)
+    if (l->settings->C == 0)
+        return l->info.violation <= tolerance;
+    if (l->iteration > 0 && l->info.gap <= tolerance)
         return 1;
     if (l->settings->slacks == DKM_JKM_SLACKS_ONE)
         return l->info.slack == 0;
-    return l->info.violation <= (l->settings->C > 0 ? 1e-3 * tolerance : tolerance);
+    return qp->exact && l->info.violation <= 1e-3 * tolerance;
 }
 
 /* Multipliers grow without bound where no weight vector meets all constraints. Those that are not
@@ -224,10 +230,18 @@ static dkm_status anneal(dkm_cutting_plane *l, dkm_qp_info *qp)
     }
     dkm_constraint_set_rescale(l->constraints, ratio);
     if (l->settings->C > 0 && l->constraints->n > 0)
-        DKM_TRY(dkm_constraint_set_solve(l->constraints,
-                                         qp->objective > 0 ? qp->objective : l->info.primal, qp));
+        DKM_TRY(dkm_constraint_set_solve(
+            l->constraints, qp->objective > 0 ? qp->objective : l->info.primal, 0, qp));
 out:
     return status;
+}
+
+/* Whether every example of a finite set of outputs has a slack: then an iteration costs little beside
+ * the QP, which is kept small. */
+static int small_programs(const dkm_cutting_plane *l)
+{
+    return l->settings->C > 0 && l->settings->slacks == DKM_JKM_SLACKS_EACH &&
+           l->oracle->space->count > 0 && !l->settings->threshold;
 }
 
 /* Violations below a share of the largest one wait for a later iteration. */
@@ -235,7 +249,20 @@ static double smallest_violation(const dkm_cutting_plane *l, const separation *f
 {
     double unit = dkm_constraint_set_margin(l->constraints) * l->settings->tolerance;
 
-    return fmax(l->settings->C > 0 ? 1e-3 * unit : unit, SHARE * f->violation);
+    return fmax(l->settings->C > 0 ? 1e-3 * unit : unit,
+                (small_programs(l) ? SHARE_SMALL : SHARE) * f->violation);
+}
+
+static dkm_idx max_age(const dkm_cutting_plane *l)
+{
+    return small_programs(l) ? MAX_AGE_SMALL : MAX_AGE;
+}
+
+/* The first QPs say little about the last one: none is solved much better than its constraints
+ * describe the problem. Its dual objective is a bound all the same. */
+static double qp_gap(const dkm_cutting_plane *l)
+{
+    return l->settings->C > 0 ? QP_GAP * fmax(0.0, l->info.primal - l->info.dual) : 0;
 }
 
 static dkm_status open_loop(dkm_cutting_plane *loop, double *dual)
@@ -268,11 +295,12 @@ dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
                                 .settings = settings,
                                 .fingerprint = fingerprint};
     DKM_TRY(open_loop(loop, &qp.objective));
+    qp.exact = loop->iteration == 0; /* the empty one is; of a state it is not known */
     for (;;) {
         DKM_TRY(separate(loop, &f));
         update_info(loop, &f, qp.objective);
         report(loop);
-        if (converged(loop)) {
+        if (converged(loop, &qp)) {
             DKM_AGREE(loop->ctx, check_gap(loop));
             if (oracle->epsilon <= settings->epsilon)
                 break;
@@ -288,10 +316,10 @@ dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
             break;
         }
         set = loop->constraints;
-        DKM_TRY(dkm_constraint_set_prune(set, MAX_AGE));
+        DKM_TRY(dkm_constraint_set_prune(set, max_age(loop)));
         DKM_TRY(set->ops->add(set, smallest_violation(loop, &f)));
         DKM_TRY(dkm_constraint_set_solve(
-            set, loop->info.dual > 0 ? loop->info.dual : loop->info.primal, &qp));
+            set, loop->info.dual > 0 ? loop->info.dual : loop->info.primal, qp_gap(loop), &qp));
         DKM_AGREE(loop->ctx, check_separable(loop, &qp));
         loop->iteration++;
         DKM_TRY(dkm_cutting_plane_save(loop, qp.objective));

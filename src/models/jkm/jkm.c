@@ -13,8 +13,6 @@
 #include "models/jkm/cutting_plane.h"
 #include "models/jkm/jkm_impl.h"
 
-#define EACH_MOST 1000 /* examples that get a slack each */
-
 dkm_jkm_settings dkm_jkm_settings_default(void)
 {
     return (dkm_jkm_settings){
@@ -136,8 +134,9 @@ static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
                         "one slack for all goes with candidates, and with slacks that are not "
                         "rescaled");
     if (settings->slacks == DKM_JKM_SLACKS_AUTO)
-        settings->slacks = settings->C > 0 && able && s->map.m > EACH_MOST ? DKM_JKM_SLACKS_ONE
-                                                                           : DKM_JKM_SLACKS_EACH;
+        settings->slacks = settings->C > 0 && able && s->map.m > DKM_JKM_EACH_MOST
+                               ? DKM_JKM_SLACKS_ONE
+                               : DKM_JKM_SLACKS_EACH;
     return DKM_LOCAL_OK;
 }
 

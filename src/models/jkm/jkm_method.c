@@ -9,11 +9,12 @@
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 #include "models/jkm/chain/chain.h"
+#include "models/jkm/jkm_impl.h"
 
 /* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
  * per example where each has its own; of chains of strings the window, and characters of an
  * alphabet. */
-enum { ITERATIONS = 40, ONE_SLACK_FROM = 1000, CONSTRAINTS_EACH = 3, WINDOW = 3, LETTERS = 26 };
+enum { ITERATIONS = 40, CONSTRAINTS_EACH = 3, WINDOW = 3, LETTERS = 26 };
 enum { LANDMARKS = 2000 }; /* of chains, where their number is not given */
 
 static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kernel *kx,
@@ -218,7 +219,7 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     chain = j.outputs == DKM_JKM_CHAIN;
     classes = work->y_type == DKM_LABELS || j.outputs == DKM_JKM_CANDIDATES;
     one = chain || j.slacks == DKM_JKM_SLACKS_ONE ||
-          (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > ONE_SLACK_FROM);
+          (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > DKM_JKM_EACH_MOST);
     terms.outputs = dkm_estimate_outputs(work, cost);
     if (work->iterations == 0) {
         terms.work.iterations = ITERATIONS;

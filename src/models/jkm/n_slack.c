@@ -105,25 +105,25 @@ static void n_slack_measure(dkm_constraint_set *set, const double *G, dkm_violat
     }
 }
 
-static dkm_local solve_here(dkm_n_slack *s, double tolerance, dkm_qp_info *info)
+static dkm_local solve_here(dkm_n_slack *s, dkm_qp_target target, dkm_qp_info *info)
 {
     double C = s->base.settings->C;
 
     if (dkm_ctx_rank(s->base.ctx) != 0)
         return DKM_LOCAL_OK;
-    return C > 0 ? dkm_qp_smo(&s->base.qp, C, tolerance, info)
-                 : dkm_qp_active_set(&s->base.qp, tolerance, info);
+    return C > 0 ? dkm_qp_smo(&s->base.qp, C, target, info)
+                 : dkm_qp_active_set(&s->base.qp, target.tolerance, info);
 }
 
-static dkm_status solve_once(dkm_n_slack *s, double tolerance, dkm_qp_info *info)
+static dkm_status solve_once(dkm_n_slack *s, dkm_qp_target target, dkm_qp_info *info)
 {
     dkm_status status = DKM_OK;
 
     if (s->base.distributed)
-        DKM_TRY(dkm_qp_distributed_solve(&s->spread, &s->base.qp, s->base.settings->C, tolerance,
-                                         info));
+        DKM_TRY(
+            dkm_qp_distributed_solve(&s->spread, &s->base.qp, s->base.settings->C, target, info));
     else
-        DKM_AGREE(s->base.ctx, solve_here(s, tolerance, info));
+        DKM_AGREE(s->base.ctx, solve_here(s, target, info));
     dkm_constraint_set_publish(&s->base, info);
 out:
     return status;
@@ -148,7 +148,7 @@ static dkm_status solve_with_threshold(dkm_n_slack *s, double tolerance, dkm_qp_
     for (int turn = 0; turn < TURNS; turn++) {
         for (dkm_idx c = 0; dkm_ctx_rank(s->base.ctx) == 0 && c < s->base.n; c++)
             s->base.qp.b[c] = s->base.b[c] - t * s->bias_sign[c];
-        DKM_TRY(solve_once(s, tolerance, info));
+        DKM_TRY(solve_once(s, (dkm_qp_target){tolerance, 0}, info));
         off = sum_signed(s);
         s->base.threshold = t + s->weight * off;
         if (info->unbounded || fabs(s->weight * off) <= tolerance)
@@ -160,15 +160,17 @@ out:
     return status;
 }
 
-static dkm_status n_slack_solve(dkm_constraint_set *set, double objective, dkm_qp_info *info)
+static dkm_status n_slack_solve(dkm_constraint_set *set, double objective, double gap,
+                                dkm_qp_info *info)
 {
+    dkm_n_slack *s = (dkm_n_slack *)set;
     const dkm_jkm_settings *settings = set->settings;
     double tolerance = (settings->C > 0 ? 1e-3 : 1.0) * (DKM_QP_ACCURACY * settings->tolerance) *
                        dkm_constraint_set_margin(set);
 
     (void)objective;
-    return (settings->threshold ? solve_with_threshold : solve_once)((dkm_n_slack *)set, tolerance,
-                                                                     info);
+    return settings->threshold ? solve_with_threshold(s, tolerance, info)
+                               : solve_once(s, (dkm_qp_target){tolerance, gap}, info);
 }
 
 static void n_slack_keep(dkm_constraint_set *set, const char *keep)

@@ -304,7 +304,7 @@ static void distributed_gather_diagonal(dkm_qp_distributed *s)
 }
 
 dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, double C,
-                                    double tolerance, dkm_qp_info *info)
+                                    dkm_qp_target target, dkm_qp_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_local local = DKM_LOCAL_OK;
@@ -316,7 +316,8 @@ dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, doub
         spread->provider.row = request_row;
         spread->provider.times = request_matvec;
         qp->provider = &spread->provider;
-        local = C > 0 ? dkm_qp_smo(qp, C, tolerance, info) : dkm_qp_active_set(qp, tolerance, info);
+        local =
+            C > 0 ? dkm_qp_smo(qp, C, target, info) : dkm_qp_active_set(qp, target.tolerance, info);
         request(spread, DONE);
     } else {
         serve_requests(spread);

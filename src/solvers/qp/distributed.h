@@ -51,6 +51,6 @@ void dkm_qp_distributed_keep(dkm_qp_distributed *spread, const char *keep);
  *  @param[out] info  on rank 0
  *  @return DKM_OK; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_status dkm_qp_distributed_solve(dkm_qp_distributed *spread, dkm_qp *qp, double C,
-                                                  double tolerance, dkm_qp_info *info);
+                                                  dkm_qp_target target, dkm_qp_info *info);
 
 #endif

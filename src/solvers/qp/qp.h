@@ -49,6 +49,7 @@ typedef struct dkm_qp_info {
     dkm_idx steps;
     double objective; /**< b'a - 1/2 a'Ga */
     double violation; /**< of the optimality conditions, in units of b */
+    int exact;        /**< it is within the tolerance: not stopped earlier by the duality gap */
     int unbounded;    /**< some a >= 0 has G a = 0 and b'a > 0: no w meets all constraints */
     double alone;     /**< without a budget: largest multiplier of a constraint on its own, b / G */
 } dkm_qp_info;
@@ -74,12 +75,18 @@ void dkm_qp_keep(dkm_qp *qp, const char *keep);
  *  @return ok; DKM_ERR_MEMORY */
 DKM_NODISCARD dkm_local dkm_qp_active_set(dkm_qp *qp, double tolerance, dkm_qp_info *info);
 
+/** How well a program with a budget is to be solved: to the first that is reached. */
+typedef struct dkm_qp_target {
+    double tolerance; /**< on the spread of gradients within a group */
+    double gap;       /**< between the objective and its bound from the primal; 0: any */
+} dkm_qp_target;
+
 /** Solve with a budget, two multipliers of one group at a time. Local.
  *
- *  @param[in] budget     C > 0 of every group
- *  @param[in] tolerance  on the spread of gradients within a group
+ *  @param[in] budget  C > 0 of every group
  *  @return ok; DKM_ERR_MEMORY */
-DKM_NODISCARD dkm_local dkm_qp_smo(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info);
+DKM_NODISCARD dkm_local dkm_qp_smo(dkm_qp *qp, double budget, dkm_qp_target target,
+                                   dkm_qp_info *info);
 
 /** Row c of G; valid until two other rows were asked for. Local. */
 const double *dkm_qp_row(dkm_qp *qp, dkm_idx c);

@@ -21,7 +21,8 @@
 
 typedef struct solver {
     dkm_qp *qp;
-    double budget, tolerance;
+    double budget;
+    dkm_qp_target target;
     double *grad;
     dkm_idx groups, *first, *next; /* members of each group, as lists */
     double *unspent;
@@ -217,26 +218,43 @@ static double smo_pass(solver *v, double threshold)
     return largest;
 }
 
+/* C times the largest gradient of each group, where it is positive, - grad'a: by how much the
+ * objective may fall short of the optimum. */
+static double smo_gap(const solver *v)
+{
+    const dkm_qp *qp = v->qp;
+    double gap = -dkm_qp_dot(qp->n, qp->a, v->grad);
+
+    for (dkm_idx g = 0; g < v->groups; g++) {
+        double most = 0;
+        for (dkm_idx c = v->first[g]; c >= 0; c = v->next[c])
+            most = v->grad[c] > most ? v->grad[c] : most;
+        gap += budget_of(v, g) * most;
+    }
+    return gap;
+}
+
 /* Trades that gain little wait until those that gain more are done. */
 static void smo_solve(solver *v, dkm_qp_info *info)
 {
     dkm_idx limit = 100000 + 400 * v->qp->n;
-    double threshold = v->tolerance, seen = 0;
+    double tolerance = v->target.tolerance, threshold = tolerance, seen = 0;
 
     smo_gradients(v);
     do {
         seen = smo_pass(v, threshold);
-        threshold = fmax(v->tolerance, 0.2 * seen);
+        threshold = fmax(tolerance, 0.2 * seen);
         if (v->steps > limit)
             break;
-    } while (seen > v->tolerance);
+    } while (seen > tolerance && !(v->target.gap > 0 && smo_gap(v) <= v->target.gap));
     info->violation = seen;
+    info->exact = seen <= tolerance || v->steps > limit;
 }
 
-dkm_local dkm_qp_smo(dkm_qp *qp, double budget, double tolerance, dkm_qp_info *info)
+dkm_local dkm_qp_smo(dkm_qp *qp, double budget, dkm_qp_target target, dkm_qp_info *info)
 {
     dkm_local local = DKM_LOCAL_OK;
-    solver v = {.qp = qp, .budget = budget, .tolerance = tolerance};
+    solver v = {.qp = qp, .budget = budget, .target = target};
 
     *info = (dkm_qp_info){0};
     DKM_STEP(dkm_qp_row_cache_open(qp));
