@@ -4,7 +4,8 @@
  * product (Goto and van de Geijn 2008, ACM TOMS 34(3):12, doi:10.1145/1356052.1356053); here T is
  * read in place. V and W are row-major with nrhs_pad = 8, 16 or 24 numbers per row. Sums for a few
  * rows of W stay in registers, ACCUMULATORS = 12 of them, while V_BLOCK rows of V pass by: two
- * vectors of right-hand sides at a time, so that enough registers remain.
+ * vectors of right-hand sides at a time, so that enough registers remain. T is prefetched: its lines
+ * are as far apart as its columns, too far for the processor to foresee them.
  *
  * Cost: 2 na nb nrhs_pad flops, T read once; local, no workspace. Compiled for each instruction set
  * (core/simd.h), with -ffp-contract=fast, so that products and sums fuse. A vector is as long as a
@@ -14,6 +15,8 @@
 
 #define ACCUMULATORS 12 /* vectors of sums at a time */
 #define V_BLOCK      64 /* objects of V at a time: they stay in the first cache */
+#define AHEAD        3  /* groups of rows of W between a line of T's prefetch and its use */
+#define LINE_BYTES   64
 
 /* How many vectors and objects there are is a constant in each copy of the loops. */
 #define INLINE static inline __attribute__((always_inline))
