@@ -1,18 +1,26 @@
 /* Slices of the results on the threads of a rank, each by gemm on one thread. The library's own threads
  * look for work for a while after each product, on the cores that the threads of K V need next.
  *
+ * Where one of two bases has a few columns, as the new block of a Krylov method has, gemm would pack the
+ * other, which is read once: linalg/kernels/gemm_tallskinny.c reads it in place.
+ *
  * Cost per rank: 2 n p q flops of n rows, p and q columns; p q words are added up over the ranks. */
 #include "linalg/multivec_gram.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "comm/allreduce.h"
 #include "core/minmax.h"
 #include "core/parallel.h"
 #include "linalg/backend/blas.h"
+#include "linalg/kernels/parallel_products.h"
 
 #define SLICE_COLS 64  /* of A in a slice of A'B, at least */
 #define SLICE_ROWS 512 /* of A in a slice of A S, at least */
+#define MANY_COLS  32  /* of A from which on gemm is slower where B or S has a few */
+#define PIECE      64  /* columns of A at a time, and rows, whose sums stay in cache */
+#define PIECE_ROWS 256
 
 typedef struct product {
     const dkm_multivec *A, *B;
@@ -64,6 +72,47 @@ static void combine_slice(void *user, dkm_idx slice, int thread)
                   p->C + first * p->ldc, p->ldc);
 }
 
+/* Whether A has many columns and B, of which A'B or A S is made, a few: without gaps, as many as fill
+ * lanes. */
+static int is_skinny(const dkm_multivec *A, const dkm_multivec *B, dkm_idx cols)
+{
+    return A->cols >= MANY_COLS && cols > 1 && cols <= DKM_NRHS_MAX && cols == B->ld &&
+           cols == dkm_ts_nrhs_pad(cols);
+}
+
+/* G = A'B by way of @p rows, G row by row. */
+static void inner_skinny(const dkm_multivec *A, const dkm_multivec *B, double *G, double *rows)
+{
+    dkm_idx p = B->cols;
+    dkm_ts_tile t = {DKM_F64, A->cols, A->n, A->ld, A->a};
+
+    memset(rows, 0, (size_t)(A->cols * p) * sizeof *rows);
+    dkm_ts_gemm_n_parallel(dkm_ctx_threads(A->ctx), &t, p, B->a, rows);
+    for (dkm_idx i = 0; i < A->cols; i++)
+        for (dkm_idx j = 0; j < p; j++)
+            G[i + j * A->cols] = rows[i * p + j];
+}
+
+/* Rows of C = A S + C, columns of A after columns. */
+static void combine_skinny_slice(void *user, dkm_idx slice, int thread)
+{
+    const product *p = user;
+    dkm_idx first = slice * p->each, rows = dkm_idx_min(p->each, p->A->n - first);
+    double S[PIECE * DKM_NRHS_MAX], *C = p->C + first * p->ldc;
+
+    (void)thread;
+    if (p->beta == 0.0)
+        memset(C, 0, (size_t)(rows * p->k) * sizeof *C);
+    for (dkm_idx c = 0; c < p->A->cols; c += PIECE) {
+        dkm_ts_tile t = {DKM_F64, dkm_idx_min(PIECE, p->A->cols - c), rows, p->A->ld,
+                         p->A->a + first * p->A->ld + c};
+        for (dkm_idx i = 0; i < t.na; i++)
+            for (dkm_idx j = 0; j < p->k; j++)
+                S[i * p->k + j] = p->scale * p->S[c + i + j * p->lds];
+        dkm_ts_gemm_t(&t, p->k, S, C);
+    }
+}
+
 void dkm_multivec_inner_local(const dkm_multivec *A, const dkm_multivec *B, double *G)
 {
     product p = {.A = A, .B = B, .C = G, .ldc = A->cols, .each = A->cols};
@@ -78,7 +127,11 @@ void dkm_multivec_inner_local(const dkm_multivec *A, const dkm_multivec *B, doub
 
 void dkm_multivec_inner(const dkm_multivec *A, const dkm_multivec *B, double *G, double *work)
 {
-    dkm_multivec_inner_local(A, B, G);
+    assert(A->n == B->n);
+    if (work && is_skinny(A, B, B->cols))
+        inner_skinny(A, B, G, work);
+    else
+        dkm_multivec_inner_local(A, B, G);
     dkm_allreduce_sum(G, A->cols * B->cols, work, dkm_ctx_comm(A->ctx));
 }
 
@@ -94,10 +147,16 @@ void dkm_multivec_combine(const dkm_multivec *A, dkm_idx k, const double *S, dkm
                  .C = C->a,
                  .ldc = C->ld,
                  .each = A->n};
-    int threads = dkm_ctx_threads(A->ctx);
+    int threads = dkm_ctx_threads(A->ctx),
+        skinny = is_skinny(A, C, k) && (beta == 0.0 || beta == 1.0);
 
     assert(k <= C->ld && A->n == C->n);
     C->cols = k;
+    if (skinny) {
+        p.each = PIECE_ROWS;
+        dkm_parallel_for(threads, (A->n + PIECE_ROWS - 1) / PIECE_ROWS, combine_skinny_slice, &p);
+        return;
+    }
     if (threads > 1)
         p.each = slice_of(A->n, threads, 4, SLICE_ROWS);
     if (A->n > 0)

@@ -1,5 +1,4 @@
-/** @file multivec_gram.h  Inner products of multivectors and combinations of their columns, by
- * gemm.
+/** @file multivec_gram.h  Inner products of multivectors and combinations of their columns.
  */
 #ifndef DKMAP_LINALG_MULTIVEC_GRAM_H
 #define DKMAP_LINALG_MULTIVEC_GRAM_H

@@ -42,6 +42,17 @@ static void map_place(dkm_multivec_map *s, const dkm_dmat *shape, char side)
     s->count = s->me >= 0 ? dkm_slab_count(s->local, s->me, s->members) : 0;
 }
 
+/* Packed rows are in the order of their homes, those of one home in their own. */
+static void map_pack(dkm_multivec_map *s, dkm_idx first, dkm_idx n)
+{
+    dkm_idx at = 0;
+
+    for (int r = 0; r < dkm_ctx_size(s->ctx); at += s->to[r++])
+        s->cursor[r] = at;
+    for (dkm_idx i = 0; i < n; i++)
+        s->place[i] = map_is_alone(s) ? i : s->cursor[map_home(s, first + i)]++;
+}
+
 static void map_count(dkm_multivec_map *s)
 {
     int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
@@ -51,6 +62,7 @@ static void map_count(dkm_multivec_map *s)
         s->to[map_home(s, first + i)]++;
     for (dkm_idx h = s->first; h < s->first + s->count && !map_is_alone(s); h++)
         s->from[dkm_slab_owner(s->m, dkm_cyclic_global(h, s->nb, s->at, s->lines), size)]++;
+    map_pack(s, first, n);
     for (int k = 0; k < s->members; k++) {
         s->counts[k] = (int)(dkm_slab_count(s->local, k, s->members) * s->p);
         s->starts[k] = (int)(dkm_slab_first(s->local, k, s->members) * s->p);
@@ -68,6 +80,7 @@ dkm_local dkm_multivec_map_init(dkm_multivec_map *s, const dkm_dmat *shape, char
     DKM_STEP(dkm_calloc(ctx, size, &s->to));
     DKM_STEP(dkm_calloc(ctx, size, &s->from));
     DKM_STEP(dkm_alloc(ctx, size, &s->cursor));
+    DKM_STEP(dkm_alloc(ctx, dkm_slab_count(s->m, dkm_ctx_rank(ctx), size), &s->place));
     DKM_STEP(dkm_alloc(ctx, s->members, &s->counts));
     DKM_STEP(dkm_alloc(ctx, s->members, &s->starts));
     DKM_STEP(dkm_alloc(ctx, 2 * size, &s->requests));
@@ -86,6 +99,7 @@ void dkm_multivec_map_free(dkm_multivec_map *s)
     DKM_FREE(s->requests);
     DKM_FREE(s->starts);
     DKM_FREE(s->counts);
+    DKM_FREE(s->place);
     DKM_FREE(s->cursor);
     DKM_FREE(s->from);
     DKM_FREE(s->to);
@@ -118,33 +132,13 @@ static void map_exchange(dkm_multivec_map *s, const dkm_idx *out, const double *
     MPI_Waitall(n, s->requests, MPI_STATUSES_IGNORE);
 }
 
-/* Where the rows of each home begin among the packed ones. */
-static void map_begin_packed(dkm_multivec_map *s)
-{
-    dkm_idx at = 0;
-
-    for (int r = 0; r < dkm_ctx_size(s->ctx); r++) {
-        s->cursor[r] = at;
-        at += s->to[r];
-    }
-}
-
-/* Where row i of the slab is among the packed ones, those before it having been asked for. */
-static dkm_idx map_next_packed(dkm_multivec_map *s, dkm_idx first, dkm_idx i)
-{
-    return map_is_alone(s) ? i : s->cursor[map_home(s, first + i)]++;
-}
-
 void dkm_multivec_map_to_homes(dkm_multivec_map *s, const double *rows, dkm_idx ld, double *home)
 {
-    int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
-    dkm_idx first = dkm_slab_first(s->m, rank, size), n = dkm_slab_count(s->m, rank, size);
+    dkm_idx n = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
     double *packed = map_is_alone(s) ? home : s->packed;
 
-    map_begin_packed(s);
     for (dkm_idx i = 0; i < n; i++)
-        memcpy(packed + map_next_packed(s, first, i) * s->p, rows + i * ld,
-               (size_t)s->p * sizeof *rows);
+        memcpy(packed + s->place[i] * s->p, rows + i * ld, (size_t)s->p * sizeof *rows);
     if (!map_is_alone(s))
         map_exchange(s, s->to, packed, s->from, home);
 }
@@ -152,15 +146,13 @@ void dkm_multivec_map_to_homes(dkm_multivec_map *s, const double *rows, dkm_idx 
 void dkm_multivec_map_from_homes(dkm_multivec_map *s, const double *home, int add, double *rows,
                                  dkm_idx ld)
 {
-    int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
-    dkm_idx first = dkm_slab_first(s->m, rank, size), n = dkm_slab_count(s->m, rank, size);
+    dkm_idx n = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
     const double *packed = map_is_alone(s) ? home : s->packed;
 
     if (!map_is_alone(s))
         map_exchange(s, s->from, home, s->to, s->packed);
-    map_begin_packed(s);
     for (dkm_idx i = 0; i < n; i++) {
-        const double *from = packed + map_next_packed(s, first, i) * s->p;
+        const double *from = packed + s->place[i] * s->p;
         for (dkm_idx k = 0; k < s->p; k++)
             rows[i * ld + k] = add ? rows[i * ld + k] + from[k] : from[k];
     }

@@ -10,7 +10,8 @@
  *
  *  Words sent per rank, for m rows of p numbers on R x C ranks: m p / (R C) for either direction
  *  between slabs and homes, m p / R (or m p / C) within a line. Messages: as many as the homes of a
- *  slab, and C - 1 (or R - 1) within a line. Words held: m p / (R C) and the caller's local rows.
+ *  slab, and C - 1 (or R - 1) within a line. Words held: m p / (R C), a place for each row of
+ *  the slab, and the caller's local rows.
  */
 #ifndef DKMAP_MATRIX_MULTIVEC_MAP_H
 #define DKMAP_MATRIX_MULTIVEC_MAP_H
@@ -28,6 +29,7 @@ typedef struct dkm_multivec_map {
     dkm_idx first, count; /**< of which this rank is the home */
     dkm_idx *to, *from;   /**< per rank: rows of the slab whose home it is, home rows of its slab */
     dkm_idx *cursor;      /**< per rank, working space */
+    dkm_idx *place;       /**< per row of the slab: where it is among the packed ones */
     int *counts, *starts; /**< per rank of the line, numbers */
     MPI_Request *requests; /**< two per rank */
     double *packed;        /**< rows of the slab, in the order of their homes */
