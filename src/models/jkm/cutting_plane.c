@@ -25,7 +25,7 @@
 #define SHRINK        0.7 /* of an annealed epsilon, on separability */
 #define SHARE         0.1 /* of the largest violation: smaller ones wait for a later iteration */
 #define MAX_AGE       20  /* iterations until a constraint without a multiplier is dropped */
-#define SHARE_SMALL   0.5 /* the same two, where programs are kept small */
+#define SHARE_SMALL   0.7 /* the same two, where programs are kept small */
 #define MAX_AGE_SMALL 3
 #define QP_GAP        0.3 /* of the duality gap: how near to its optimum a QP with slacks is solved */
 #define MEANT         1e6  /* times the multiplier of a constraint on its own: more is rounding */

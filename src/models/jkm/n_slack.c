@@ -59,7 +59,7 @@ static void find_slacks(dkm_n_slack *s, const double *G)
         double *slack = s->slack + s->sides * i + (s->bias_sign[c] < 0);
         double short_of = s->base.b[c] - s->bias_sign[c] * s->base.threshold -
                           dkm_qp_dot(r, G + i * r, s->V + k * r);
-        *slack = fmax(*slack, short_of);
+        *slack = short_of > *slack ? short_of : *slack;
     }
 }
 

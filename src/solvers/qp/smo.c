@@ -15,12 +15,13 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "solvers/qp/smo_simd.h"
 
 #define TURNS 4 /* trades in a group before the next one has its turn */
-#define LANES 8 /* members looked at together where all are in one group */
 
 typedef struct solver {
     dkm_qp *qp;
+    const dkm_smo_simd *simd;
     double budget;
     dkm_qp_target target;
     double *grad;
@@ -93,33 +94,6 @@ static void smo_gradients(solver *v)
         v->grad[c] = qp->b[c] - v->grad[c];
 }
 
-/* The extremes of the gradient: the largest of all members and the least of those that can give. */
-static void smo_extremes(const solver *v, double *most, double *least)
-{
-    const double *restrict grad = v->grad, *restrict a = v->qp->a;
-    double high[LANES], low[LANES];
-    dkm_idx n = v->qp->n, c = 0;
-
-    for (int l = 0; l < LANES; l++) {
-        high[l] = *most;
-        low[l] = *least;
-    }
-    for (; c + LANES <= n; c += LANES)
-        for (int l = 0; l < LANES; l++) {
-            double gives = a[c + l] > 0 ? grad[c + l] : INFINITY;
-            high[l] = grad[c + l] > high[l] ? grad[c + l] : high[l];
-            low[l] = gives < low[l] ? gives : low[l];
-        }
-    for (; c < n; c++) {
-        high[0] = fmax(high[0], grad[c]);
-        low[0] = a[c] > 0 ? fmin(low[0], grad[c]) : low[0];
-    }
-    for (int l = 0; l < LANES; l++) {
-        *most = fmax(*most, high[l]);
-        *least = fmin(*least, low[l]);
-    }
-}
-
 /* smo_select_pair() where there is one group, of all variables: values first, in vectors, and then
  * the first members that have them, as going through the list would find. */
 static double smo_select_of_all(const solver *v, dkm_idx *to, dkm_idx *from)
@@ -128,7 +102,7 @@ static double smo_select_of_all(const solver *v, dkm_idx *to, dkm_idx *from)
     dkm_idx c = 0;
 
     *to = *from = SLACK_VAR;
-    smo_extremes(v, &most, &least);
+    v->simd->extremes(v->qp->n, v->grad, v->qp->a, &most, &least);
     if (most > 0) {
         for (c = 0; v->grad[c] != most; c++)
             ;
@@ -164,12 +138,16 @@ static double smo_select_pair(const solver *v, dkm_idx g, dkm_idx *to, dkm_idx *
     return isinf(least) ? 0 : most - least;
 }
 
-static void smo_shift_gradients(solver *v, dkm_idx c, double t)
+/* Gradients after t more of @p to and t less of @p from. */
+static void smo_shift_gradients(solver *v, dkm_idx to, dkm_idx from, double t)
 {
-    const double *g = dkm_qp_row(v->qp, c);
+    const double *plus = to >= 0 ? dkm_qp_row(v->qp, to) : NULL;
+    const double *minus = from >= 0 ? dkm_qp_row(v->qp, from) : NULL;
 
-    for (dkm_idx d = 0; d < v->qp->n; d++)
-        v->grad[d] -= t * g[d];
+    if (plus && minus)
+        v->simd->exchange(v->qp->n, t, plus, minus, v->grad);
+    else if (plus || minus)
+        v->simd->shift(v->qp->n, plus ? t : -t, plus ? plus : minus, v->grad);
 }
 
 /* Trade as much as gains, or as there is. */
@@ -185,18 +163,15 @@ static void smo_update_pair(solver *v, dkm_idx g, dkm_idx to, dkm_idx from, doub
     if (to >= 0 && from >= 0)
         curve -= 2 * dkm_qp_row(qp, to)[from];
     t = curve * have > apart ? apart / curve : have;
-    if (to >= 0) {
+    if (to >= 0)
         qp->a[to] += t;
-        smo_shift_gradients(v, to, t);
-    } else {
+    else
         v->unspent[g] += t;
-    }
-    if (from >= 0) {
+    if (from >= 0)
         qp->a[from] = t < have ? qp->a[from] - t : 0;
-        smo_shift_gradients(v, from, -t);
-    } else {
+    else
         v->unspent[g] = t < have ? v->unspent[g] - t : 0;
-    }
+    smo_shift_gradients(v, to, from, t);
     v->steps++;
 }
 
@@ -254,7 +229,8 @@ static void smo_solve(solver *v, dkm_qp_info *info)
 dkm_local dkm_qp_smo(dkm_qp *qp, double budget, dkm_qp_target target, dkm_qp_info *info)
 {
     dkm_local local = DKM_LOCAL_OK;
-    solver v = {.qp = qp, .budget = budget, .target = target};
+    solver v = {
+        .qp = qp, .simd = DKM_SIMD_SELECT(dkm_smo_simd_table), .budget = budget, .target = target};
 
     *info = (dkm_qp_info){0};
     DKM_STEP(dkm_qp_row_cache_open(qp));
