@@ -30,6 +30,9 @@ def test_deviations_have_their_closed_form():
         close(joined(model.predict(new[own])), joined(mean), 1e-12)
         noisy = model.predict(new[own], return_std=True, noise=4 * ALPHA)[1]
         close(joined(noisy), 2 * np.sqrt(variance + ALPHA), 1e-9)
+    mean, std = fitted(X, y, keep_factor=True, precision="mixed").predict(new[own], return_std=True)
+    close(joined(mean), k @ np.linalg.solve(K, y), 1e-9)
+    close(joined(std), np.sqrt(variance), 1e-4)
     scale = y @ np.linalg.solve(K, y) / len(y)
     close(joined(model.predict(new[own], return_std=True, noise="auto")[1]), np.sqrt(scale * (variance + ALPHA)), 1e-9)
 

@@ -27,6 +27,24 @@ for f in b c; do
     good 1 score --truth a.csv --pred "$f.csv" --loss mse --baseline none
     below "$(value rmse)" 1e-12 "deviations $f"
 done
+# A factor in single precision: the means are those of the refined solution, the deviations nearly so.
+good 1 fit krr "${krr[@]}" --keep-factor --precision mixed -o single1.h5
+says out 'precision                mixed' "a factor in single precision"
+good 3 fit krr "${krr[@]}" --keep-factor --precision single --block 7 -o single3.h5
+good 3 predict single1.h5 --x new.csv --std -o s1.csv
+says out 'factor                   model' "a factor in single precision in the model"
+good 1 predict single3.h5 --x new.csv --std -o s3.csv
+for f in 's1 1e-6' 's3 1e-5'; do
+    good 1 score --truth a.csv --pred "${f% *}.csv" --loss mse --baseline none
+    below "$(value rmse)" "${f#* }" "deviations by a factor in single precision, ${f% *}"
+done
+paste -d, a.csv s1.csv | awk -F, '{ for (j = 1; j < 3; j++) if (($j - $(j + 4)) ^ 2 > 1e-20) exit 1 }' ||
+    fail "means of the mixed fit"
+[ "$(wc -c <single1.h5)" -lt $(($(wc -c <kept1.h5) - 70 * 69 / 2 * 4)) ] || fail "it takes no less space"
+on 3 append single1.h5 --x new.csv --y y_new.csv -o made.h5
+[ "$status" = 2 ] || fail "append to a factor in single precision: exit $status"
+says err 'single precision' "append to a factor in single precision"
+
 good 1 predict plain.h5 --x new.csv -o means.csv
 cut -d, -f1,2 a.csv >first.csv
 good 1 score --truth means.csv --pred first.csv --loss mse --baseline none

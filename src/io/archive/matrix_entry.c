@@ -146,10 +146,21 @@ void dkm_rows_file_close(dkm_rows_file *file)
 
 dkm_local dkm_rows_file_read(const dkm_rows_file *file, dkm_idx at, dkm_idx count, double *numbers)
 {
-    const dkm_idx size = (dkm_idx)sizeof(double);
+    dkm_local local = DKM_LOCAL_OK;
+    const dkm_idx size = matrix_entry_number_size(file->part);
+    float *narrow = (float *)(numbers + count) - count; /* the second half, if they are single */
+    const int single = file->part->precision == DKM_F32;
 
-    return read_bytes(file->ctx, file->part->path, file->fd, (char *)numbers, count * size,
-                      file->part->offset + at * size);
+    DKM_STEP(read_bytes(file->ctx, file->part->path, file->fd,
+                        single ? (char *)narrow : (char *)numbers, count * size,
+                        file->part->offset + at * size));
+    for (dkm_idx k = 0; single && k < count; k++) {
+        float number;
+        memcpy(&number, narrow + k, sizeof number);
+        numbers[k] = number;
+    }
+out:
+    return local;
 }
 
 static dkm_local move_matrix_rows(void *user, dkm_idx first, dkm_idx count, double *rows)

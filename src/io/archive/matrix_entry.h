@@ -56,7 +56,8 @@ typedef struct dkm_rows_file {
 DKM_NODISCARD dkm_local dkm_rows_file_open(dkm_rows_file *file, dkm_ctx *ctx,
                                            const dkm_matrix_entry *part);
 void dkm_rows_file_close(dkm_rows_file *file);
-/** @p count numbers, of all rows one after the other, from the @p at-th on; the part is double. Local.
+/** @p count numbers, of all rows one after the other, from the @p at-th on, in double whatever the
+ *  precision of the part. Local.
  *  @return ok; DKM_ERR_IO */
 DKM_NODISCARD dkm_local dkm_rows_file_read(const dkm_rows_file *file, dkm_idx at, dkm_idx count,
                                            double *numbers);

@@ -66,12 +66,11 @@ static dkm_local krr_check_landmarks(dkm_ctx *ctx, const dkm_krr_settings *s)
 /* What is retained is the factor of the exact fit. */
 static dkm_local krr_check_factor(dkm_ctx *ctx, const dkm_krr_settings *s)
 {
-    if (s->solver == DKM_PATH_PCG || s->reduce > 0 || krr_low_precision(s) ||
-        s->penalty == DKM_PENALTY_COEFFICIENTS)
+    if (s->solver == DKM_PATH_PCG || s->reduce > 0 || s->penalty == DKM_PENALTY_COEFFICIENTS)
         return dkm_fail(ctx, DKM_ERR_ARG,
-                        "the factor that is retained is that of the exact fit in double precision, "
-                        "with the penalty on the weights: leave out landmarks, --solver pcg, other "
-                        "precisions and --regularizer coefficients");
+                        "the factor that is retained is that of the exact fit, with the penalty on "
+                        "the weights: leave out landmarks, --solver pcg and --regularizer "
+                        "coefficients");
     return DKM_LOCAL_OK;
 }
 

@@ -43,8 +43,9 @@ dkm_status dkm_krr_dual_wrap(dkm_krr_dual *s, const dkm_model_class *method, dkm
 }
 
 /* The gamma is chosen as without a factor that is retained; the solution comes from it. */
-static dkm_status krr_dual_keep_factor(krr *s, const dkm_path_settings *path, int choose,
-                                       const dkm_dmat *T, const dkm_data *Y, dkm_path_info *info)
+static dkm_status krr_dual_keep_factor(krr *s, const dkm_path_settings *path,
+                                       dkm_ridge_settings ridge, int choose, const dkm_dmat *T,
+                                       const dkm_data *Y, dkm_path_info *info)
 {
     dkm_status status = DKM_OK;
 
@@ -54,8 +55,8 @@ static dkm_status krr_dual_keep_factor(krr *s, const dkm_path_settings *path, in
     else
         *info = (dkm_path_info){.count = 1, .solver = "cholesky"};
     dkm_dmat_destroy(&s->B);
-    DKM_TRY(dkm_krr_factor_solve(&s->factor, &s->fitted, path->gammas[info->best], T, Y, &s->B,
-                                 &info->ridge));
+    ridge.gamma = path->gammas[info->best];
+    DKM_TRY(dkm_krr_factor_solve(&s->factor, &s->fitted, &ridge, T, Y, &s->B, &info->ridge));
 out:
     return status;
 }
@@ -69,7 +70,7 @@ static dkm_status krr_dual_solve(krr *s, const dkm_krr_settings *settings, const
     s->penalizes_coefficients = settings->penalty == DKM_PENALTY_COEFFICIENTS;
     s->factor.center = settings->center;
     if (settings->keep_factor)
-        return krr_dual_keep_factor(s, &path, dkm_krr_needs_path(settings), T, Y, info);
+        return krr_dual_keep_factor(s, &path, ridge, dkm_krr_needs_path(settings), T, Y, info);
     ridge.gamma = path.gammas[0];
     if (dkm_krr_needs_path(settings))
         return dkm_ridge_path(s->fitted.kernel, s->fitted.prepared, s->fitted.nb, &path, T, &s->B,

@@ -15,6 +15,7 @@
 #include "core/alloc.h"
 #include "io/archive/checksum.h"
 #include "io/path.h"
+#include "solvers/ridge/ridge_factor.h"
 #include "solvers/ridge/shifted_cholesky.h"
 
 #define FACTOR        "factor"
@@ -83,17 +84,27 @@ static dkm_status factor_check_memory(const dkm_fitted_kernel *fitted)
                             "the factor of the kernel matrix in double precision");
 }
 
-dkm_status dkm_krr_factor_solve(dkm_krr_factor *f, const dkm_fitted_kernel *fitted, double gamma,
-                                const dkm_dmat *T, const dkm_data *Y, dkm_dmat **B,
-                                dkm_ridge_info *info)
+dkm_precision dkm_krr_factor_precision(const dkm_krr_factor *f)
+{
+    return f->L ? dkm_dmat_precision(f->L) : f->stored.rows.precision;
+}
+
+dkm_status dkm_krr_factor_solve(dkm_krr_factor *f, const dkm_fitted_kernel *fitted,
+                                const dkm_ridge_settings *ridge, const dkm_dmat *T,
+                                const dkm_data *Y, dkm_dmat **B, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
+    dkm_ridge_settings settings = *ridge;
 
     *B = NULL;
-    DKM_TRY(factor_check_memory(fitted));
+    if (settings.precision == DKM_RIDGE_AUTO)
+        settings.precision = DKM_RIDGE_DOUBLE;
+    settings.keep = DKM_RECOMPUTE; /* memory is what other precisions are asked for */
+    if (settings.precision == DKM_RIDGE_DOUBLE)
+        DKM_TRY(factor_check_memory(fitted));
     dkm_dmat_destroy(&f->L);
-    DKM_TRY(dkm_gram(fitted->grid, fitted->kernel, fitted->prepared, fitted->nb, DKM_F64, &f->L));
-    DKM_TRY(dkm_ridge_solve(f->L, gamma, T, B, info));
+    DKM_TRY(dkm_ridge_kernel_factor(fitted->kernel, fitted->prepared, fitted->nb, &settings, T,
+                                    &f->L, B, info));
     f->jitter = info->jitter;
     f->retained = 1;
     if (!f->Y)
@@ -227,7 +238,7 @@ static dkm_matrix_entry factor_rows(const dkm_krr_factor *f, int refer)
 
     return (dkm_matrix_entry){.m = n,
                               .n = n,
-                              .precision = DKM_F64,
+                              .precision = dkm_krr_factor_precision(f),
                               .lower = 1,
                               .first = refer ? f->stored.rows.m : 0,
                               .copied = f->L || refer ? NULL : &f->stored.rows,
@@ -426,7 +437,8 @@ static dkm_local factor_take_stored(dkm_krr_stored *stored, dkm_archive *archive
     const dkm_matrix_entry *rows;
 
     DKM_STEP(dkm_archive_rows(archive, FACTOR, &rows));
-    if (rows->m != rows->n || !rows->lower || rows->precision != DKM_F64)
+    if (rows->m != rows->n || !rows->lower ||
+        (rows->precision != DKM_F64 && (rows->first > 0 || dkm_archive_find(archive, FILE_OF))))
         DKM_STEP(dkm_fail(archive->ctx, DKM_ERR_FORMAT, "the model's factor is %lld x %lld",
                           (long long)rows->m, (long long)rows->n));
     stored->rows = *rows;

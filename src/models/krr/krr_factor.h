@@ -54,17 +54,22 @@ DKM_NODISCARD dkm_status dkm_krr_factor_set_weights(dkm_krr_factor *factor,
  *  have been set, or the factor opened. */
 void dkm_krr_factor_weigh(const dkm_krr_factor *factor, const dkm_fitted_kernel *fitted, int on);
 
-/** Solve for B by a factor in double precision, and keep that and the outputs.
+/** Solve for B, and keep the factor and the outputs.
  *
  *  Collective. Inputs that have weights are scaled already.
  *
+ *  @param[in]  ridge  precision: of the factor, double unless mixed or single is asked for
  *  @param[in]  T  the outputs as numbers, less the intercept
  *  @param[in]  Y  the outputs themselves; shared
- *  @return as dkm_ridge_solve() */
+ *  @return as dkm_ridge_kernel() */
 DKM_NODISCARD dkm_status dkm_krr_factor_solve(dkm_krr_factor *factor,
-                                              const dkm_fitted_kernel *fitted, double gamma,
-                                              const dkm_dmat *T, const dkm_data *Y, dkm_dmat **B,
+                                              const dkm_fitted_kernel *fitted,
+                                              const dkm_ridge_settings *ridge, const dkm_dmat *T,
+                                              const dkm_data *Y, dkm_dmat **B,
                                               dkm_ridge_info *info);
+
+/** Of the rows of the factor. Local. */
+dkm_precision dkm_krr_factor_precision(const dkm_krr_factor *factor);
 
 /** Choose how a file keeps the factor; see dkm_model_store_factor(). Local. */
 DKM_NODISCARD dkm_local dkm_krr_factor_store(dkm_krr_factor *factor, dkm_ctx *ctx,

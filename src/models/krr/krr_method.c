@@ -355,8 +355,9 @@ static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     terms.outputs = dkm_estimate_outputs(work, cost);
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
                   dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo") &&
-                  !dkm_settings_flag(s, "keep-factor");
-    terms.recomputed = dkm_cost_recomputes(&terms);
+                  (!dkm_settings_flag(s, "keep-factor") || dkm_read_precision(s) != DKM_RIDGE_AUTO);
+    terms.recomputed =
+        dkm_cost_recomputes(&terms) || (terms.mixed && dkm_settings_flag(s, "keep-factor"));
     dkm_read_nystroem(s, &nystroem);
     terms.landmarks = dkm_nystroem_count(&nystroem, work->m);
     if (dkm_settings_choice(s, "solver") == PCG) {
@@ -420,9 +421,10 @@ static const dkm_setting settings[] = {
     {.name = "keep-factor",
      .kind = DKM_SETTING_FLAG,
      .not_in_cv = "is for fit: cv keeps no models",
-     .help = "solve in double precision and keep the factor and the outputs in the model, m^2 / 2 "
-             "numbers: for predict --std and --coverage without computing it anew, and for append "
-             "and forget"},
+     .help = "keep the factor and the outputs in the model, m^2 / 2 numbers: for predict --std "
+             "and --coverage without computing it anew, and for append and forget. The factor is "
+             "double, unless --precision mixed or single is given: then it takes a quarter of the "
+             "memory, gives deviations to about six digits, and is not for append and forget"},
     DKM_ROWS_TUNE,
     {.name = "nystroem",
      .kind = DKM_SETTING_INT,

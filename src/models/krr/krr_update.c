@@ -50,6 +50,10 @@ dkm_local dkm_krr_update_check(const dkm_krr_dual *s)
     if (!s->factor.retained)
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "the model has no factor to change: fit it with --keep-factor");
+    if (dkm_krr_factor_precision(&s->factor) != DKM_F64)
+        return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
+                        "the model's factor is in single precision, which serves for standard "
+                        "deviations alone: fit it with --keep-factor --precision double");
     if (dkm_kernel_needs_training_set(s->fitted.kernel))
         return dkm_fail(ctx, DKM_ERR_UNSUPPORTED,
                         "values of the kernel %s depend on all training inputs: fit anew",

@@ -143,9 +143,8 @@ static void take_rows(const rows_ws *s, const dkm_dmat *A, dkm_idx i, dkm_idx w,
         memset(rows + r * s->ld, 0, (size_t)s->ld * sizeof *rows);
     for (dkm_idx jl = 0; jl < s->ld; jl++) {
         dkm_idx jg = dkm_dmat_global_col(A, jl);
-        const double *column = A->a.f64 + il + jl * A->ld;
         for (dkm_idx r = jg > i ? jg - i : 0; r < w; r++)
-            rows[r * s->ld + jl] = column[r];
+            rows[r * s->ld + jl] = dkm_dmat_at(A, il + r, jl);
     }
 }
 

@@ -388,12 +388,15 @@ static double mixed_condition(const mixed *s, double shift)
 
 dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                           const dkm_ridge_settings *settings, int keep, int refine, double worth,
-                          const dkm_dmat *Y, dkm_dmat **K, dkm_dmat **B, dkm_ridge_info *info)
+                          const dkm_dmat *Y, dkm_dmat **K, dkm_dmat **L, dkm_dmat **B,
+                          dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     mixed s = {.grid = dkm_dmat_grid(Y), .kernel = kernel, .X = X, .m = dkm_dmat_rows(Y), .nb = nb};
 
     *B = *K = NULL;
+    if (L)
+        *L = NULL;
     s.worth = worth;
     *info = (dkm_ridge_info){.precision = refine ? "mixed" : "single", .recomputed = !keep};
     s.ctx = dkm_grid_ctx(s.grid);
@@ -407,6 +410,10 @@ dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_i
     dkm_phase_end(s.ctx);
     DKM_TRY(status);
     info->condition = mixed_condition(&s, info->shift);
+    if (L) {
+        *L = s.L;
+        s.L = NULL;
+    }
 out:
     dkm_multivec_free(&s.probe);
     dkm_dmat_destroy(&s.L);

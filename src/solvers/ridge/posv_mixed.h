@@ -16,6 +16,7 @@
  *  @param[in]  worth   iterations that take as long as double precision would: more are not begun,
  *                      judged by the shift and by the rate of convergence; 0: no limit
  *  @param[out] K       the double matrix where it was stored, owned by the caller; else NULL
+ *  @param[out] L       the factor of K + (gamma + shift) I, owned by the caller; may be NULL
  *  @param[out] B       new double matrix like Y
  *  @param[out] info    residual measured in double, steps, shift, condition
  *  @return DKM_OK, also when the residual stopped above the tolerance: the caller judges it;
@@ -23,7 +24,7 @@
  */
 DKM_NODISCARD dkm_status dkm_posv_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                                         const dkm_ridge_settings *settings, int keep, int refine,
-                                        double worth, const dkm_dmat *Y, dkm_dmat **K, dkm_dmat **B,
-                                        dkm_ridge_info *info);
+                                        double worth, const dkm_dmat *Y, dkm_dmat **K, dkm_dmat **L,
+                                        dkm_dmat **B, dkm_ridge_info *info);
 
 #endif

@@ -9,6 +9,7 @@
 #include "kernels/evaluation/prepare.h"
 #include "matrix/dmat_impl.h"
 #include "solvers/ridge/posv_mixed.h"
+#include "solvers/ridge/ridge_factor.h"
 
 #define MIXED_MIN_ORDER   1500  /* rows below which double is as fast */
 #define RESIDUAL_ACCEPTED 1e-10 /* residual above which mixed precision may count as stalled */
@@ -44,24 +45,23 @@ static double ridge_factor_bytes(const dkm_dmat *Y, dkm_idx nb)
                            4.0);
 }
 
-/* @p K is the matrix where it is known already; it is overwritten. */
+/* K is the matrix where it is known already, else it is made here; its lower triangle becomes that of the
+ * factor. */
 static dkm_status ridge_solve_f64(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
-                                  double gamma, const dkm_dmat *Y, dkm_dmat *K, dkm_dmat **B,
+                                  double gamma, const dkm_dmat *Y, dkm_dmat **K, dkm_dmat **B,
                                   dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_grid *grid = dkm_dmat_grid(Y);
-    dkm_dmat *own = NULL;
 
-    if (!K) {
+    if (!*K) {
         DKM_TRY(dkm_memory_check(dkm_grid_ctx(grid),
                                  MEMORY_MARGIN * 8.0 * ridge_local_elements(Y, nb),
                                  "the kernel matrix in double precision (mixed takes a quarter)"));
-        DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, &own));
+        DKM_TRY(dkm_gram(grid, kernel, X, nb, DKM_F64, K));
     }
-    DKM_TRY(dkm_ridge_solve(K ? K : own, gamma, Y, B, info));
+    DKM_TRY(dkm_ridge_solve(*K, gamma, Y, B, info));
 out:
-    dkm_dmat_destroy(&own);
     return status;
 }
 
@@ -112,7 +112,7 @@ static int ridge_takes_mixed(const dkm_ridge_settings *s, const dkm_prepared *X,
 
 static dkm_status ridge_solve_mixed(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                                     const dkm_ridge_settings *s, const dkm_dmat *Y, dkm_dmat **K,
-                                    dkm_dmat **B, dkm_ridge_info *info)
+                                    dkm_dmat **L, dkm_dmat **B, dkm_ridge_info *info)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(Y));
@@ -128,7 +128,7 @@ static dkm_status ridge_solve_mixed(const dkm_kernel *kernel, const dkm_prepared
     if (refine && dkm_dmat_rows(Y) >= MIXED_MIN_ORDER &&
         dkm_memory_fits(ctx, MEMORY_MARGIN * 8.0 * elements))
         worth = ridge_worth(X, Y, keep);
-    DKM_TRY(dkm_posv_mixed(kernel, X, nb, s, keep, refine, worth, Y, K, B, info));
+    DKM_TRY(dkm_posv_mixed(kernel, X, nb, s, keep, refine, worth, Y, K, L, B, info));
 out:
     return status;
 }
@@ -152,35 +152,64 @@ static void ridge_log_stalled(dkm_ctx *ctx, dkm_status status, const dkm_ridge_i
                 info->residual, info->steps);
 }
 
+/* A factor that is shifted is one of another matrix. */
+static void ridge_log_shifted(dkm_ctx *ctx, const dkm_ridge_info *info)
+{
+    dkm_log(
+        ctx, DKM_WARN,
+        "the factor in single precision is shifted by %.1e, and is not kept: going on in double "
+        "precision",
+        info->shift);
+}
+
 dkm_status dkm_ridge_kernel(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
                             const dkm_ridge_settings *settings, const dkm_dmat *Y, dkm_dmat **B,
                             dkm_ridge_info *info)
 {
+    return dkm_ridge_kernel_factor(kernel, X, nb, settings, Y, NULL, B, info);
+}
+
+dkm_status dkm_ridge_kernel_factor(const dkm_kernel *kernel, const dkm_prepared *X, dkm_idx nb,
+                                   const dkm_ridge_settings *settings, const dkm_dmat *Y,
+                                   dkm_dmat **L, dkm_dmat **B, dkm_ridge_info *info)
+{
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(Y));
     dkm_ridge_info own = {0};
-    dkm_dmat *K = NULL;
+    dkm_dmat *K = NULL, *factor = NULL, **wanted = L ? &factor : NULL;
+    int low = settings->precision == DKM_RIDGE_SINGLE, shifted;
 
     *B = NULL;
+    if (L)
+        *L = NULL;
     DKM_REQUIRE(ctx, settings->gamma > 0 && isfinite(settings->gamma), DKM_ERR_ARG,
                 "gamma = %g: the ridge must be a number above 0", settings->gamma);
-    if (settings->precision == DKM_RIDGE_SINGLE) {
-        DKM_TRY(ridge_solve_mixed(kernel, X, nb, settings, Y, &K, B, &own));
-    } else if (ridge_takes_mixed(settings, X, nb, Y)) {
-        status = ridge_solve_mixed(kernel, X, nb, settings, Y, &K, B, &own);
-        if (ridge_stalled(status, &own)) {
-            ridge_log_stalled(ctx, status, &own);
+    if (low || ridge_takes_mixed(settings, X, nb, Y)) {
+        status = ridge_solve_mixed(kernel, X, nb, settings, Y, &K, wanted, B, &own);
+        shifted = status == DKM_OK && L && own.shift > 0;
+        if (shifted || (!low && ridge_stalled(status, &own))) {
+            if (shifted)
+                ridge_log_shifted(ctx, &own);
+            else
+                ridge_log_stalled(ctx, status, &own);
+            dkm_dmat_destroy(&factor);
             dkm_dmat_destroy(B);
-            DKM_TRY(ridge_solve_f64(kernel, X, nb, settings->gamma, Y, K, B, &own));
+            DKM_TRY(ridge_solve_f64(kernel, X, nb, settings->gamma, Y, &K, B, &own));
             own.fell_back = 1;
         }
         DKM_TRY(status);
     } else {
-        DKM_TRY(ridge_solve_f64(kernel, X, nb, settings->gamma, Y, NULL, B, &own));
+        DKM_TRY(ridge_solve_f64(kernel, X, nb, settings->gamma, Y, &K, B, &own));
+    }
+    if (L) {
+        *L = factor ? factor : K;
+        K = factor ? K : NULL;
+        factor = NULL;
     }
     if (info)
         *info = own;
 out:
+    dkm_dmat_destroy(&factor);
     dkm_dmat_destroy(&K);
     return status;
 }
