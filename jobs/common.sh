@@ -43,9 +43,10 @@ explain() {
     sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"
 }
 
-# read_options "NAME ..." "$@": an option --NAME VALUE sets the variable NAME; --help explains the script
+# read_options "NAME ..." "$@": an option --NAME VALUE sets the variable NAME, which has _ for each - of the option;
+# --help explains the script
 read_options() {
-    local names=" $1 "
+    local names=" $1 " name
     shift
     while [ $# -gt 0 ]; do
         case $1 in
@@ -56,7 +57,8 @@ read_options() {
         esac
         [[ $1 == --* && $names == *" ${1#--} "* ]] || fail "unknown option '$1'; see --help"
         [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        printf -v "${1#--}" '%s' "$2"
+        name=${1#--}
+        printf -v "${name//-/_}" '%s' "$2"
         shift 2
     done
 }

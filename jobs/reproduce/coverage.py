@@ -1,13 +1,17 @@
-"""Coverage of prediction sets on random splits. Run by coverage.sh."""
+"""Coverage of prediction sets on random splits. Run by coverage.sh, which has the defaults."""
 import argparse
+import functools
 import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
+
+from kept import kept
 
 ASKED = (0.8, 0.9, 0.95)
 
@@ -114,13 +118,20 @@ def one_split(kind, X, Y, rows, seed, shuffle, out):
     return found
 
 
+def kept_split(options, examples, kind, rows, seed, shuffle):
+    """What one_split() finds, unless it is there already."""
+    make = lambda folder: {"found": one_split(kind, *examples(kind), rows, seed, shuffle, folder)}
+    name = f"{kind.replace(' ', '_')}.{seed}" + (".shuffled" if shuffle else "")
+    with tempfile.TemporaryDirectory(dir=options.out) as folder:
+        return kept(options.out, name, {"rows": rows}, lambda: make(folder))["found"]
+
+
 def table(options, shuffle, splits, examples):
     print("\n| outputs | rows | " + " | ".join(f"{100 * a:g} %, size" for a in ASKED) + " | of |\n|---|---|---|---|---|---|")
     worst = 0.0
-    for kind in KINDS:
-        X, Y = examples[kind]
-        rows = min(options.rows, len(X) // 4)
-        runs = np.array([one_split(kind, X, Y, rows, seed, shuffle, options.out) for seed in range(splits)])
+    for kind in options.outputs:
+        rows = min(options.rows, len(examples(kind)[1]) // 4)
+        runs = np.array([kept_split(options, examples, kind, rows, seed, shuffle) for seed in range(splits)])
         mean, error = runs.mean(0), runs.std(0, ddof=1 if splits > 1 else 0) / np.sqrt(splits)
         cells = [f"{100 * mean[k, 0]:.2f} ± {100 * error[k, 0]:.2f}, {mean[k, 1]:.4g}" for k in range(len(ASKED))]
         worst = max(worst, np.abs(mean[:, 0] - ASKED).max())
@@ -131,8 +142,8 @@ def table(options, shuffle, splits, examples):
 def overhead(options, examples):
     """Seconds that calibration with a tenth of the examples adds to a fit."""
     print("\n| outputs | examples | seconds of fit | of calibration | share |\n|---|---|---|---|---|")
-    for kind in KINDS:
-        X, Y = examples[kind]
+    for kind in options.outputs:
+        X, Y = examples(kind)
         rows = min(8 * options.rows, len(X)) if kind in ("numbers", "classes") else min(4 * options.rows, len(X))
         record, (_, method, _) = os.path.join(options.out, "record.json"), KINDS[kind]
         if os.path.exists(record):
@@ -148,22 +159,20 @@ def overhead(options, examples):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--data", default=os.environ.get("DKMAP_DATA"))
-    parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--only", choices=("coverage", "shuffled", "overhead"))
-    parser.add_argument("--out")
+    for option in ("data", "only", "outputs", "out"):
+        parser.add_argument("--" + option)
+    for option in ("splits", "rows"):
+        parser.add_argument("--" + option, type=int)
     options = parser.parse_args()
-    if not options.data:
-        sys.exit("coverage.sh: name the folder of the data sets with --data or DKMAP_DATA")
+    options.outputs = options.outputs.split(",")
     os.makedirs(options.out, exist_ok=True)
-    examples = {kind: KINDS[kind][0](options.data) for kind in KINDS}
-    if options.only in (None, "coverage"):
+    examples = functools.lru_cache(None)(lambda kind: KINDS[kind][0](options.data))
+    if options.only in ("", "coverage"):
         table(options, False, options.splits, examples)
-    if options.only in (None, "shuffled"):
+    if options.only in ("", "shuffled"):
         print("\nOutputs shuffled:")
         table(options, True, options.splits, examples)
-    if options.only in (None, "overhead"):
+    if options.only in ("", "overhead"):
         overhead(options, examples)
 
 

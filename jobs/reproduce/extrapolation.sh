@@ -20,18 +20,8 @@ set -euo pipefail
 . "${BASH_SOURCE%/*}/../common.sh"
 
 data=${DKMAP_DATA:-} out=extrapolation ranks=2 C=10 only=
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help) explain && exit ;;
-    --data) data=$2 ;;
-    --out) out=$2 ;;
-    --ranks) ranks=$2 ;;
-    --C) C=$2 ;;
-    --only) case $2 in proteins | digits) only=$2 ;; *) explain && exit 2 ;; esac ;;
-    *) explain && exit 2 ;;
-    esac
-    shift 2
-done
+read_options "data out ranks C only" "$@"
+case $only in '' | proteins | digits) ;; *) fail "--only is proteins or digits, not '$only'" ;; esac
 dkmap=$build/dkmap
 [ -x "$dkmap" ] || fail "build dkmap first: jobs/quickstart.sh"
 work=$(mktemp -d)

@@ -4,30 +4,21 @@
 # fullest rank and how many candidates were evaluated in full; all numbers of ranks find the same. With --check a smaller
 # grid and fewer sets are first compared with a search through all of them.
 #
-#   jobs/study/candidates.sh [--ranks LIST] [--columns N] [--labels N] [--check N,N] [--approximate RECALL]
+#   jobs/study/candidates.sh [--ranks LIST] [--columns N] [--labels N] [--check N,N] [--approximate RECALL] [--components N]
 #     --ranks LIST   numbers of ranks                                               [1,2]
 #     --columns N    the grid has N^4 rows; 0: none                                 [100]
 #     --labels N     all sets of at most 4 of N labels; 0: none                     [223]
 #     --check N,N    columns and labels of the comparison with all of them, such as 46,86  [none]
-#     --approximate RECALL  the comparison also by an index of faiss, where there is one
+#     --approximate RECALL  also by an index of faiss, which holds 4 (components + 1) + 8 bytes per candidate   [none]
+#     --components N  of the outputs of kde                                         [all]
 #
 # A hundred inputs, the best five of each, 500 examples to learn from. Heeds: DKMAP_BUILD, DKMAP (the command), DKMAP_LAUNCH.
 set -euo pipefail
 # shellcheck source=jobs/common.sh
 . "$(dirname "$0")/../common.sh"
-ranks=1,2 columns=100 labels=223 check= approximate=
+ranks=1,2 columns=100 labels=223 check='' approximate='' components=all
 
-while [ $# -gt 0 ]; do
-    case $1 in
-    -h | --help) explain && exit ;;
-    --ranks | --columns | --labels | --check | --approximate)
-        [ $# -gt 1 ] || fail "$1 needs a value; see --help"
-        printf -v "${1#--}" '%s' "$2"
-        shift 2
-        ;;
-    *) fail "unknown option '$1'; see --help" ;;
-    esac
-done
+read_options "ranks columns labels check approximate components" "$@"
 dkmap=$(find_dkmap)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -77,9 +68,9 @@ learn() {
             print line, "0:1" >"sets.svm"
         }
     }'
-    dk 1 fit kde --x 'x.csv[0:500]' --y 'y.csv[0:500]' --kx 'rbf(sigma=1)' --ky 'rbf(sigma=2)' --components all --gamma 0.01 -o grid.h5
-    [ "$1" = 0 ] ||     dk 1 fit kde --x 'x.csv[0:500]' --y 'sets.svm[0:500]' --y-type label-sets --kx 'rbf(sigma=0.5)' --ky 'normalize(labels)' \
-        --components all --gamma 0.01 -o sets.h5
+    dk 1 fit kde --x 'x.csv[0:500]' --y 'y.csv[0:500]' --kx 'rbf(sigma=1)' --ky 'rbf(sigma=2)' --components "$components" --gamma 0.01 -o grid.h5
+    [ "$1" = 0 ] || dk 1 fit kde --x 'x.csv[0:500]' --y 'sets.svm[0:500]' --y-type label-sets --kx 'rbf(sigma=0.5)' --ky 'normalize(labels)' \
+        --components "$components" --gamma 0.01 -o sets.h5
 }
 
 # find_best RANKS MODEL FILE OPTIONS...
@@ -104,16 +95,35 @@ compare() {
     echo "$model: by an index, recall $(told recall) for $(told recall_points) inputs, $(told probes) of $(told cells) cells, $(told evaluated) evaluated, $(told seconds) s"
 }
 
-# measure MODEL: a line for each number of ranks
+# line MODEL RANKS: of the last search
+line() {
+    printf '| %s | %s | %s | %.1f | %.0f | %s | %s |\n' "$(cat "$1.gen")" "$(told candidates)" "$2" "$(told seconds)" \
+        "$(sed -E 's/.*"peak_resident_bytes":\{[^}]*"max":([0-9.]+).*/\1/' record.jsonl | awk '{ print $1 / 1048576 }')" \
+        "$(told evaluated)" "$(told pivots)"
+}
+
+# share_found FILE FILE: of the candidates in the first file those that the second one has for the same input
+share_found() {
+    paste -d, "$1" "$2" | awk -F, '{
+        for (k = 1; k < 10; k += 2)
+            for (j = 11; j < 20; j += 2)
+                found += $k == $j
+    } END { printf "%.3f", found / NR / 5 }'
+}
+
+# measure MODEL: a line for each number of ranks, and one by an index
 measure() {
     local n first=
     for n in ${ranks//,/ }; do
         find_best "$n" "$1" "$1.$n.csv"
-        printf '| %s | %s | %s | %.1f | %.0f | %s | %s |\n' "$(cat "$1.gen")" "$(told candidates)" "$n" "$(told seconds)" \
-            "$(sed -E 's/.*"peak_resident_bytes":\{[^}]*"max":([0-9.]+).*/\1/' record.jsonl | awk '{ print $1 / 1048576 }')" "$(told evaluated)" "$(told pivots)"
+        line "$1" "$n"
         [ -z "$first" ] || same "$1.$first.csv" "$1.$n.csv"
         first=${first:-$n}
     done
+    [ -n "$approximate" ] || return 0
+    find_best "$first" "$1" near.csv --approximate "$approximate"
+    line "$1" "$first, by an index"
+    echo "recall $(told recall) for $(told recall_points) inputs, $(share_found "$1.$first.csv" near.csv) for all, by $(told probes) of $(told cells) cells"
 }
 
 if [ -n "$check" ]; then
