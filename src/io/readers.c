@@ -196,14 +196,18 @@ static dkm_local receive(const dkm_readers *r, dkm_type type, dkm_idx first, dkm
 dkm_local dkm_readers_read(const dkm_readers *readers, dkm_read_range read, void *user,
                            dkm_type type, dkm_idx first, dkm_idx count, dkm_objs *objs)
 {
-    dkm_local local = DKM_LOCAL_OK;
+    dkm_local local;
     int size = 1;
 
     if (!readers->readers)
         return receive(readers, type, first, count, objs);
+    /* its own come first in the file: going back in a gzipped one is to begin it again */
+    local = read(user, first, count, objs);
     if (readers->group != MPI_COMM_NULL)
         MPI_Comm_size(readers->group, &size);
     for (int other = 1; other < size; other++)
         local = serve(readers, other, read, user, local);
-    return local.code == DKM_OK ? read(user, first, count, objs) : local;
+    if (local.code != DKM_OK)
+        dkm_objs_clear(objs);
+    return local;
 }
