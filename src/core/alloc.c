@@ -1,7 +1,12 @@
 /* Blocks of MAPPED bytes and more are mappings of their own, which go back to the system when they
  * are freed. The C library's heap would retain them (glibc raises its threshold with the first such
  * block that is freed), and the peak of a rank would be the sum of its phases instead of the largest
- * one. */
+ * one.
+ *
+ * A page costs more when it is touched first than what is then done with it: 0.4 to 2 s per GiB on a
+ * virtual machine. So up to IDLE_MOST bytes of freed mappings wait for a block that fits: panels,
+ * chunks and batches that come again and again. A new mapping that they do not serve has them go
+ * first as far as both are more than IDLE_MOST, so that large matrices find no idle memory beside them. */
 #define _DEFAULT_SOURCE /* for madvise() and MAP_ANONYMOUS */
 #include "core/alloc.h"
 
@@ -14,7 +19,8 @@
 
 #define ALIGNMENT  64
 #define MAPPED     ((size_t)256 << 10)
-#define LARGE      ((size_t)32 << 20) /* worth large pages */
+#define LARGE      ((size_t)8 << 20)  /* worth large pages */
+#define IDLE_MOST  ((size_t)16 << 20) /* of freed mappings */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
 #ifndef MAP_NORESERVE
@@ -93,13 +99,75 @@ int dkm_has_large_pages(void)
     return !strstr(line, "[never]");
 }
 
+static idle_block remove_idle(dkm_ctx *ctx, int k)
+{
+    idle_block block = ctx->idle[k];
+
+    ctx->idle_bytes -= block.mapped;
+    ctx->idle_count--;
+    memmove(ctx->idle + k, ctx->idle + k + 1, (size_t)(ctx->idle_count - k) * sizeof *ctx->idle);
+    return block;
+}
+
+/* The oldest idle blocks go to the system, until @p bytes more are within bounds. */
+static void make_idle_room(dkm_ctx *ctx, size_t bytes)
+{
+    while (ctx->idle_count > 0 &&
+           (ctx->idle_count == DKM_IDLE_BLOCKS || ctx->idle_bytes + bytes > IDLE_MOST)) {
+        idle_block oldest = remove_idle(ctx, 0);
+        (void)munmap(oldest.raw, oldest.mapped);
+    }
+}
+
+void dkm_alloc_release_idle(dkm_ctx *ctx)
+{
+#pragma omp critical(dkm_alloc)
+    make_idle_room(ctx, IDLE_MOST);
+}
+
+/* The idle block that fits best, at most twice as long; an empty one where there is none. */
+static idle_block take_idle(dkm_ctx *ctx, size_t bytes)
+{
+    idle_block found = {0};
+    int best = -1;
+
+#pragma omp critical(dkm_alloc)
+    {
+        for (int k = 0; k < ctx->idle_count; k++)
+            if (ctx->idle[k].mapped >= bytes && ctx->idle[k].mapped / 2 <= bytes &&
+                (best < 0 || ctx->idle[k].mapped < ctx->idle[best].mapped))
+                best = k;
+        if (best >= 0)
+            found = remove_idle(ctx, best);
+    }
+    return found;
+}
+
+/* A mapping waits to be used again, or goes. */
+static void retire_mapping(dkm_ctx *ctx, void *raw, size_t mapped)
+{
+    if (mapped > IDLE_MOST) {
+        (void)munmap(raw, mapped);
+        return;
+    }
+#pragma omp critical(dkm_alloc)
+    {
+        make_idle_room(ctx, mapped);
+        ctx->idle[ctx->idle_count++] = (idle_block){raw, mapped};
+        ctx->idle_bytes += mapped;
+    }
+}
+
 /* Mappings are zeros already, and pages never written to cost nothing. Nor need the system have memory
  * for those that never will be. */
-static void *map_memory(size_t bytes, int sparse)
+static void *map_memory(dkm_ctx *ctx, size_t bytes, int sparse)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | (sparse ? MAP_NORESERVE : 0);
-    void *raw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *raw;
 
+#pragma omp critical(dkm_alloc)
+    make_idle_room(ctx, bytes);
+    raw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return raw == MAP_FAILED ? NULL : raw;
 }
 
@@ -108,14 +176,22 @@ static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros, int64_t touched)
 {
     int64_t counted = touched < 0 || touched > (int64_t)bytes ? (int64_t)bytes : touched;
     size_t padded = bytes + 2 * ALIGNMENT, mapped = padded >= MAPPED ? padded : 0;
+    idle_block idle = {0};
     void *raw, *block;
 
     if (!within_budget(ctx))
         return NULL;
-    raw = mapped ? map_memory(mapped, touched >= 0) : zeros ? calloc(1, padded) : malloc(padded);
+    if (mapped && !zeros)
+        idle = take_idle(ctx, mapped);
+    if (idle.raw)
+        mapped = idle.mapped;
+    raw = idle.raw ? idle.raw
+          : mapped ? map_memory(ctx, mapped, touched >= 0)
+          : zeros  ? calloc(1, padded)
+                   : malloc(padded);
     if (!raw)
         return NULL;
-    if (!zeros) /* those who ask for zeros may never touch most of them */
+    if (!zeros && !idle.raw) /* those who ask for zeros may never touch most of them */
         dkm_want_large_pages(raw, padded);
     block = block_place(raw);
     *block_header(block) = (header){ctx, counted, raw, mapped};
@@ -206,7 +282,7 @@ void dkm_free_block(void *block)
     h = block_header(block);
     block_count(h->ctx, -1, h->bytes);
     if (h->mapped)
-        (void)munmap(h->raw, h->mapped);
+        retire_mapping(h->ctx, h->raw, h->mapped);
     else
         free(h->raw);
 }

@@ -308,6 +308,7 @@ void dkm_ctx_destroy(dkm_ctx **ctx)
         c->attached_release(c->attached);
     if (c->kernels_release)
         c->kernels_release(c->kernels);
+    dkm_alloc_release_idle(c);
     free_context(c);
     *ctx = NULL;
 }

@@ -10,6 +10,14 @@
 #define DKM_PHASE_LIMIT    64
 #define DKM_PHASE_DEPTH    16
 
+#define DKM_IDLE_BLOCKS 8
+
+/** Memory that was given back and not yet to the system. */
+typedef struct idle_block {
+    void *raw;
+    size_t mapped;
+} idle_block;
+
 typedef struct phase {
     const char *name;
     dkm_idx calls;
@@ -38,6 +46,9 @@ struct dkm_ctx {
     char message[DKM_MESSAGE_LENGTH];
     dkm_idx live_blocks, budget;
     int64_t live_bytes, peak_bytes, largest;
+    idle_block idle[DKM_IDLE_BLOCKS]; /* the oldest first */
+    int idle_count;
+    size_t idle_bytes;
     phase phases[DKM_PHASE_LIMIT];
     int phase_count, depth, open[DKM_PHASE_DEPTH];
     double last_progress;
@@ -49,6 +60,9 @@ struct dkm_ctx {
     const void *lent[DKM_LENT_COUNT];
     dkm_comm_reader comm_reader;
 };
+
+/** Give memory back to the system that waits to be used again. Local. */
+void dkm_alloc_release_idle(dkm_ctx *ctx);
 
 /** Make the communicator of @p ctx, a copy of @p comm with the error handler of mpi_calls.h.
  *  Collective on @p comm.
