@@ -9,6 +9,8 @@
 #include "linalg/kernels/gemm_i16.h"
 #include "linalg/kernels/gemm_tallskinny.h"
 #include "linalg/kernels/gemm_tallskinny_f32_f64.h"
+#include "linalg/kernels/gemm_tn.h"
+#include "linalg/kernels/gemm_u8.h"
 #include "linalg/kernels/parallel_products.h"
 #include "search/prefilter.h"
 #include "support/check.h"
@@ -173,6 +175,120 @@ static void integer_products(dkm_ctx *ctx)
     DKM_FREE(room);
 }
 
+/* Inner products of na and nb of N rows of d numbers, against plain sums; rows are LD apart. */
+static void compare_tn(tile_fixture *f, void *work, dkm_idx na, dkm_idx nb, dkm_idx d)
+{
+    dkm_tn_product p = {DKM_F64, d, {na, LD, f->T}, {nb, LD, f->T + 7 * LD}, f->W, na + 1};
+    dkm_tn_product s = {DKM_F32, d, {na, LD, f->Tf}, {nb, LD, f->Tf + 7 * LD}, f->Wf, na + 1};
+
+    for (dkm_idx k = 0; k < LD * WIDEST; k++)
+        f->W[k] = f->Wf[k] = -7;
+    dkm_gemm_tn(&p, work);
+    dkm_gemm_tn(&s, work);
+    for (dkm_idx j = 0; j < nb; j++) {
+        CHECK(f->W[na + j * (na + 1)] == -7 && f->Wf[na + j * (na + 1)] == -7);
+        for (dkm_idx i = 0; i < na; i++) {
+            double sum = 0;
+            for (dkm_idx k = 0; k < d; k++)
+                sum += f->T[i * LD + k] * f->T[(j + 7) * LD + k];
+            CHECK_CLOSE(f->W[i + j * (na + 1)], sum, (double)(d + 1) * 3e-16);
+            CHECK_CLOSE((double)f->Wf[i + j * (na + 1)], sum, (double)(d + 1) * 1.2e-7);
+        }
+    }
+}
+
+/* All remainders of rows in a register, in a block, and of numbers that are packed together. */
+static void inner_products(dkm_ctx *ctx)
+{
+    const dkm_idx tall[] = {1, 7, 8, 17, 64, 65, 131}, wide[] = {1, 5, 6, 13, 48};
+    const dkm_idx deep[] = {0, 1, 3, 4, 33};
+    tile_fixture *f = tile_fixture_create(ctx);
+    char *work = NULL;
+
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, DKM_TN_WORKSPACE, &work)));
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 5; j++)
+            for (int k = 0; k < 5; k++)
+                compare_tn(f, work, tall[i], wide[j], deep[k]);
+    DKM_FREE(work);
+    DKM_FREE(f);
+}
+
+/* Rows so long that their sums are made in several parts are the same for (i, j) and (j, i). */
+static void long_inner_products(dkm_ctx *ctx)
+{
+    enum { N = 75, D = 1801 };
+    double *X = NULL, *C = NULL;
+    char *work = NULL;
+    dkm_tn_product p = {DKM_F64, D, {N, D, NULL}, {N, D, NULL}, NULL, N};
+
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, N * D, &X)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, N * N, &C)));
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, DKM_TN_WORKSPACE, &work)));
+    for (dkm_idx k = 0; k < N * D; k++)
+        X[k] = number(k);
+    p.A.rows = p.B.rows = X;
+    p.C = C;
+    dkm_gemm_tn(&p, work);
+    for (dkm_idx j = 0; j < N; j++)
+        for (dkm_idx i = 0; i < N; i++) {
+            double sum = 0, sizes = 0;
+            for (dkm_idx k = 0; k < D; k++) {
+                sum += X[i * D + k] * X[j * D + k];
+                sizes += fabs(X[i * D + k] * X[j * D + k]);
+            }
+            CHECK_CLOSE(C[i + j * N], sum, D * 2.3e-16 * sizes);
+            CHECK(C[i + j * N] == C[j + i * N]);
+        }
+    DKM_FREE(work);
+    DKM_FREE(C);
+    DKM_FREE(X);
+}
+
+/* Of N rows of d bytes, the largest ones among them; widths with and without a remainder. */
+static void compare_bytes(dkm_idx na, dkm_idx nb, dkm_idx d, void *work)
+{
+    enum { N = 131, D = 130 };
+    static uint8_t rows[N * (D + 3)];
+    static double C[N * N];
+    static float F[N * N];
+    dkm_idx width = dkm_gemm_u8_ld(d);
+    dkm_u8_rows A = {na, width, rows}, B = {nb, width, rows};
+
+    for (dkm_idx i = 0; i < N; i++) {
+        int16_t row[D];
+        for (dkm_idx k = 0; k < d; k++)
+            row[k] = (int16_t)(i % 5 == 0 ? 255 : (i * 37 + k * 101) % 256);
+        CHECK(dkm_gemm_u8_pack(d, row, rows + i * width));
+    }
+    dkm_gemm_u8(&A, &B, DKM_F64, C, N, work);
+    dkm_gemm_u8(&A, &B, DKM_F32, F, N, work);
+    for (dkm_idx j = 0; j < nb; j++)
+        for (dkm_idx i = 0; i < na; i++) {
+            int sum = 0;
+            for (dkm_idx k = 0; k < d; k++)
+                sum += (int)rows[i * width + k] * (int)rows[j * width + k];
+            CHECK(C[i + j * N] == sum && F[i + j * N] == (float)sum);
+        }
+}
+
+static void byte_products(dkm_ctx *ctx)
+{
+    const int16_t wrong[] = {0, 256, 1}, negative[] = {5, -1, 3};
+    const dkm_idx tall[] = {1, 16, 63, 64, 131}, deep[] = {1, 4, 63, 64, 130};
+    uint8_t kept[4];
+    char *work = NULL;
+
+    CHECK(!dkm_gemm_u8_pack(3, wrong, kept) && !dkm_gemm_u8_pack(3, negative, kept));
+    if (!dkm_gemm_u8_available())
+        return;
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, dkm_gemm_u8_workspace(132), &work)));
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+            compare_bytes(tall[i], tall[4 - i], deep[j], work);
+    DKM_FREE(work);
+}
+
 static void maps(dkm_ctx *ctx)
 {
     enum { N = 67 };
@@ -289,6 +405,9 @@ LEVELS(tall_skinny)
 LEVELS(mixed_tall_skinny)
 LEVELS(fused_tile)
 LEVELS(integer_products)
+LEVELS(inner_products)
+LEVELS(long_inner_products)
+LEVELS(byte_products)
 LEVELS(maps)
 LEVELS(l1_distances)
 LEVELS(subsequences)
@@ -313,6 +432,9 @@ static const check_case cases[] = {
     CASE(every_instruction_set_has_right_mixed_tall_skinny),
     CASE(every_instruction_set_has_right_fused_tile),
     CASE(every_instruction_set_has_right_integer_products),
+    CASE(every_instruction_set_has_right_inner_products),
+    CASE(every_instruction_set_has_right_long_inner_products),
+    CASE(every_instruction_set_has_right_byte_products),
     CASE(every_instruction_set_has_right_maps),
     CASE(every_instruction_set_has_right_l1_distances),
     CASE(every_instruction_set_has_right_subsequences),

@@ -1,8 +1,15 @@
 #include "kernels/evaluation/panel.h"
 
-#include "core/alloc.h"
-#include "linalg/kernels/gemm_i16.h"
+#include <string.h>
 
+#include "core/alloc.h"
+#include "core/minmax.h"
+#include "linalg/kernels/gemm_i16.h"
+#include "linalg/kernels/gemm_tn.h"
+#include "linalg/kernels/gemm_u8.h"
+
+#define PIECE_BYTES   ((dkm_idx)4 << 20) /* of objects that are fetched to be converted */
+#define ALIGNMENT     64
 #define WORTH_KEEPING 16 /* numbers of an object, and objects, below which integers gain nothing */
 
 static const dkm_data *slot_data(const dkm_panel *panel, dkm_idx slot)
@@ -29,23 +36,35 @@ static int may_be_int16(const dkm_panel *panel, const dkm_objs *objs)
            panel->capacity >= WORTH_KEEPING;
 }
 
-/* Memory for integers in every slot that may hold some. */
-static dkm_local open_int16(dkm_panel *panel)
+static int may_be_packed(const dkm_panel *panel, const dkm_objs *objs)
+{
+    return dkm_gemm_tn_available() && objs->type == DKM_DENSE && panel->capacity >= DKM_TN_LEAST;
+}
+
+/* Memory for integers in every slot that may hold some, and for the products of all slots. */
+static dkm_local open_products(dkm_panel *panel)
 {
     dkm_local local = DKM_LOCAL_OK;
     dkm_ctx *ctx = panel->of->ctx;
-    dkm_idx widest = 0;
+    dkm_idx bytes = 0;
 
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
         const dkm_objs *objs = uses_slot(panel, s) ? &slot_data(panel, s)->mine : NULL;
         dkm_idx width = objs ? dkm_gemm_i16_ld(objs->d) : 0;
+        if (objs && may_be_packed(panel, objs))
+            bytes = dkm_idx_max(bytes, DKM_TN_WORKSPACE);
         if (!objs || !may_be_int16(panel, objs))
             continue;
         DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->int16[s].rows));
-        widest = width > widest ? width : widest;
+        bytes = dkm_idx_max(bytes, dkm_gemm_i16_workspace(width) * (dkm_idx)sizeof(int16_t));
+        if (!dkm_gemm_u8_available())
+            continue;
+        width = dkm_gemm_u8_ld(objs->d);
+        DKM_STEP(dkm_alloc(ctx, panel->capacity * width, &panel->int16[s].bytes));
+        bytes = dkm_idx_max(bytes, dkm_gemm_u8_workspace(width));
     }
-    panel->workspace_each = dkm_gemm_i16_workspace(widest);
-    if (panel->side == DKM_ROWS && widest > 0)
+    panel->workspace_each = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (panel->side == DKM_ROWS && bytes > 0)
         DKM_STEP(dkm_alloc(ctx, panel->threads * panel->workspace_each, &panel->workspace));
 out:
     return local;
@@ -78,7 +97,7 @@ dkm_local dkm_panel_open(dkm_panel *panel, const dkm_prepared *of, const dkm_nod
     for (dkm_idx s = 0; s < of->kernel->slots; s++)
         if (uses_slot(panel, s) && wants_single(panel, &slot_data(panel, s)->mine))
             DKM_STEP(dkm_alloc(of->ctx, capacity * slot_data(panel, s)->mine.d, &panel->single[s]));
-    DKM_STEP(open_int16(panel));
+    DKM_STEP(open_products(panel));
 out:
     return local;
 }
@@ -94,43 +113,47 @@ static void panel_release(dkm_panel *panel)
     panel->borrowed = 0;
 }
 
-static void panel_convert(dkm_panel *panel, dkm_idx slot)
+/* The values of @p objs, which are those of the panel from @p first on, in single precision. */
+static void panel_convert(const dkm_objs *objs, dkm_idx first, float *to)
 {
-    dkm_objs *objs = &panel->objs[slot];
     for (dkm_idx i = 0; i < objs->n; i++) {
-        float *restrict single = panel->single[slot] + i * objs->d;
+        float *restrict single = to + (first + i) * objs->d;
         const double *restrict values = objs->values + i * dkm_objs_step(objs);
         for (dkm_idx k = 0; k < objs->d; k++)
             single[k] = (float)values[k];
     }
-    if (panel->borrowed)
-        objs->values = NULL;
-    else
-        DKM_FREE(objs->values);
 }
 
-/* Keep the values as integers, as long as they are such. */
-static void pack_int16(const dkm_objs *objs, dkm_int16_rows *int16)
+/* Keep them as integers, as long as they are such. */
+static void pack_int16(const dkm_objs *objs, dkm_idx first, dkm_int16_rows *int16)
 {
-    dkm_idx width = dkm_gemm_i16_ld(objs->d);
+    dkm_idx width = dkm_gemm_i16_ld(objs->d), bytes = dkm_gemm_u8_ld(objs->d);
 
-    int16->most = 0;
-    for (dkm_idx i = 0; i < objs->n && int16->most >= 0; i++) {
-        double most = dkm_gemm_i16_pack(1, objs->d, objs->values + i * dkm_objs_step(objs),
-                                        int16->rows + i * width);
-        int16->most = most < 0 || most > int16->most ? most : int16->most;
+    if (first == 0) {
+        int16->most = 0;
+        int16->are_bytes = int16->bytes != NULL;
     }
+    for (dkm_idx i = 0; i < objs->n && int16->most >= 0; i++) {
+        int16_t *row = int16->rows + (first + i) * width;
+        double most = dkm_gemm_i16_pack(1, objs->d, objs->values + i * dkm_objs_step(objs), row);
+        int16->most = most < 0 || most > int16->most ? most : int16->most;
+        int16->are_bytes = int16->are_bytes && most >= 0 &&
+                           dkm_gemm_u8_pack(objs->d, row, int16->bytes + (first + i) * bytes);
+    }
+}
+
+/* The values of some objects of a slot in the other forms that the panel wants. */
+static void panel_take_values(dkm_panel *panel, dkm_idx s, const dkm_objs *objs, dkm_idx first)
+{
+    if (panel->int16[s].rows)
+        pack_int16(objs, first, &panel->int16[s]);
+    if (panel->single[s])
+        panel_convert(objs, first, panel->single[s]);
 }
 
 /* What tiles need beside the objects themselves. */
 static void panel_finish(dkm_panel *panel)
 {
-    for (dkm_idx s = 0; s < panel->of->kernel->slots; s++) {
-        if (panel->int16[s].rows)
-            pack_int16(&panel->objs[s], &panel->int16[s]);
-        if (panel->single[s])
-            panel_convert(panel, s);
-    }
     for (dkm_idx i = panel->root->size - 1; i >= 0; i--)
         panel->root[i].kind->diag(&panel->root[i], panel);
 }
@@ -155,8 +178,12 @@ void dkm_panel_view(dkm_panel *panel, dkm_idx first, dkm_idx count)
     panel->borrowed = 1;
     panel->n = count;
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
-        if (uses_slot(panel, s))
+        if (uses_slot(panel, s)) {
             panel->objs[s] = view(&slot_data(panel, s)->mine, first, count);
+            panel_take_values(panel, s, &panel->objs[s], 0);
+            if (panel->single[s])
+                panel->objs[s].values = NULL;
+        }
     panel_finish(panel);
 }
 
@@ -181,6 +208,55 @@ static int consecutive(dkm_idx count, const dkm_idx *indices)
     return count > 0;
 }
 
+/* Room for the extras of objects whose values are in single precision alone. */
+static dkm_local open_extras(const dkm_data *of, dkm_idx count, dkm_objs *objs)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    *objs = (dkm_objs){.ctx = of->ctx, .type = of->mine.type, .n = count, .d = of->mine.d};
+    if (of->mine.extra)
+        DKM_STEP(dkm_objs_add_extra(objs, of->mine.extras));
+out:
+    return local;
+}
+
+/* Objects of a slot, whose values are wanted in single precision. As many ranks fill panels of the same
+ * capacity, they come in as many pieces. */
+static dkm_status fetch_in_pieces(dkm_panel *panel, dkm_idx s, dkm_idx count,
+                                  const dkm_idx *indices)
+{
+    dkm_status status = DKM_OK;
+    const dkm_data *of = slot_data(panel, s);
+    dkm_objs *objs = &panel->objs[s], piece = {0};
+    dkm_idx each = dkm_idx_max(1, PIECE_BYTES / (8 * of->mine.d));
+
+    DKM_AGREE(of->ctx, open_extras(of, count, objs));
+    for (dkm_idx k = 0; k < panel->capacity; k += each) {
+        dkm_idx n = k < count ? dkm_idx_min(each, count - k) : 0;
+        DKM_TRY(dkm_data_fetch(of, n, n > 0 ? indices + k : NULL, &piece));
+        panel_take_values(panel, s, &piece, k);
+        if (n > 0 && objs->extra)
+            memcpy(objs->extra + k * objs->extras, piece.extra,
+                   (size_t)(n * objs->extras) * sizeof *objs->extra);
+        dkm_objs_clear(&piece);
+    }
+out:
+    dkm_objs_clear(&piece);
+    return status;
+}
+
+static dkm_status fetch_slot(dkm_panel *panel, dkm_idx s, dkm_idx count, const dkm_idx *indices)
+{
+    dkm_status status = DKM_OK;
+
+    if (panel->single[s])
+        return fetch_in_pieces(panel, s, count, indices);
+    DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, indices, &panel->objs[s]));
+    panel_take_values(panel, s, &panel->objs[s], 0);
+out:
+    return status;
+}
+
 dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *indices)
 {
     dkm_status status = DKM_OK;
@@ -192,7 +268,7 @@ dkm_status dkm_panel_fill(dkm_panel *panel, dkm_idx count, const dkm_idx *indice
     panel_release(panel);
     for (dkm_idx s = 0; s < panel->of->kernel->slots; s++)
         if (uses_slot(panel, s))
-            DKM_TRY(dkm_data_fetch(slot_data(panel, s), count, indices, &panel->objs[s]));
+            DKM_TRY(fetch_slot(panel, s, count, indices));
     panel->n = count;
     panel_finish(panel);
 out:
@@ -230,8 +306,10 @@ void dkm_panel_close(dkm_panel *panel)
     panel_release(panel);
     for (dkm_idx s = 0; panel->single && s < panel->of->kernel->slots; s++)
         DKM_FREE(panel->single[s]);
-    for (dkm_idx s = 0; panel->int16 && s < panel->of->kernel->slots; s++)
+    for (dkm_idx s = 0; panel->int16 && s < panel->of->kernel->slots; s++) {
+        DKM_FREE(panel->int16[s].bytes);
         DKM_FREE(panel->int16[s].rows);
+    }
     DKM_FREE(panel->workspace);
     DKM_FREE(panel->int16);
     DKM_FREE(panel->objs);

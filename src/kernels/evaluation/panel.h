@@ -10,10 +10,12 @@
 
 #include "kernels/evaluation/kernel_impl.h"
 
-/** Dense values as 16-bit numbers, where they are small integers. */
+/** Dense values as 16-bit numbers, where they are small integers, and as bytes. */
 typedef struct dkm_int16_rows {
-    int16_t *rows; /**< of `capacity` objects, or NULL */
-    double most;   /**< the largest size among them; negative: they are not such numbers */
+    int16_t *rows;  /**< of `capacity` objects, or NULL */
+    double most;    /**< the largest size among them; negative: they are not such numbers */
+    uint8_t *bytes; /**< the same numbers, or NULL */
+    int are_bytes;  /**< whether all of them are in 0 to 255 */
 } dkm_int16_rows;
 
 struct dkm_panel {
@@ -27,8 +29,8 @@ struct dkm_panel {
     float **single;         /**< one per slot: dense values in single precision, or NULL */
     dkm_int16_rows *int16;  /**< one per slot: dense values that are small integers */
     int threads;            /**< that may evaluate tiles with it at the same time */
-    int16_t *workspace;     /**< of rows: for products of integers, or NULL */
-    dkm_idx workspace_each; /**< numbers of it that a thread takes */
+    char *workspace;        /**< of rows: for products of dense values, or NULL */
+    dkm_idx workspace_each; /**< bytes of it that a thread takes */
     double *diag;           /**< k(x, x), `capacity` numbers per node */
 };
 
@@ -53,6 +55,12 @@ const void *dkm_panel_values(const dkm_panel *panel, const dkm_node *node, dkm_i
 
 /** Numbers from the start of one of them to that of the next. Local. */
 dkm_idx dkm_panel_step(const dkm_panel *panel, const dkm_node *node);
+
+/** Workspace of a thread for products with the rows of @p panel, aligned to 64 bytes, or NULL. Local. */
+static inline void *dkm_panel_workspace(const dkm_panel *panel, int thread)
+{
+    return panel->workspace ? panel->workspace + thread * panel->workspace_each : NULL;
+}
 
 /** Allocate the objects that tiles of @p root need, whose slots are filled. Local;
  *  dkm_panel_close() frees, also after a failure. */

@@ -1,12 +1,16 @@
 /* A tile in parts of columns, one thread a part: product and map of a part are done by the same
- * thread, which is also the first to touch its memory. Cost: that of the tile; nothing is sent. */
+ * thread, which is also the first to touch its memory. A thread goes through its part by a few rows
+ * after others, which are in cache still when they are mapped. Cost: that of the tile; nothing is
+ * sent. */
 #include "kernels/evaluation/tile_parallel.h"
 
 #include "core/minmax.h"
 #include "core/parallel.h"
 #include "linalg/backend/blas.h"
+#include "linalg/kernels/gemm_tn.h"
 
 #define GEMM_COLS 256 /* of a part, so that gemm is efficient */
+#define PART_ROWS 256 /* of a part on one thread: it stays in the second cache */
 #define FEW_COLS  32  /* of parts of a small tile, and of one whose elements are dear */
 
 typedef struct tile_parts {
@@ -32,6 +36,44 @@ static int has_gemm(const dkm_node *root, const dkm_panel *A)
         if (root[i].slot >= 0 && dkm_panel_objs(A, &root[i])->type == DKM_DENSE)
             return 1;
     return 0;
+}
+
+/* Whether products are made by our own kernels, which gain nothing by tiles that leave the cache, and
+ * nothing else is computed of objects. */
+static int fits_parts(const dkm_node *root, const dkm_panel *A)
+{
+    if (!dkm_gemm_tn_available() || runs_on_one_thread(root))
+        return 0;
+    for (dkm_idx i = 0; i < root->size; i++)
+        if (root[i].slot >= 0 && dkm_panel_objs(A, &root[i])->type != DKM_DENSE)
+            return 0;
+    return has_gemm(root, A);
+}
+
+/* A tile on one thread, in parts of rows that are in cache still when the next pass comes. */
+static dkm_local tile_in_parts(const dkm_node *root, const dkm_tile_task *task, const dkm_tile *C)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    dkm_idx each = fits_parts(root, task->A) ? PART_ROWS : dkm_idx_max(C->na, 1);
+
+    for (dkm_idx i = 0; i < C->na; i += each) {
+        dkm_tile part = {C->precision, dkm_idx_min(each, C->na - i), C->nb, C->ld,
+                         dkm_tile_at(C, i, 0)};
+        dkm_tile_task some = *task;
+        dkm_tile dots;
+        some.a += i;
+        if (i > 0)
+            some.first = NULL;
+        if (task->dots) {
+            dots = *task->dots;
+            dots.na = part.na;
+            dots.c = dkm_tile_at(task->dots, i, 0);
+            some.dots = &dots;
+        }
+        DKM_STEP(dkm_node_tile(root, &some, &part));
+    }
+out:
+    return local;
 }
 
 static dkm_idx columns_of_part(const tile_parts *p, int threads)
@@ -66,7 +108,7 @@ static void evaluate_part(void *user, dkm_idx k, int thread)
         dots.nb = part.nb;
         task.dots = &dots;
     }
-    local = dkm_node_tile(p->root, &task, &part);
+    local = tile_in_parts(p->root, &task, &part);
     if (local.code != DKM_OK)
 #pragma omp critical(dkm_tile_part)
         p->code = local.code;
@@ -79,7 +121,7 @@ dkm_local dkm_node_tile_parallel(const dkm_node *root, const dkm_tile_task *task
     tile_parts p = {.root = root, .task = task, .C = C, .code = DKM_OK};
 
     if (threads <= 1 || C->nb <= FEW_COLS || runs_on_one_thread(root))
-        return dkm_node_tile(root, task, C);
+        return tile_in_parts(root, task, C);
     p.each = columns_of_part(&p, threads);
     p.scratch = dkm_node_scratch(root);
     dkm_blas_use_one_thread();

@@ -7,6 +7,8 @@
 #include "kernels/evaluation/sparse_dot.h"
 #include "linalg/backend/blas.h"
 #include "linalg/kernels/gemm_i16.h"
+#include "linalg/kernels/gemm_tn.h"
+#include "linalg/kernels/gemm_u8.h"
 
 #define SUM_MOST 2147483647.0 /* of 32-bit numbers */
 
@@ -41,6 +43,17 @@ dkm_local dkm_vectors_precompute(const dkm_node *node, const dkm_objs *X, dkm_ob
     return dkm_vectors_add_norms(X, vectors_square, out);
 }
 
+/* Inner products of rows of bytes. */
+static int dot_bytes(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
+{
+    dkm_idx width = dkm_gemm_u8_ld(dkm_panel_objs(task->A, node)->d);
+    dkm_u8_rows A = {C->na, width, task->A->int16[node->slot].bytes + task->a * width};
+    dkm_u8_rows B = {C->nb, width, task->B->int16[node->slot].bytes + task->b * width};
+
+    dkm_gemm_u8(&A, &B, C->precision, C->c, C->ld, dkm_panel_workspace(task->A, task->thread));
+    return 1;
+}
+
 /* Inner products by integers, where all values of both sides are such. */
 static int dot_int16(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
@@ -51,11 +64,29 @@ static int dot_int16(const dkm_node *node, const dkm_tile_task *task, const dkm_
     if (!a->rows || !b->rows || !task->A->workspace || a->most < 0 || b->most < 0 ||
         (double)width * a->most * b->most > SUM_MOST)
         return 0;
+    if (a->are_bytes && b->are_bytes)
+        return dot_bytes(node, task, C);
     A.rows = a->rows + task->a * width;
     B.rows = b->rows + task->b * width;
-    dkm_gemm_i16(&A, &B, C->precision, C->c, C->ld,
-                 task->A->workspace + task->thread * task->A->workspace_each);
+    dkm_gemm_i16(&A, &B, C->precision, C->c, C->ld, dkm_panel_workspace(task->A, task->thread));
     return 1;
+}
+
+/* Inner products of dense rows: the rows of a panel are the columns of a d x n matrix. */
+static void dot_dense(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
+{
+    dkm_tn_rows A = {C->na, dkm_panel_step(task->A, node),
+                     dkm_panel_values(task->A, node, task->a)};
+    dkm_tn_rows B = {C->nb, dkm_panel_step(task->B, node),
+                     dkm_panel_values(task->B, node, task->b)};
+    dkm_tn_product p = {C->precision, dkm_panel_objs(task->A, node)->d, A, B, C->c, C->ld};
+    void *work = dkm_panel_workspace(task->A, task->thread);
+
+    if (work && dkm_gemm_tn_available() && C->na >= DKM_TN_LEAST && C->nb >= DKM_TN_LEAST)
+        dkm_gemm_tn(&p, work);
+    else
+        dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, p.d, 1.0, A.rows, A.ld, B.rows, B.ld,
+                      0.0, C->c, C->ld);
 }
 
 static void copy_tile(const dkm_tile *from, const dkm_tile *C)
@@ -76,12 +107,8 @@ dkm_local dkm_vectors_dot(const dkm_node *node, const dkm_tile_task *task, const
     }
     if (A->type != DKM_DENSE)
         return dkm_sparse_dot_tile(DKM_SPARSE_PRODUCT, A, task->a, B, task->b, C);
-    /* rows of a panel are the columns of a d x n matrix */
     if (!dot_int16(node, task, C))
-        dkm_blas_gemm(C->precision, 'T', 'N', C->na, C->nb, A->d, 1.0,
-                      dkm_panel_values(task->A, node, task->a), dkm_panel_step(task->A, node),
-                      dkm_panel_values(task->B, node, task->b), dkm_panel_step(task->B, node), 0.0,
-                      C->c, C->ld);
+        dot_dense(node, task, C);
     dkm_phase_flops(task->A->of->ctx, 2.0 * (double)C->na * (double)C->nb * (double)A->d);
     return DKM_LOCAL_OK;
 }
