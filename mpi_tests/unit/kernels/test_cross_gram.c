@@ -1,9 +1,11 @@
 /* Rows k(new, training) in stretches against the same rows made at once. */
+#include <math.h>
 #include <string.h>
 
 #include <dkmap/kernel.h>
 #include <dkmap/random.h>
 
+#include "kernels/gram/gram.h"
 #include "support/check.h"
 
 enum { M = 41, D = 6, STRETCHES = 3 };
@@ -51,6 +53,43 @@ static void check_stretch(dkm_grid *grid, const dkm_kernel *k, dkm_cross_gram *c
     dkm_prepared_destroy(&A);
 }
 
+/* K V tile by tile against K, row by row. */
+static void check_product(dkm_grid *grid, const dkm_kernel *k, dkm_cross_gram *cross,
+                          const dkm_prepared *B, dkm_data *Z, dkm_idx p)
+{
+    dkm_ctx *ctx = dkm_data_ctx(Z);
+    dkm_idx n = dkm_data_rows(Z), m = dkm_prepared_rows(B);
+    dkm_prepared *A = NULL;
+    dkm_dmat *K = NULL;
+    dkm_data *rows = NULL, *v = rows_of(ctx, 9, m, p), *w = rows_of(ctx, 8, n, p);
+    dkm_multivec V = dkm_multivec_view(ctx, m, p, dkm_data_values(v));
+    dkm_multivec W = dkm_multivec_view(ctx, n, p, dkm_data_values(w));
+
+    CHECK_OK(ctx, dkm_kernel_prepare_new(B, Z, &A));
+    CHECK_OK(ctx, dkm_gram_cross(grid, k, A, B, 5, 4, DKM_F64, &K));
+    CHECK_OK(ctx, dkm_data_create_dense(ctx, n, m, &rows));
+    CHECK_OK(ctx, dkm_dmat_to_rows(K, dkm_data_values(rows)));
+    for (int kept = 0; kept < 2; kept++) {
+        if (kept)
+            CHECK_OK(ctx, dkm_cross_gram_multiply(cross, A, 5, &V, &W));
+        else
+            CHECK_OK(ctx, dkm_gram_cross_multiply(grid, A, B, 4, &V, &W));
+        for (dkm_idx i = 0; i < W.n; i++)
+            for (dkm_idx c = 0; c < p; c++) {
+                double sum = 0;
+                for (dkm_idx j = 0; j < m; j++)
+                    sum += dkm_data_values(rows)[i * m + j] *
+                           dkm_random_normal(1, 9, (uint64_t)(j * p + c), 0);
+                CHECK_CLOSE(W.a[i * p + c], sum, 1e-13 * (1 + fabs(sum)));
+            }
+    }
+    dkm_data_destroy(&rows);
+    dkm_data_destroy(&w);
+    dkm_data_destroy(&v);
+    dkm_dmat_destroy(&K);
+    dkm_prepared_destroy(&A);
+}
+
 static void check_stretches(dkm_grid *grid, const char *text, dkm_data *X, dkm_precision precision)
 {
     dkm_ctx *ctx = dkm_data_ctx(X);
@@ -65,6 +104,8 @@ static void check_stretches(dkm_grid *grid, const char *text, dkm_data *X, dkm_p
     for (int s = 0; s < STRETCHES; s++) {
         dkm_data *Z = rows_of(ctx, 2 + (uint64_t)s, counts[s], dkm_data_cols(X));
         check_stretch(grid, k, cross, B, Z, precision);
+        if (precision == DKM_F64)
+            check_product(grid, k, cross, B, Z, 1 + 10 * s);
         dkm_data_destroy(&Z);
     }
     dkm_cross_gram_destroy(&cross);
@@ -141,12 +182,19 @@ static dkm_status cross_once(dkm_ctx *ctx)
     dkm_prepared *P = NULL;
     dkm_cross_gram *cross = NULL;
     dkm_dmat *K = NULL;
+    dkm_multivec V = {0}, W = {0};
 
-    (void)ctx;
     DKM_TRY(dkm_kernel_prepare(brutal_kernel, brutal_X, &P));
     DKM_TRY(dkm_cross_gram_create(brutal_grid, brutal_kernel, P, 3, DKM_F32, &cross));
     DKM_TRY(dkm_cross_gram_eval(cross, P, 3, &K));
+    DKM_AGREE(ctx, dkm_multivec_init(&V, ctx, dkm_prepared_rows(P), 2));
+    DKM_AGREE(ctx, dkm_multivec_init(&W, ctx, dkm_prepared_rows(P), 2));
+    memset(V.a, 0, (size_t)(V.n * V.ld) * sizeof *V.a);
+    V.cols = 2;
+    DKM_TRY(dkm_gram_cross_multiply(brutal_grid, P, P, 3, &V, &W));
 out:
+    dkm_multivec_free(&W);
+    dkm_multivec_free(&V);
     dkm_dmat_destroy(&K);
     dkm_cross_gram_destroy(&cross);
     dkm_prepared_destroy(&P);

@@ -64,4 +64,16 @@ DKM_NODISCARD dkm_status dkm_gram_symm(dkm_grid *grid, const dkm_prepared *X, dk
                                        dkm_precision precision, const dkm_multivec *V,
                                        dkm_multivec *W);
 
+/** W <- k(A, B) V tile by tile, in double; V has a row per object of B, W one per object of A, and at
+ *  most DKM_NRHS_MAX columns. Collective; memory is that of the panels and of the vectors.
+ *  @return DKM_OK; DKM_ERR_MEMORY; what the kernel returns */
+DKM_NODISCARD dkm_status dkm_gram_cross_multiply(dkm_grid *grid, const dkm_prepared *A,
+                                                 const dkm_prepared *B, dkm_idx nb,
+                                                 const dkm_multivec *V, dkm_multivec *W);
+
+/** The same with the training objects that @p cross, of double precision, holds. Collective. */
+DKM_NODISCARD dkm_status dkm_cross_gram_multiply(dkm_cross_gram *cross, const dkm_prepared *A,
+                                                 dkm_idx mb, const dkm_multivec *V,
+                                                 dkm_multivec *W);
+
 #endif

@@ -8,10 +8,13 @@
 
 #include "data/objects.h"
 #include "kernels/gram/column_block.h"
+#include "kernels/gram/gram.h"
 
 /* Bytes of cross-Gram per rank: little enough for the heap to give again. */
 #define BATCH_BYTES 25165824.0
 #define BATCH_MAX   65536.0
+/* Bytes of new inputs per rank where cross-Gram matrices are not stored. */
+#define PRODUCT_BYTES 4194304.0
 
 const dkm_fitted_kernel_names dkm_input_names = {"kernel", "inputs", "input_indices"};
 const dkm_fitted_kernel_names dkm_output_names = {"output_kernel", "outputs", "output_indices"};
@@ -108,24 +111,54 @@ static dkm_local fitted_kernel_check_inputs(const dkm_fitted_kernel *fitted, con
     return DKM_LOCAL_OK;
 }
 
+/* New inputs, prepared; and the training inputs brought together for all of them, unless they are
+ * stored, so wide that this would take more than their own share. */
+static dkm_status fitted_kernel_prepare_new(dkm_fitted_kernel *fitted, const dkm_data *X,
+                                            dkm_prepared **prepared)
+{
+    dkm_status status = DKM_OK;
+
+    *prepared = NULL;
+    DKM_AGREE(fitted->ctx, fitted_kernel_check_inputs(fitted, X));
+    DKM_TRY(dkm_kernel_prepare_new(fitted->prepared, X, prepared));
+    if (!fitted->cross && !dkm_column_block_wanted(fitted->prepared))
+        DKM_TRY(dkm_cross_gram_create(fitted->grid, fitted->kernel, fitted->prepared, fitted->nb,
+                                      DKM_F64, &fitted->cross));
+out:
+    if (status != DKM_OK)
+        dkm_prepared_destroy(prepared);
+    return status;
+}
+
 dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X, dkm_dmat **K)
 {
     dkm_status status = DKM_OK;
     dkm_prepared *prepared = NULL;
 
     *K = NULL;
-    DKM_AGREE(fitted->ctx, fitted_kernel_check_inputs(fitted, X));
-    DKM_TRY(dkm_kernel_prepare_new(fitted->prepared, X, &prepared));
-    if (dkm_column_block_wanted(
-            fitted->prepared)) { /* stored, they would take more than their own share */
+    DKM_TRY(fitted_kernel_prepare_new(fitted, X, &prepared));
+    if (dkm_column_block_wanted(fitted->prepared))
         DKM_TRY(dkm_gram_cross(fitted->grid, fitted->kernel, prepared, fitted->prepared, fitted->nb,
                                fitted->nb, DKM_F64, K));
-        goto out;
-    }
-    if (!fitted->cross)
-        DKM_TRY(dkm_cross_gram_create(fitted->grid, fitted->kernel, fitted->prepared, fitted->nb,
-                                      DKM_F64, &fitted->cross));
-    DKM_TRY(dkm_cross_gram_eval(fitted->cross, prepared, fitted->nb, K));
+    else
+        DKM_TRY(dkm_cross_gram_eval(fitted->cross, prepared, fitted->nb, K));
+out:
+    dkm_prepared_destroy(&prepared);
+    return status;
+}
+
+dkm_status dkm_fitted_kernel_multiply(dkm_fitted_kernel *fitted, const dkm_data *X,
+                                      const dkm_multivec *V, dkm_multivec *W)
+{
+    dkm_status status = DKM_OK;
+    dkm_prepared *prepared = NULL;
+
+    DKM_TRY(fitted_kernel_prepare_new(fitted, X, &prepared));
+    if (dkm_column_block_wanted(fitted->prepared))
+        DKM_TRY(
+            dkm_gram_cross_multiply(fitted->grid, prepared, fitted->prepared, fitted->nb, V, W));
+    else
+        DKM_TRY(dkm_cross_gram_multiply(fitted->cross, prepared, fitted->nb, V, W));
 out:
     dkm_prepared_destroy(&prepared);
     return status;
@@ -157,6 +190,17 @@ dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx ou
         return dkm_data_rows(fitted->X);
     return dkm_batch_rows(dkm_data_rows(fitted->X) + outputs, BATCH_BYTES,
                           dkm_grid_rows(fitted->grid) * dkm_grid_cols(fitted->grid));
+}
+
+dkm_idx dkm_fitted_kernel_product_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs)
+{
+    dkm_idx rows = dkm_fitted_kernel_batch_rows(fitted, outputs), all;
+
+    if (dkm_data_type(fitted->X) != DKM_DENSE)
+        return rows;
+    all = dkm_batch_rows(dkm_data_cols(fitted->X) + outputs, PRODUCT_BYTES,
+                         dkm_grid_rows(fitted->grid) * dkm_grid_cols(fitted->grid));
+    return all > rows ? all : rows;
 }
 
 static dkm_local fitted_kernel_check_shape(dkm_ctx *ctx, const char *name, const dkm_data *data,

@@ -6,6 +6,7 @@
 #include <dkmap/model.h>
 
 #include "io/archive/archive.h"
+#include "matrix/multivec.h"
 
 typedef struct dkm_fitted_kernel {
     dkm_ctx *ctx;
@@ -52,6 +53,11 @@ DKM_NODISCARD dkm_status dkm_fitted_kernel_set_indices(dkm_fitted_kernel *fitted
 DKM_NODISCARD dkm_status dkm_fitted_kernel_cross(dkm_fitted_kernel *fitted, const dkm_data *X,
                                                  dkm_dmat **K);
 
+/** W <- k(X, training) V, which is not stored: V has a row per training input, W one per input of X, and
+ *  at most DKM_NRHS_MAX columns. Collective. */
+DKM_NODISCARD dkm_status dkm_fitted_kernel_multiply(dkm_fitted_kernel *fitted, const dkm_data *X,
+                                                    const dkm_multivec *V, dkm_multivec *W);
+
 /** The training inputs, dense rows, as a distributed matrix. Collective. */
 DKM_NODISCARD dkm_status dkm_fitted_kernel_objects(const dkm_fitted_kernel *fitted, dkm_dmat **X);
 
@@ -61,6 +67,9 @@ dkm_idx dkm_batch_rows(dkm_idx width, double bytes, int ranks);
 
 /** How many new rows to take at a time when each makes @p outputs numbers. Local. */
 dkm_idx dkm_fitted_kernel_batch_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs);
+
+/** The same where predictions are made by dkm_fitted_kernel_multiply(). Local. */
+dkm_idx dkm_fitted_kernel_product_rows(const dkm_fitted_kernel *fitted, dkm_idx outputs);
 
 /** What a model file calls the kernel of a fitted kernel, its objects, and their indices among
  *  the training inputs where there are any. */

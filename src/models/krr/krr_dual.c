@@ -133,14 +133,38 @@ out:
     return status;
 }
 
-static dkm_status krr_dual_predict(void *state, const dkm_data *X, dkm_data **Y)
+/* Whether F = K B is made tile by tile: of few outputs, whose deviations do not ask for K. */
+static int krr_dual_by_tiles(const krr *s)
 {
-    krr *s = state;
+    return !s->std.scale && s->outputs.encoder.cols > 0 && s->outputs.encoder.cols <= DKM_NRHS_MAX;
+}
+
+static dkm_status krr_dual_predict_by_tiles(krr *s, const dkm_data *X, dkm_data **Y)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->fitted.ctx;
+    dkm_idx p = s->outputs.encoder.cols, m = dkm_data_rows(s->fitted.X), n = dkm_data_rows(X);
+    dkm_multivec B = {0}, F;
+    dkm_data *rows = NULL;
+
+    DKM_AGREE(ctx, dkm_multivec_init(&B, ctx, m, p));
+    B.cols = p;
+    DKM_TRY(dkm_dmat_to_rows(s->B, B.a));
+    DKM_TRY(dkm_data_create_dense(ctx, n, p, &rows));
+    F = dkm_multivec_view(ctx, n, p, dkm_data_values(rows));
+    DKM_TRY(dkm_fitted_kernel_multiply(&s->fitted, X, &B, &F));
+    DKM_TRY(dkm_krr_outputs_decode_rows(&s->outputs, &rows, Y));
+out:
+    dkm_data_destroy(&rows);
+    dkm_multivec_free(&B);
+    return status;
+}
+
+static dkm_status krr_dual_predict_stored(krr *s, const dkm_data *X, dkm_data **Y)
+{
     dkm_status status = DKM_OK;
     dkm_dmat *K = NULL, *F = NULL;
 
-    *Y = NULL;
-    dkm_phase_begin(s->fitted.ctx, "predict");
     DKM_TRY(dkm_fitted_kernel_cross(&s->fitted, X, &K));
     DKM_TRY(dkm_dmat_create_like(K, s->outputs.encoder.cols, s->fitted.nb, DKM_F64, &F));
     dkm_la_gemm('N', 'N', 1.0, K, s->B, 0.0, F);
@@ -148,9 +172,21 @@ static dkm_status krr_dual_predict(void *state, const dkm_data *X, dkm_data **Y)
     if (s->std.scale)
         DKM_TRY(krr_dual_add_std(s, X, K, Y));
 out:
-    dkm_phase_end(s->fitted.ctx);
     dkm_dmat_destroy(&F);
     dkm_dmat_destroy(&K);
+    return status;
+}
+
+static dkm_status krr_dual_predict(void *state, const dkm_data *X, dkm_data **Y)
+{
+    krr *s = state;
+    dkm_status status;
+
+    *Y = NULL;
+    dkm_phase_begin(s->fitted.ctx, "predict");
+    status = krr_dual_by_tiles(s) ? krr_dual_predict_by_tiles(s, X, Y)
+                                  : krr_dual_predict_stored(s, X, Y);
+    dkm_phase_end(s->fitted.ctx);
     return status;
 }
 
@@ -234,6 +270,8 @@ static dkm_idx krr_dual_batch_rows(const void *state)
 {
     const krr *s = state;
 
+    if (krr_dual_by_tiles(s))
+        return dkm_fitted_kernel_product_rows(&s->fitted, s->outputs.encoder.cols);
     return dkm_fitted_kernel_batch_rows(&s->fitted, s->outputs.encoder.cols);
 }
 

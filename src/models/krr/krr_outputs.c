@@ -130,18 +130,28 @@ dkm_idx dkm_krr_outputs_cols(const dkm_krr_outputs *head)
     return dkm_target_encoder_output_cols(&head->encoder);
 }
 
-dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *head, dkm_dmat *F, dkm_data **Y)
+dkm_status dkm_krr_outputs_decode_rows(const dkm_krr_outputs *head, dkm_data **F, dkm_data **Y)
+{
+    dkm_idx p = dkm_data_cols(*F);
+    double *rows = dkm_data_values(*F);
+
+    for (dkm_idx i = 0; i < dkm_data_local_rows(*F); i++)
+        for (dkm_idx j = 0; j < p; j++)
+            rows[i * p + j] += head->b[j];
+    return dkm_target_encoder_decode(&head->encoder, F, Y);
+}
+
+dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *head, const dkm_dmat *F, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
-    dkm_data *numbers = NULL;
+    dkm_data *rows = NULL;
 
     *Y = NULL;
-    DKM_TRY(dkm_data_create_dense(head->encoder.ctx, dkm_dmat_rows(F), dkm_dmat_cols(F), &numbers));
-    dkm_dmat_add_row(F, 1.0, head->b);
-    DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(numbers)));
-    DKM_TRY(dkm_target_encoder_decode(&head->encoder, &numbers, Y));
+    DKM_TRY(dkm_data_create_dense(head->encoder.ctx, dkm_dmat_rows(F), dkm_dmat_cols(F), &rows));
+    DKM_TRY(dkm_dmat_to_rows(F, dkm_data_values(rows)));
+    DKM_TRY(dkm_krr_outputs_decode_rows(head, &rows, Y));
 out:
-    dkm_data_destroy(&numbers);
+    dkm_data_destroy(&rows);
     return status;
 }
 

@@ -48,8 +48,11 @@ void dkm_krr_outputs_report(const dkm_krr_outputs *outputs, const dkm_fitted_ker
 dkm_idx dkm_krr_outputs_cols(const dkm_krr_outputs *outputs);
 
 /** Outputs from F, which holds f(x) less the intercept. Collective. */
-DKM_NODISCARD dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *outputs, dkm_dmat *F,
+DKM_NODISCARD dkm_status dkm_krr_outputs_decode(const dkm_krr_outputs *outputs, const dkm_dmat *F,
                                                 dkm_data **Y);
+/** The same from rows, which are overwritten and may be taken over. Collective. */
+DKM_NODISCARD dkm_status dkm_krr_outputs_decode_rows(const dkm_krr_outputs *outputs, dkm_data **F,
+                                                     dkm_data **Y);
 
 /** The parts "gamma", "intercept" and those of the targets. Local. */
 DKM_NODISCARD dkm_local dkm_krr_outputs_to_archive(const dkm_krr_outputs *outputs,
