@@ -279,9 +279,9 @@ static void byte_products(dkm_ctx *ctx)
     uint8_t kept[4];
     char *work = NULL;
 
-    CHECK(!dkm_gemm_u8_pack(3, wrong, kept) && !dkm_gemm_u8_pack(3, negative, kept));
     if (!dkm_gemm_u8_available())
         return;
+    CHECK(!dkm_gemm_u8_pack(3, wrong, kept) && !dkm_gemm_u8_pack(3, negative, kept));
     CHECK_OK(ctx, dkm_agree(ctx, dkm_alloc(ctx, dkm_gemm_u8_workspace(132), &work)));
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 5; j++)

@@ -35,11 +35,6 @@ int dkm_gemm_u8_pack(dkm_idx d, const int16_t *row, uint8_t *to)
 #define COLS  6           /* rows of B */
 #define SHIFT 128
 
-int dkm_gemm_u8_available(void)
-{
-    return dkm_simd_current() == DKM_SIMD_AVX512 && __builtin_cpu_supports("avx512vnni");
-}
-
 #define EACH_COLUMN(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
 #define BEGIN(j)        __m512i s##j##0 = zero, s##j##1 = zero, s##j##2 = zero, s##j##3 = zero;
 #define STEP(j)                                                                                    \
@@ -161,11 +156,6 @@ void dkm_gemm_u8(const dkm_u8_rows *A, const dkm_u8_rows *B, dkm_precision preci
 }
 
 #else
-
-int dkm_gemm_u8_available(void)
-{
-    return 0;
-}
 
 void dkm_gemm_u8(const dkm_u8_rows *A, const dkm_u8_rows *B, dkm_precision precision, void *C,
                  dkm_idx ldc, void *work)

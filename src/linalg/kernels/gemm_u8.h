@@ -24,9 +24,17 @@ typedef struct dkm_u8_rows {
 } dkm_u8_rows;
 
 /** Whether this processor has the instructions, and they are allowed. Local. */
-int dkm_gemm_u8_available(void);
+static inline int dkm_gemm_u8_available(void)
+{
+#if defined(__x86_64__)
+    return dkm_simd_current() == DKM_SIMD_AVX512 && __builtin_cpu_supports("avx512vnni");
+#else
+    return 0;
+#endif
+}
 
 /** Keep a row of @p d small integers as bytes. Local.
+ *  @pre dkm_gemm_u8_available()
  *  @param[out] to  dkm_gemm_u8_ld(d) bytes
  *  @return whether all of them are such */
 int dkm_gemm_u8_pack(dkm_idx d, const int16_t *row, uint8_t *to);
