@@ -186,10 +186,15 @@ static int has_memory_for_mpi(void)
 }
 
 /* The launcher ends the other ranks when one has left. That of Open MPI 4.1 hangs, or dies of SIGPIPE,
- * if it does so while they connect to it: they get the time to. */
+ * if it does so while they connect to it: they get the time to. That of MPICH lets them wait for ever
+ * for one that left before MPI_Init(), unless that asks it by the protocol of PMI-1 to end them. */
 static int leave_launcher(void)
 {
-    if (launched_rank())
+    const char *pmi = getenv("PMI_FD");
+
+    if (pmi)
+        dprintf((int)strtol(pmi, NULL, 10), "cmd=abort exitcode=%d\n", EXIT_FAILURE);
+    else if (launched_rank())
         sleep(CONNECT_SECONDS);
     return EXIT_FAILURE;
 }
