@@ -37,7 +37,7 @@ class KernelPCA(_Common, dkmap.KernelPCA):
         from dkmap._kernels import expression
         if not self.fit_inverse_transform:
             return None
-        return expression(self._context(), self.kernel, len(self.eigenvalues_), self.gamma, self.degree, self.coef0)
+        return expression(self._context(), self.kernel, len(self.eigenvalues_), self.gamma_, self.degree, self.coef0)
 
     def _values(self, ctx, values, columns):
         if callable(values["kernel"]):

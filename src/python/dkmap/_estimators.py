@@ -99,7 +99,7 @@ class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Es
     """Kernel principal components.
 
     Attributes: eigenvalues_, of the centered kernel matrix; eigenvectors_ (a row for each of this rank's
-    training objects); report_.
+    training objects); gamma_, of a kernel that scikit-learn's name stands for; report_.
     """
 
     _method = "kpca"
@@ -116,6 +116,8 @@ class KernelPCA(Preimages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Es
         self.eigenvalues_ = parts["eigenvalues"]
         self.eigenvectors_ = self._own_rows(ctx, parts["components"] * np.sqrt(self.eigenvalues_), X)
         self.residual_ = self.report_.get("residual")
+        columns = getattr(self, "n_features_in_", None)
+        self.gamma_ = 1 / columns if self.gamma is None and columns else self.gamma
 
     @property
     def _n_features_out(self):
