@@ -21,6 +21,8 @@ unsigned ucp_worker_progress(void *worker)
 
     if (!real) {
         found = dlsym(RTLD_NEXT, "ucp_worker_progress");
+        if (!found) /* MPI was loaded later, by Python */
+            found = dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
         memcpy(&real, &found, sizeof real);
     }
     events = real(worker);

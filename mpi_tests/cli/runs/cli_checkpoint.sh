@@ -46,6 +46,14 @@ begin() {
     job=$!
 }
 
+# ranks_below PID: Open MPI's launcher starts ranks itself, MPICH's through another process.
+ranks_below() {
+    local child
+    for child in $(pgrep -P "$1"); do
+        if [ "/proc/$child/exe" -ef "$DKMAP" ]; then echo "$child"; else ranks_below "$child"; fi
+    done
+}
+
 ended() {
     wait "$job"
     status=$?
@@ -75,7 +83,7 @@ for method in krr mixed kpca kde jkm; do
         [ $((k % 3)) != 2 ] && rm -rf "ck_$method"
         begin 2 "${words[@]}" --checkpoint "ck_$method" --resume --checkpoint-every 0 -o killed.h5
         sleep "$(awk -v t="$took" -v at="$RANDOM" 'BEGIN { print at / 32768 * t / 1000 }')"
-        victim=$(pgrep -P "$job" | shuf -n 1)
+        victim=$(ranks_below "$job" | shuf -n 1)
         [ -n "$victim" ] && kill -9 "$victim" 2>/dev/null
         ended
         echo "$method, killed at moment $k: status $status, $(find "ck_$method" -name '*.h5' 2>/dev/null | wc -l) states"
@@ -108,7 +116,7 @@ stop_by() {
         [ -d ck ] && break
         sleep 0.01
     done
-    kill "-$1" "$(pgrep -P "$job" | tail -1)"
+    kill "-$1" "$(ranks_below "$job" | tail -1)"
     ended
 }
 

@@ -1,6 +1,5 @@
 """What the package and its tests call of mpi4py, by the library of MPI that DKMAP_STAND_IN names. For MPICH and
 its kin: their handles are integers, the same in C and in Fortran. Objects travel pickled."""
-import atexit
 import ctypes as ct
 import itertools
 import os
@@ -25,7 +24,7 @@ def _call(name, *arguments):
 def Init_thread():
     _call("MPI_Init_thread", None, None, 3, ct.byref(ct.c_int()))
     if rc.finalize:
-        atexit.register(_call, "MPI_Finalize")
+        ct.pythonapi.Py_AtExit(_mpi.MPI_Finalize)  # when objects of Python are gone, as mpi4py does
 
 
 def Get_library_version():
