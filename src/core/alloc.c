@@ -109,11 +109,16 @@ static idle_block remove_idle(dkm_ctx *ctx, int k)
     return block;
 }
 
+static size_t idle_most(const dkm_ctx *ctx)
+{
+    return IDLE_MOST + ctx->idle_more;
+}
+
 /* The oldest idle blocks go to the system, until @p bytes more are within bounds. */
 static void make_idle_room(dkm_ctx *ctx, size_t bytes)
 {
     while (ctx->idle_count > 0 &&
-           (ctx->idle_count == DKM_IDLE_BLOCKS || ctx->idle_bytes + bytes > IDLE_MOST)) {
+           (ctx->idle_count == DKM_IDLE_BLOCKS || ctx->idle_bytes + bytes > idle_most(ctx))) {
         idle_block oldest = remove_idle(ctx, 0);
         (void)munmap(oldest.raw, oldest.mapped);
     }
@@ -122,7 +127,14 @@ static void make_idle_room(dkm_ctx *ctx, size_t bytes)
 void dkm_alloc_release_idle(dkm_ctx *ctx)
 {
 #pragma omp critical(dkm_alloc)
-    make_idle_room(ctx, IDLE_MOST);
+    make_idle_room(ctx, idle_most(ctx));
+}
+
+void dkm_ctx_reuse_memory(dkm_ctx *ctx, int64_t more)
+{
+    ctx->idle_more = (size_t)more;
+#pragma omp critical(dkm_alloc)
+    make_idle_room(ctx, 0);
 }
 
 /* The idle block that fits best, at most twice as long; an empty one where there is none. */
@@ -146,7 +158,7 @@ static idle_block take_idle(dkm_ctx *ctx, size_t bytes)
 /* A mapping waits to be used again, or goes. */
 static void retire_mapping(dkm_ctx *ctx, void *raw, size_t mapped)
 {
-    if (mapped > IDLE_MOST) {
+    if (mapped > idle_most(ctx)) {
         (void)munmap(raw, mapped);
         return;
     }
@@ -181,10 +193,12 @@ static void *take_memory(dkm_ctx *ctx, size_t bytes, int zeros, int64_t touched)
 
     if (!within_budget(ctx))
         return NULL;
-    if (mapped && !zeros)
+    if (mapped && (!zeros || (ctx->idle_more > 0 && touched < 0)))
         idle = take_idle(ctx, mapped);
     if (idle.raw)
         mapped = idle.mapped;
+    if (idle.raw && zeros)
+        memset(idle.raw, 0, padded);
     raw = idle.raw ? idle.raw
           : mapped ? map_memory(ctx, mapped, touched >= 0)
           : zeros  ? calloc(1, padded)

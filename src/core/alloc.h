@@ -54,6 +54,11 @@ void dkm_want_large_pages(void *at, size_t bytes);
 /** Whether that wish is granted on this machine, as far as the system tells. Local. */
 int dkm_has_large_pages(void);
 
+/** Keep @p more bytes than by default of the larger blocks that are freed, for blocks of about the same
+ *  size that are wanted later, zeros included: for many small problems of one size in turn. What is
+ *  kept is not counted as live. 0 returns to the default. Local. */
+void dkm_ctx_reuse_memory(dkm_ctx *ctx, int64_t more);
+
 /** Give a block back. Takes NULL. Local. */
 void dkm_free_block(void *block);
 

@@ -48,7 +48,7 @@ struct dkm_ctx {
     int64_t live_bytes, peak_bytes, largest;
     idle_block idle[DKM_IDLE_BLOCKS]; /* the oldest first */
     int idle_count;
-    size_t idle_bytes;
+    size_t idle_bytes, idle_more; /* held, and allowed beyond what always is */
     phase phases[DKM_PHASE_LIMIT];
     int phase_count, depth, open[DKM_PHASE_DEPTH];
     double last_progress;

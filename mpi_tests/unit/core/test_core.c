@@ -82,6 +82,34 @@ static void blocks_are_counted_aligned_and_freed(dkm_ctx *ctx)
     CHECK(a == NULL && dkm_ctx_live_bytes(ctx) == 0);
 }
 
+/* Blocks of a size come again, as zeros where that is asked for; what is kept is not live. */
+static void freed_memory_is_kept_where_that_is_asked_for(dkm_ctx *ctx)
+{
+    enum { MEGA = 1 << 20, LONG = 40 * MEGA };
+    char *a = NULL, *first;
+
+    CHECK(dkm_alloc(ctx, LONG, &a).code == DKM_OK); /* more than is kept by default */
+    DKM_FREE(a);
+    dkm_ctx_reuse_memory(ctx, LONG);
+    CHECK(dkm_alloc(ctx, LONG, &a).code == DKM_OK);
+    first = a;
+    memset(a, 7, LONG);
+    DKM_FREE(a);
+    CHECK(dkm_ctx_live_bytes(ctx) == 0 && dkm_ctx_live_blocks(ctx) == 0);
+    CHECK(dkm_calloc(ctx, LONG - MEGA, &a).code == DKM_OK && a == first);
+    CHECK(dkm_ctx_live_bytes(ctx) == LONG - MEGA);
+    for (int k = 0; k < LONG - MEGA; k++)
+        CHECK(a[k] == 0);
+    DKM_FREE(a);
+    for (int k = 0; k < 100; k++) { /* the oldest make space */
+        CHECK(dkm_alloc(ctx, MEGA + 20000 * k, &a).code == DKM_OK);
+        memset(a, k, MEGA);
+        DKM_FREE(a);
+    }
+    dkm_ctx_reuse_memory(ctx, 0);
+    CHECK(dkm_ctx_live_bytes(ctx) == 0 && dkm_ctx_live_blocks(ctx) == 0);
+}
+
 static void an_impossible_size_is_refused(dkm_ctx *ctx)
 {
     double *a = NULL;
@@ -290,6 +318,7 @@ static const check_case cases[] = {
     CASE(an_interrupt_of_one_rank_stops_them_all),
     CASE(a_value_that_differs_over_ranks_is_named),
     CASE(blocks_are_counted_aligned_and_freed),
+    CASE(freed_memory_is_kept_where_that_is_asked_for),
     CASE(an_impossible_size_is_refused),
     CASE(a_limit_counts_what_is_held_already),
     CASE(the_budget_runs_out),

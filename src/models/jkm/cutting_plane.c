@@ -166,11 +166,11 @@ static int converged(const dkm_cutting_plane *l, const dkm_qp_info *qp)
 
     if (l->settings->C == 0)
         return l->info.violation <= tolerance;
-    if (l->iteration > 0 && l->info.gap <= tolerance)
+    if (l->settings->slacks == DKM_JKM_SLACKS_ONE && l->info.slack == 0)
         return 1;
-    if (l->settings->slacks == DKM_JKM_SLACKS_ONE)
-        return l->info.slack == 0;
-    return qp->exact && l->info.violation <= 1e-3 * tolerance;
+    return qp->exact &&
+           ((l->iteration > 0 && l->info.gap <= tolerance) ||
+            (l->settings->slacks != DKM_JKM_SLACKS_ONE && l->info.violation <= 1e-3 * tolerance));
 }
 
 /* Multipliers grow without bound where no weight vector meets all constraints. Those that are not
@@ -236,12 +236,20 @@ out:
     return status;
 }
 
-/* Whether every example of a finite set of outputs has a slack: then an iteration costs little beside
+/* Whether coordinates of outputs are the same to the last bit on any number of ranks. Those of a kernel on
+ * outputs are not, and paths to the optimum part for less: then every QP is solved to the tolerance, which
+ * brings them together again. */
+static int same_on_any_ranks(const dkm_cutting_plane *l)
+{
+    return l->oracle->chain || l->oracle->space->classes.classes;
+}
+
+/* Whether every example has a slack, and classes as outputs: then an iteration costs little beside
  * the QP, which is kept small. */
 static int small_programs(const dkm_cutting_plane *l)
 {
     return l->settings->C > 0 && l->settings->slacks == DKM_JKM_SLACKS_EACH &&
-           l->oracle->space->count > 0 && !l->settings->threshold;
+           same_on_any_ranks(l) && !l->settings->threshold;
 }
 
 /* Violations below a share of the largest one wait for a later iteration. */
@@ -259,13 +267,16 @@ static dkm_idx max_age(const dkm_cutting_plane *l)
 }
 
 /* The first QPs say little about the last one: none is solved much better than its constraints
- * describe the problem. Its dual objective is a bound all the same. */
+ * describe the problem. Its dual objective is a bound all the same. The last is solved to the
+ * tolerance, so that the weight vector depends little on the way to it. */
 static double qp_gap(const dkm_cutting_plane *l)
 {
-    return l->settings->C > 0 ? QP_GAP * fmax(0.0, l->info.primal - l->info.dual) : 0;
+    return l->settings->C > 0 && same_on_any_ranks(l) && l->info.gap > l->settings->tolerance
+               ? QP_GAP * (l->info.primal - l->info.dual)
+               : 0;
 }
 
-static dkm_status open_loop(dkm_cutting_plane *loop, double *dual)
+static dkm_status open_loop(dkm_cutting_plane *loop, dkm_qp_info *qp)
 {
     dkm_status status = DKM_OK;
 
@@ -275,7 +286,7 @@ static dkm_status open_loop(dkm_cutting_plane *loop, double *dual)
     DKM_AGREE(loop->ctx, allocate(loop));
     if (loop->settings->anneal > loop->settings->epsilon)
         dkm_separation_oracle_set_epsilon(loop->oracle, loop->settings->anneal);
-    DKM_TRY(dkm_cutting_plane_resume(loop, dual));
+    DKM_TRY(dkm_cutting_plane_resume(loop, qp));
 out:
     return status;
 }
@@ -286,7 +297,7 @@ dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
 {
     dkm_status status = DKM_OK;
     dkm_constraint_set *set;
-    dkm_qp_info qp = {0};
+    dkm_qp_info qp = {.exact = 1}; /* the empty one */
     separation f = {0};
 
     *loop = (dkm_cutting_plane){.ctx = map->fitted.ctx,
@@ -294,8 +305,7 @@ dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
                                 .oracle = oracle,
                                 .settings = settings,
                                 .fingerprint = fingerprint};
-    DKM_TRY(open_loop(loop, &qp.objective));
-    qp.exact = loop->iteration == 0; /* the empty one is; of a state it is not known */
+    DKM_TRY(open_loop(loop, &qp));
     for (;;) {
         DKM_TRY(separate(loop, &f));
         update_info(loop, &f, qp.objective);
@@ -322,7 +332,7 @@ dkm_status dkm_cutting_plane_run(dkm_cutting_plane *loop, dkm_joint_map *map,
             set, loop->info.dual > 0 ? loop->info.dual : loop->info.primal, qp_gap(loop), &qp));
         DKM_AGREE(loop->ctx, check_separable(loop, &qp));
         loop->iteration++;
-        DKM_TRY(dkm_cutting_plane_save(loop, qp.objective));
+        DKM_TRY(dkm_cutting_plane_save(loop, &qp));
     }
     set = loop->constraints;
     DKM_TRY(set->ops->weights(set, loop->U));

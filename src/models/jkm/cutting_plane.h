@@ -41,8 +41,8 @@ void dkm_cutting_plane_close(dkm_cutting_plane *loop);
 
 /** Save the state after an iteration, where that is due; continue after the last iteration that a
  *  run before saved, if there is one. Collective.
- *  @param[in,out] dual  objective of the last QP; unchanged where there is no state */
-DKM_NODISCARD dkm_status dkm_cutting_plane_save(dkm_cutting_plane *loop, double dual);
-DKM_NODISCARD dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *loop, double *dual);
+ *  @param[in,out] qp  of the last QP; unchanged where there is no state */
+DKM_NODISCARD dkm_status dkm_cutting_plane_save(dkm_cutting_plane *loop, const dkm_qp_info *qp);
+DKM_NODISCARD dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *loop, dkm_qp_info *qp);
 
 #endif

@@ -5,7 +5,7 @@
 #include "io/checkpoint/state_table.h"
 #include "models/jkm/cutting_plane.h"
 
-#define MOST_FIELDS 6
+#define MOST_FIELDS 7
 
 static void checkpoint_key(const dkm_cutting_plane *l, char stage[DKM_STAGE_LENGTH])
 {
@@ -21,7 +21,7 @@ static void checkpoint_key(const dkm_cutting_plane *l, char stage[DKM_STAGE_LENG
 }
 
 /* The state of the loop beside its working set. Returns how many fields there are. */
-static dkm_idx list_fields(dkm_cutting_plane *l, double *epsilon, double *dual,
+static dkm_idx list_fields(dkm_cutting_plane *l, double *epsilon, double *dual, dkm_idx *exact,
                            dkm_state_field fields[MOST_FIELDS])
 {
     const dkm_state_field all[MOST_FIELDS] = {
@@ -30,6 +30,7 @@ static dkm_idx list_fields(dkm_cutting_plane *l, double *epsilon, double *dual,
         DKM_STATE_ONE("least", DKM_STATE_REAL, &l->least),
         DKM_STATE_ONE("first_gap", DKM_STATE_REAL, &l->first_gap),
         DKM_STATE_ONE("dual", DKM_STATE_REAL, dual),
+        DKM_STATE_ONE("exact", DKM_STATE_COUNT, exact),
         DKM_STATE_SLAB("averaged", l->stabilized.H, l->map->m, l->map->r)};
 
     for (int k = 0; k < MOST_FIELDS; k++)
@@ -46,14 +47,14 @@ static double bytes_of(const dkm_cutting_plane *l)
     return 8.0 * n * (n + (double)width);
 }
 
-dkm_status dkm_cutting_plane_save(dkm_cutting_plane *l, double dual)
+dkm_status dkm_cutting_plane_save(dkm_cutting_plane *l, const dkm_qp_info *qp)
 {
     dkm_status status = DKM_OK;
     dkm_archive state = dkm_archive_empty(l->ctx);
     char stage[DKM_STAGE_LENGTH];
     dkm_state_field fields[MOST_FIELDS];
-    double epsilon = l->oracle->epsilon;
-    dkm_idx count = list_fields(l, &epsilon, &dual, fields);
+    double epsilon = l->oracle->epsilon, dual = qp->objective;
+    dkm_idx exact = qp->exact, count = list_fields(l, &epsilon, &dual, &exact, fields);
 
     if (l->constraints->n == 0 || !dkm_checkpointer_due(l->ctx, bytes_of(l), 0))
         return DKM_OK;
@@ -81,14 +82,14 @@ static dkm_local check_epsilon(const dkm_cutting_plane *l, double epsilon)
         epsilon, first, last);
 }
 
-dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *l, double *dual)
+dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *l, dkm_qp_info *qp)
 {
     dkm_status status = DKM_OK;
     char stage[DKM_STAGE_LENGTH];
     dkm_archive state;
     dkm_state_field fields[MOST_FIELDS];
     double epsilon = 0;
-    dkm_idx count = list_fields(l, &epsilon, dual, fields);
+    dkm_idx exact = 0, count = list_fields(l, &epsilon, &qp->objective, &exact, fields);
     int found = 0;
 
     checkpoint_key(l, stage);
@@ -97,6 +98,7 @@ dkm_status dkm_cutting_plane_resume(dkm_cutting_plane *l, double *dual)
         goto out;
     DKM_TRY(dkm_state_get(&state, count, fields));
     DKM_AGREE(l->ctx, check_epsilon(l, epsilon));
+    qp->exact = exact != 0;
     l->stabilized.begun = l->stabilized.enabled;
     dkm_separation_oracle_set_epsilon(l->oracle, epsilon);
     DKM_TRY(dkm_constraint_set_load(l->constraints, &state));

@@ -128,15 +128,15 @@ static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
 {
     int able = s->space.count > 0 && !settings->oracle.find &&
                settings->rescale != DKM_JKM_RESCALE_SLACK && !settings->threshold;
+    dkm_idx most = s->space.classes.classes ? DKM_JKM_CLASSES_MOST : DKM_JKM_CANDIDATES_MOST;
 
     if (settings->slacks == DKM_JKM_SLACKS_ONE && !able)
         return dkm_fail(s->ctx, DKM_ERR_UNSUPPORTED,
                         "one slack for all goes with candidates, and with slacks that are not "
                         "rescaled");
     if (settings->slacks == DKM_JKM_SLACKS_AUTO)
-        settings->slacks = settings->C > 0 && able && s->map.m > DKM_JKM_EACH_MOST
-                               ? DKM_JKM_SLACKS_ONE
-                               : DKM_JKM_SLACKS_EACH;
+        settings->slacks =
+            settings->C > 0 && able && s->map.m > most ? DKM_JKM_SLACKS_ONE : DKM_JKM_SLACKS_EACH;
     return DKM_LOCAL_OK;
 }
 

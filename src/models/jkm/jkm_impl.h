@@ -6,9 +6,10 @@
 #include "models/jkm/output_space/output_space.h"
 #include "models/registry/model_impl.h"
 
-/** Examples of a finite set of outputs that get a slack each, at most: the program is solved on one
- *  rank, and its Gram matrix takes 8 m^2 bytes and more at first. */
-#define DKM_JKM_EACH_MOST 3000
+/** Examples that get a slack each, at most, where outputs are classes, and where they are other
+ *  candidates: the program is solved on one rank, and its Gram matrix takes 8 m^2 bytes and more. */
+#define DKM_JKM_CLASSES_MOST    3000
+#define DKM_JKM_CANDIDATES_MOST 1000
 
 typedef struct dkm_jkm {
     dkm_ctx *ctx;

@@ -213,13 +213,16 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     dkm_cost_terms terms = {.work = *work, .rates = rates};
     dkm_jkm_settings j;
     int classes, one, chain;
+    dkm_idx most;
     double held;
 
     jkm_read(s, &j);
     chain = j.outputs == DKM_JKM_CHAIN;
     classes = work->y_type == DKM_LABELS || j.outputs == DKM_JKM_CANDIDATES;
+    most = work->y_type == DKM_LABELS && !dkm_settings_given(s, "ky") ? DKM_JKM_CLASSES_MOST
+                                                                      : DKM_JKM_CANDIDATES_MOST;
     one = chain || j.slacks == DKM_JKM_SLACKS_ONE ||
-          (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > DKM_JKM_EACH_MOST);
+          (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > most);
     terms.outputs = dkm_estimate_outputs(work, cost);
     if (work->iterations == 0) {
         terms.work.iterations = ITERATIONS;

@@ -10,7 +10,9 @@
 #include "selection/cv/cv_tally.h"
 #include "selection/metrics/losses.h"
 
-#define FEW 4 /* fewer units than that at once are not worth their while */
+#define FEW          4          /* fewer units than that at once are not worth their while */
+#define SMALL_SQUARE 67108864.0 /* bytes of a kernel matrix, up to which freed ones are kept: */
+#define REUSED       6          /* so many, over all ranks of a group */
 
 typedef struct run {
     dkm_ctx *ctx;
@@ -38,6 +40,8 @@ static void cv_close_run(run *r)
     DKM_FREE(r->tally);
     dkm_cv_checkpoint_close(&r->checkpoint);
     dkm_cv_worker_close(&r->worker);
+    if (r->group.ctx)
+        dkm_ctx_reuse_memory(r->group.ctx, 0);
     dkm_cv_group_close(&r->group);
     dkm_cv_grams_close(&r->grams);
     dkm_grid_destroy(&r->grid);
@@ -364,6 +368,15 @@ out:
     return status;
 }
 
+/* Fits of small problems take and free the same few matrices over and over. */
+static void reuse_memory(run *r)
+{
+    double square = 8.0 * (double)r->folds.m * (double)r->folds.m;
+
+    if (square <= SMALL_SQUARE)
+        dkm_ctx_reuse_memory(r->group.ctx, (int64_t)(REUSED * square / dkm_ctx_size(r->group.ctx)));
+}
+
 dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_cv_result *result)
 {
     run r = {.ctx = ctx, .problem = problem, .result = result, .parts = 1};
@@ -376,6 +389,7 @@ dkm_status dkm_cross_validate(dkm_ctx *ctx, const dkm_cv_problem *problem, dkm_c
     DKM_AGREE(ctx, dkm_cv_grams_open(&r.grams, ctx, problem));
     DKM_TRY(dkm_grid_create(ctx, problem->layout.P, problem->layout.Q, &r.grid));
     DKM_TRY(form_groups(&r));
+    reuse_memory(&r);
     DKM_TRY(cv_try_all(&r));
     result->grams = r.grams.computed;
     result->fold = r.folds.of;

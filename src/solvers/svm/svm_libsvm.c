@@ -15,19 +15,20 @@
 #include <svm.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "core/mpi_calls.h"
 
 #define CHUNK_NUMBERS 2097152
 #define CACHE_MAX_MB  100.0 /* MB, of LIBSVM */
+#define TOGETHER      12288 /* nodes in one piece of memory: pieces are reused by the next problem */
 
 typedef struct svm_ws {
     dkm_ctx *ctx;
     const dkm_svm_dual_problem *p;
     const dkm_svm_dual_settings *s;
-    dkm_idx m;
-    int solves;             /* whether this rank has problems at all */
-    struct svm_node *nodes; /* m rows of m + 1: the row's number, then kernel values */
-    struct svm_node **rows;
+    dkm_idx m, together;            /* rows, and those that are one piece of memory */
+    int solves;                     /* whether this rank has problems at all */
+    struct svm_node **rows;         /* m of m + 1 nodes: the row's number, then kernel values */
     double *targets, *coefficients; /* of one problem */
     int *counts, *starts;           /* of all slabs */
 } svm_ws;
@@ -69,8 +70,10 @@ static dkm_local svm_alloc(svm_ws *v)
         v->starts[r] = (int)dkm_slab_first(v->m, r, size);
     }
     if (v->solves) {
-        DKM_STEP(dkm_alloc(v->ctx, v->m * (v->m + 1), &v->nodes));
-        DKM_STEP(dkm_alloc(v->ctx, v->m, &v->rows));
+        DKM_STEP(dkm_calloc(v->ctx, v->m, &v->rows));
+        for (dkm_idx i = 0; i < v->m; i += v->together)
+            DKM_STEP(
+                dkm_alloc(v->ctx, dkm_idx_min(v->together, v->m - i) * (v->m + 1), &v->rows[i]));
     }
 out:
     return local;
@@ -79,7 +82,7 @@ out:
 /* Row i as LIBSVM wants it. */
 static void svm_put_row(svm_ws *v, dkm_idx i, const double *row)
 {
-    struct svm_node *to = v->nodes + i * (v->m + 1);
+    struct svm_node *to = v->rows[i - i % v->together] + i % v->together * (v->m + 1);
     double shift = dkm_svm_shift(v->s);
 
     to[0] = (struct svm_node){0, (double)(i + 1)};
@@ -211,7 +214,8 @@ out:
 
 static void svm_ws_close(svm_ws *v)
 {
-    DKM_FREE(v->nodes);
+    for (dkm_idx i = 0; v->rows && i < v->m; i += v->together)
+        DKM_FREE(v->rows[i]);
     DKM_FREE(v->rows);
     DKM_FREE(v->targets);
     DKM_FREE(v->coefficients);
@@ -226,6 +230,7 @@ dkm_status dkm_svm_libsvm_solve(const dkm_svm_dual_problem *problem,
     svm_ws v = {.ctx = dkm_grid_ctx(problem->grid), .p = problem, .s = settings};
 
     v.m = dkm_prepared_rows(problem->X);
+    v.together = dkm_idx_max(1, TOGETHER / (v.m + 1));
     v.solves = dkm_ctx_rank(v.ctx) < problem->cols;
     DKM_AGREE(v.ctx, libsvm_check_size(v.ctx, v.m));
     DKM_TRY(dkm_memory_check(v.ctx, bytes_needed(&v),
