@@ -332,10 +332,10 @@ static dkm_krr_settings choose(dkm_ctx *ctx, double bytes, double seconds, dkm_i
 
 static void auto_takes_the_best_that_fits(dkm_ctx *ctx)
 {
-    /* the exact fit takes 4.4 m^2 bytes, half a matrix and 9 landmarks 3.67 m^2, those alone 1.47;
-     * and every rank has the landmarks, which on 6 ranks is a third of m^2 */
+    /* the exact fit of so few rows, in double, takes 8.8 m^2 bytes, half a single matrix and 9 landmarks
+     * 3.67 m^2, those alone 1.47; and every rank has the landmarks, which on 6 ranks is a third of m^2 */
     double matrix = (double)M * M / dkm_ctx_size(ctx), apart = 24.0 * N;
-    dkm_krr_settings exact = choose(ctx, 4.6 * matrix, 0, N);
+    dkm_krr_settings exact = choose(ctx, 9.2 * matrix, 0, N);
     dkm_krr_settings stored = choose(ctx, 3.7 * matrix + apart, 0, N);
     dkm_krr_settings few = choose(ctx, 2.0 * matrix + apart, 0, N);
     dkm_krr_settings slow = choose(ctx, 1e9, 1e-9, 0);
