@@ -72,4 +72,7 @@ void dkm_la_trtri(dkm_dmat *L);
 /** The lower triangle of L'L in place of the lower triangle L; the strict upper one stays. */
 void dkm_la_lauum(dkm_dmat *L);
 
+/** L = (L L')^-1, lower triangle. */
+void dkm_la_potri(dkm_dmat *L);
+
 #endif

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "linalg/backend/blacs.h"
+#include "linalg/backend/blas.h"
 #include "linalg/backend/fortran.h"
 #include "linalg/backend/pblas.h"
 #include "matrix/dmat_impl.h"
@@ -109,6 +110,24 @@ void dkm_la_lauum(dkm_dmat *L)
     if (L->n > 0)
         ON_GRID(L, square, L);
     dkm_phase_flops(dkm_grid_ctx(L->grid), n * n * n / 3.0 / dkm_ctx_size(dkm_grid_ctx(L->grid)));
+}
+
+/* Where one rank has all of it, by the library's own recursion. */
+void dkm_la_potri(dkm_dmat *L)
+{
+    double n = (double)L->n;
+
+    if (L->precision != DKM_F64 || dkm_grid_rows(L->grid) * dkm_grid_cols(L->grid) > 1) {
+        dkm_la_trtri(L);
+        dkm_la_lauum(L);
+        return;
+    }
+    if (L->n > 0 && dkm_in_grid(L->grid)) {
+        dkm_blas_use_threads(dkm_grid_ctx(L->grid));
+        dkm_blas_potri(L->n, L->a.f64, L->ld);
+    }
+    dkm_phase_flops(dkm_grid_ctx(L->grid),
+                    2.0 * n * n * n / 3.0 / dkm_ctx_size(dkm_grid_ctx(L->grid)));
 }
 
 int dkm_pblas_potrf(dkm_dmat *A, dkm_idx k, dkm_idx w)

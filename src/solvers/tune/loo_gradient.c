@@ -21,6 +21,7 @@
 
 #include "core/alloc.h"
 #include "linalg/linalg.h"
+#include "linalg/symm/symm_square.h"
 #include "matrix/dmat_impl.h"
 
 typedef struct work {
@@ -61,6 +62,19 @@ static void work_close(work *s)
     dkm_multivec_free(&s->R);
 }
 
+/* diagonal <- that of A, on every rank. */
+static void take_diagonal(work *s, const dkm_dmat *A)
+{
+    int p = dkm_grid_row(A->grid), P = dkm_grid_rows(A->grid);
+
+    for (dkm_idx jl = 0; jl < A->n_loc; jl++) {
+        dkm_idx ig = dkm_dmat_global_col(A, jl);
+        if (dkm_cyclic_owner(ig, A->mb, P) == p)
+            s->diagonal[ig] = dkm_dmat_at(A, dkm_cyclic_local(ig, A->mb, P), jl);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, s->diagonal, (int)s->m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
+}
+
 /* L L' = K, then B = A R in blocks and as rows, then A in place of L: lower triangle. */
 static dkm_status solve_and_invert(work *s, dkm_dmat *L)
 {
@@ -71,13 +85,8 @@ static dkm_status solve_and_invert(work *s, dkm_dmat *L)
     dkm_la_trsm('N', L, s->B);
     dkm_la_trsm('T', L, s->B);
     DKM_TRY(dkm_dmat_to_rows(s->B, s->R.a));
-    dkm_la_trtri(L);
-    dkm_la_lauum(L);
-    for (dkm_idx jl = 0; jl < L->n_loc; jl++)
-        for (dkm_idx il = 0; il < L->m_loc; il++)
-            if (dkm_dmat_global_row(L, il) == dkm_dmat_global_col(L, jl))
-                s->diagonal[dkm_dmat_global_col(L, jl)] = dkm_dmat_at(L, il, jl);
-    MPI_Allreduce(MPI_IN_PLACE, s->diagonal, (int)s->m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(s->ctx));
+    dkm_la_potri(L);
+    take_diagonal(s, L);
 out:
     return status;
 }
@@ -106,8 +115,8 @@ static double take_residuals(work *s)
     return loss;
 }
 
-/* G from A, both triangles of which are filled; A is overwritten by A W^(1/2). */
-static dkm_status assemble(work *s, dkm_dmat *A, dkm_dmat *G)
+/* G from A, both triangles of which are filled. */
+static dkm_status assemble(work *s, const dkm_dmat *A, dkm_dmat *G)
 {
     dkm_status status = DKM_OK;
     dkm_dmat *V = NULL;
@@ -116,12 +125,7 @@ static dkm_status assemble(work *s, dkm_dmat *A, dkm_dmat *G)
     DKM_TRY(dkm_dmat_create_like(A, s->q, A->nb, DKM_F64, &s->P));
     DKM_TRY(dkm_dmat_from_rows(V, s->V.a));
     dkm_la_gemm('N', 'N', 1.0, A, V, 0.0, s->P);
-    for (dkm_idx jl = 0; jl < A->n_loc; jl++) {
-        double root = sqrt(s->w[dkm_dmat_global_col(A, jl)]);
-        for (dkm_idx il = 0; il < A->m_loc; il++)
-            A->a.f64[il + jl * A->ld] *= root;
-    }
-    dkm_la_syrk('N', 1.0, A, 0.0, G);
+    DKM_TRY(dkm_la_symm_square(A, s->w, G));
     dkm_la_gemm('N', 'T', -0.5, s->P, s->B, 1.0, G);
     dkm_la_gemm('N', 'T', -0.5, s->B, s->P, 1.0, G);
 out:
@@ -134,7 +138,6 @@ dkm_status dkm_loo_gradient(dkm_dmat *K, double gamma, const dkm_loo_targets *ta
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = targets->T.ctx;
-    double cube = (double)K->m * (double)K->m * (double)K->m / dkm_ctx_size(ctx);
     dkm_dmat *made = NULL;
     dkm_idx info = 0;
     work s = {0};
@@ -150,14 +153,12 @@ dkm_status dkm_loo_gradient(dkm_dmat *K, double gamma, const dkm_loo_targets *ta
     DKM_TRY(solve_and_invert(&s, K));
     *loss = take_residuals(&s);
     MPI_Allreduce(MPI_IN_PLACE, loss, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
-    dkm_phase_flops(ctx, cube);
     if (targets->no_gradient || !isfinite(*loss))
         goto out;
     MPI_Allreduce(MPI_IN_PLACE, s.w, (int)s.m, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
     DKM_TRY(dkm_dmat_symmetrize('L', K));
     DKM_TRY(dkm_dmat_create_like(K, K->n, K->nb, DKM_F64, &made));
     DKM_TRY(assemble(&s, K, made));
-    dkm_phase_flops(ctx, cube);
     *G = made;
     made = NULL;
 out:
