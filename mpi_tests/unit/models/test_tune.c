@@ -212,7 +212,7 @@ static void following_the_gradient_lowers_the_error(dkm_ctx *ctx)
     CHECK(strstr(dkm_ctx_message(ctx), "no numbers") != NULL);
 }
 
-enum { MANY = 160, FEW = 20 };
+enum { MANY = 160, FEW = 40 };
 
 /* Inputs, targets and a kernel; @p fits looks from one start, @p subset examples first. */
 static dkm_status tune_many(dkm_ctx *ctx, dkm_idx subset, dkm_idx fits, problem *p, double *gamma,
@@ -257,19 +257,19 @@ static void a_search_by_subsets_ends_at_a_minimum_for_all(dkm_ctx *ctx)
     dkm_tune_info all, some;
     double gamma, gradient[MOST + 1], loss;
 
-    CHECK_OK(ctx, tune_many(ctx, 0, 60, &direct, &gamma, &all));
-    CHECK_OK(ctx, tune_many(ctx, FEW, 60, &staged, &gamma, &some));
+    CHECK_OK(ctx, tune_many(ctx, 0, 100, &direct, &gamma, &all));
+    CHECK_OK(ctx, tune_many(ctx, FEW, 100, &staged, &gamma, &some));
     CHECK(all.subset == 0 && all.full == all.fits);
-    CHECK(some.subset == FEW && some.full < some.fits && some.fits <= 60);
-    CHECK(some.after <= (1 + 1e-5) * all.after);
+    CHECK(some.subset == FEW && some.full < some.fits && some.fits <= 100);
+    CHECK(some.after <= (1 + 1e-4) * all.after);
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &staged.grid));
     loss = error_of(ctx, &staged, gamma, gradient);
     CHECK_CLOSE(loss, some.after, 1e-10);
     gradient[staged.count] *= (double)MANY / M;
-    CHECK(fabs(gradient[staged.count] * gamma / loss) < 3e-3);
+    CHECK(fabs(gradient[staged.count] * gamma / loss) < 6e-3);
     for (dkm_idx k = 0; k < staged.count; k++)
         CHECK(fabs(gradient[k] * *dkm_param_number(staged.kernel, &staged.places[k]) / loss) <
-              3e-3);
+              6e-3);
     problem_free(&staged);
     problem_free(&direct);
 }

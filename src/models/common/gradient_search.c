@@ -24,7 +24,8 @@
 #define PRECISE     1e-6 /* relative change of the error below which a search ends by default */
 #define DIFFERENCE  1e-3 /* of logarithms, for second derivatives */
 #define FLAT        1e-4 /* of the largest: second derivatives are no smaller */
-#define Z_REACH     4.0
+#define STEP_REACH  2.302585092994046 /* log 10: numbers in Newton's steps stay so near */
+#define AGAIN       6                 /* searches from where the one before gave up */
 #define MOST_CURVED 48 /* numbers for whose second derivatives so many looks are made */
 
 dkm_local dkm_search_open(dkm_search *s, dkm_idx n)
@@ -82,6 +83,11 @@ static double shift_of(dkm_idx k, int is_ridge)
     return is_ridge ? -log(100.0) : (k % 2 ? -1.0 : 1.0) * log(3.0) * (double)((k + 1) / 2);
 }
 
+static double precise(const dkm_search *t)
+{
+    return t->precise > 0 ? t->precise : PRECISE;
+}
+
 enum { SEARCH_ENDS, SEARCH_LOOKS };
 
 /* On ranks other than 0: evaluate wherever the search looks. Collective. */
@@ -98,11 +104,6 @@ static void follow(dkm_search *t)
 }
 
 #ifdef DKM_HAVE_NLOPT
-
-static double precise(const dkm_search *t)
-{
-    return t->precise > 0 ? t->precise : PRECISE;
-}
 
 /* x from NLopt's numbers. */
 static void place(dkm_search *t, const double *z)
@@ -152,9 +153,32 @@ static double objective(unsigned n, const double *x, double *gradient, void *use
             gradient[k] = 0;
         return t->status != DKM_OK ? HUGE_VAL : loss <= 0 ? -700 : 700;
     }
-    if (project_slope(t, loss, gradient) < precise(t) && t->basis)
+    if (project_slope(t, loss, gradient) < precise(t) && t->basis) {
+        t->settled = 1;
         nlopt_force_stop(t->optimizer);
+    }
     return log(loss);
+}
+
+/* How far one of NLopt's numbers may go. */
+static double reach_of(const dkm_search *t, dkm_idx k)
+{
+    double most = 0;
+
+    if (!t->basis)
+        return k != t->ridge ? THETA_REACH : GAMMA_REACH;
+    for (dkm_idx i = 0; i < t->n; i++)
+        most = fmax(most, fabs(t->basis[i + k * t->n]));
+    return STEP_REACH / most;
+}
+
+/* Whether Newton's steps would go on. */
+static int is_at_reach(const dkm_search *t)
+{
+    for (dkm_idx k = 0; t->basis && k < t->n; k++)
+        if (fabs(t->from[k]) > 0.99 * reach_of(t, k))
+            return 1;
+    return 0;
 }
 
 static void lead(dkm_search *t)
@@ -165,7 +189,7 @@ static void lead(dkm_search *t)
     double value;
 
     for (unsigned k = 0; opt && k < n; k++) {
-        double reach = t->basis ? Z_REACH : (dkm_idx)k != t->ridge ? THETA_REACH : GAMMA_REACH;
+        double reach = reach_of(t, k);
         nlopt_set_lower_bound(opt, (int)k, t->from[k] - reach);
         nlopt_set_upper_bound(opt, (int)k, t->from[k] + reach);
     }
@@ -174,8 +198,9 @@ static void lead(dkm_search *t)
         nlopt_set_min_objective(opt, objective, t);
         nlopt_set_maxeval(opt, (int)(t->end - t->fits));
         nlopt_set_ftol_abs(opt, precise(t));
-        nlopt_optimize(opt, t->from,
-                       &value); /* t->best has what was found, also after it gave up */
+        t->settled = 0; /* t->best has what was found, also after it gave up */
+        t->settled |= nlopt_optimize(opt, t->from, &value) == NLOPT_FTOL_REACHED;
+        t->stopped = t->settled && is_at_reach(t);
         nlopt_destroy(opt);
         t->optimizer = NULL;
     }
@@ -261,16 +286,33 @@ out:
     return status;
 }
 
-dkm_status dkm_search_refine(dkm_search *t, dkm_idx fits)
+/* One search from `best`. Collective. */
+static void refine_once(dkm_search *t)
 {
     memcpy(t->center, t->best, (size_t)t->n * sizeof *t->best);
     for (dkm_idx i = 0; i < t->n; i++)
         t->from[i] = t->basis ? 0.0 : t->best[i];
-    t->end = t->fits + fits;
     if (dkm_ctx_rank(t->ctx) == 0)
         lead(t);
     else
         follow(t);
+    MPI_Bcast(&t->settled, 1, MPI_INT, 0, dkm_ctx_comm(t->ctx));
+    MPI_Bcast(&t->stopped, 1, MPI_INT, 0, dkm_ctx_comm(t->ctx));
+}
+
+dkm_status dkm_search_refine(dkm_search *t, dkm_idx fits)
+{
+    double before = INFINITY;
+
+    t->end = t->fits + fits;
+    for (int k = 0; k < AGAIN && t->fits < t->end && t->status == DKM_OK; k++) {
+        refine_once(t);
+        if ((t->settled && !t->stopped) || !(t->least < before * (1.0 - precise(t))))
+            break;
+        before = t->least;
+        if (!t->stopped)
+            DKM_FREE(t->basis); /* it was not that of a minimum */
+    }
     return t->status;
 }
 

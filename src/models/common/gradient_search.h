@@ -26,6 +26,8 @@ struct dkm_search {
     double first, least; /**< values of the first look, and at `best`; begin with INFINITY */
     dkm_idx fits, end;   /**< looks so far, and at which the search at hand ends */
     dkm_idx most;        /**< looks in all, for the progress */
+    int settled;         /**< the search at hand ended where there is little to gain... */
+    int stopped;         /**< ...as far as it was allowed to go */
     void *optimizer;     /**< of the search at hand, on rank 0 */
     dkm_status status;
 };
@@ -50,8 +52,9 @@ void dkm_search_restart(dkm_search *search);
  *  afterwards is Newton's. Where n is too large for that, nothing is done. Collective. */
 DKM_NODISCARD dkm_status dkm_search_take_curvature(dkm_search *search);
 
-/** Search on from `best`, in those coordinates. It ends where the slope says that the logarithm
- *  would fall by less than a millionth, too. Collective.
+/** Search on from `best`, in those coordinates, by ten times or a tenth of a number at most. It ends where
+ *  the slope says that the logarithm would fall by less than `precise`, too; where that is as far as it may go it goes on
+ *  from there, and where it gives up it begins again without them. Collective.
  *  @param[in] fits  looks at most */
 DKM_NODISCARD dkm_status dkm_search_refine(dkm_search *search, dkm_idx fits);
 

@@ -73,7 +73,7 @@
          .metavar = "N",                                                                           \
          .only_with = "tune|",                                                                     \
          .not_in_cv = "is for fit --tune",                                                         \
-         .help = "begin with so many of the examples, drawn at random, go on with four times as "  \
+         .help = "begin with so many of the examples, drawn at random, go on with twice as "       \
                  "many, and end by a search by all; when not given a sixteenth, 500 at least, of " \
                  "2000 examples or more, of kde none"},                                            \
     {                                                                                              \

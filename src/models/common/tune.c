@@ -24,7 +24,7 @@
 #define SUBSET_ABOVE 2000 /* examples, from which on a subset is worth it where nothing is said */
 #define SUBSET_OF    16   /* it is one example in so many... */
 #define SUBSET_LEAST 500  /* ...and no fewer than this */
-#define GROWTH       4
+#define GROWTH       2
 #define STAGES       16
 #define FITS_STAGED  8 /* looks, for which it takes no fewer */
 #define FULL_SHARE   3 /* one look in so many is not for the first subset */
@@ -294,6 +294,8 @@ static dkm_status tune_stage(tuner *t, int k, int count, const dkm_idx sizes[STA
     int last = k == count - 1;
     subset some = {0};
 
+    if (k > 0 && !last && left < 2) /* the one that is left is for all examples */
+        return DKM_OK;
     if (!last) {
         DKM_TRY(subset_open(&some, X, targets, sizes[k]));
         t->X = some.X;
