@@ -83,6 +83,21 @@ run_dkmap() {
         fail "dkmap $*: $(grep ^dkmap "$last" | head -n 2)"
 }
 
+# crowded OUT ERR COMMAND...: a run of many ranks on few cores. A rank that ends well waits a few seconds for
+# mpirun to answer (PMIx_Finalize), and mpirun says that it "exited improperly" where it got no turn on a core
+# meanwhile (Open MPI 4, its issue 9389): the output is there then and right, and mpirun's status is 1. Such a run
+# is repeated, twice at most.
+crowded() {
+    local out=$1 err=$2 turn
+    shift 2
+    for turn in 1 2 3; do
+        "$@" >"$out" 2>"$err" && return
+        if grep -q '^dkmap: ' "$err" || ! grep -q 'exiting improperly' "$err"; then break; fi
+        echo "${0##*/}: try $turn: mpirun says a rank exited improperly" >&2
+    done
+    return 1
+}
+
 # reported NAME [LOG]: a value of the last run, or of the one with that log
 reported() {
     awk -v name="$1" '$1 == name { print $2; exit }' "${2:-$last}"

@@ -64,9 +64,9 @@ printf '%-6s %-18s %14s %14s %14s\n' ranks 'of a rank' least mean most
 for ranks in ${counts//,/ }; do
     rm -f "$files"/wire.*
     # shellcheck disable=SC2086
-    OMP_NUM_THREADS=1 ${MPIRUN:-mpirun --oversubscribe --bind-to none} "${monitored[@]}" \
-        --mca pml_monitoring_filename "$files/wire" -np "$ranks" $gently "$dkmap" "$@" >"$files/out" 2>&1 ||
-        { cat "$files/out" >&2 && fail "dkmap $* failed on $ranks ranks"; }
+    OMP_NUM_THREADS=1 crowded "$files/out" "$files/err" ${MPIRUN:-mpirun --oversubscribe --bind-to none} \
+        "${monitored[@]}" --mca pml_monitoring_filename "$files/wire" -np "$ranks" $gently "$dkmap" "$@" ||
+        { cat "$files/out" "$files/err" >&2 && fail "dkmap $* failed on $ranks ranks"; }
     [ -e "$files/wire.0.prof" ] || [ "$ranks" = 1 ] ||
         fail "no counts: this mpirun is not Open MPI 4 with its monitoring"
     [ -e "$files/wire.0.prof" ] || : >"$files/wire.0.prof"

@@ -31,20 +31,13 @@ run_tests() {
     done
 }
 
-# on RANKS ARGUMENTS...: dkmap, which must succeed. A rank that ends well waits a few seconds for mpirun to
-# answer (PMIx_Finalize), and mpirun says that it "exited improperly" where it got no turn on a core meanwhile
-# (Open MPI 4, its issue 9389): so that it does, ranks run at a lower priority. Where it happens all the same,
-# the run is repeated, twice at most.
+# on RANKS ARGUMENTS...: dkmap, which must succeed; at a lower priority, so that mpirun gets its turns.
 on() {
-    local ranks=$1 turn
+    local ranks=$1
     shift
-    for turn in 1 2 3; do
-        # shellcheck disable=SC2086
-        $launch -np "$ranks" $gently "$dkmap" "$@" >out 2>err && return
-        if grep -q '^dkmap: ' err || ! grep -q 'exiting improperly' err; then break; fi
-        echo "dkmap $1 on $ranks ranks, try $turn: mpirun says a rank exited improperly" >&2
-    done
-    fail "dkmap $* on $ranks ranks: $(grep '^dkmap' err | tail -n 1 || tail -n 3 err)"
+    # shellcheck disable=SC2086
+    crowded out err $launch -np "$ranks" $gently "$dkmap" "$@" ||
+        fail "dkmap $* on $ranks ranks: $(grep '^dkmap' err | tail -n 1 || tail -n 3 err)"
 }
 
 # compare METHOD PREDICT SCORE... -- OPTIONS...: a fit with the options on many ranks and on one; what PREDICT

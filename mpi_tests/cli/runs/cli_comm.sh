@@ -52,6 +52,14 @@ import json, sys
 r = json.load(sys.stdin)
 assert r['ranks'] == 3 and r['sent_bytes']['min'] > 0
 assert abs(r['sent_bytes']['mean'] - r['received_bytes']['mean']) < 1" || fail "count_comm.sh: $(cat wire)"
+        # A run that ended well and that mpirun calls improper all the same is repeated.
+        printf '%s\n' '#!/bin/sh' 'if mkdir tried 2>/dev/null; then echo "exiting improperly" >&2 && exit 1; fi' \
+            'exec mpirun --oversubscribe --bind-to none "$@"' >improper
+        chmod +x improper
+        MPIRUN=$PWD/improper timeout "$limit" "$DKMAP_SOURCE/jobs/study/count_comm.sh" 3 bench comm --n 300 --d 5 \
+            >again 2>err || fail "count_comm.sh after an improper exit: $(cat err)"
+        says err "try 1" "count_comm.sh after an improper exit"
+        [ "$(tail -n 1 again)" = "$(tail -n 1 wire)" ] || fail "counts of a repeated run: $(cat again wire)"
 fi
 
 finish
