@@ -351,8 +351,8 @@ static const dkm_setting settings[] = {
      .min = 1,
      .metavar = "N",
      .old_names = "spread|",
-     .help = "constraints beyond which their Gram matrix is distributed over the ranks; 8000 where "
-             "none is given"},
+     .help = "constraints beyond which their Gram matrix is distributed over the ranks; 2000 where "
+             "none is given, and 8000 on one rank"},
     {0}};
 
 const dkm_method dkm_method_jkm = {

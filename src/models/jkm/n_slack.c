@@ -14,8 +14,9 @@
 #include "core/alloc.h"
 #include "models/common/example_weights.h"
 
-#define DISTRIBUTE 8000 /* constraints whose Gram matrix one rank has: 512 MB */
-#define TURNS      200  /* in which a threshold is looked for, at most */
+#define DISTRIBUTE       2000 /* constraints whose Gram matrix one of several ranks has: 32 MB, */
+#define DISTRIBUTE_ALONE 8000 /* and the only one: 512 MB */
+#define TURNS            200  /* in which a threshold is looked for, at most */
 
 static dkm_idx n_slack_slack_of(const dkm_constraint_set *set, dkm_idx c)
 {
@@ -256,7 +257,9 @@ dkm_status dkm_n_slack_create(dkm_joint_map *map, const dkm_separation_oracle *o
     dkm_constraint_set_init(&s->base, map, oracle, settings);
     s->base.ops = &n_slack;
     s->spread = dkm_qp_distributed_empty(ctx);
-    s->limit = settings->spread > 0 ? settings->spread : DISTRIBUTE;
+    s->limit = settings->spread > 0    ? settings->spread
+               : dkm_ctx_size(ctx) > 1 ? DISTRIBUTE
+                                       : DISTRIBUTE_ALONE;
     s->sides = settings->threshold ? 2 : 1;
     *set = &s->base;
     DKM_AGREE(ctx, dkm_alloc(ctx, s->sides * oracle->n, &s->slack));
