@@ -139,6 +139,7 @@ typedef struct dkm_phase_summary {
     double min, mean, max;                         /**< seconds */
     double flops;                                  /**< of all ranks together */
     dkm_comm_counts comm_min, comm_mean, comm_max; /**< of the ranks; 0 when not counted */
+    double outermost_bytes; /**< the mean of a rank's, of the calls that were in no other phase */
 } dkm_phase_summary;
 
 /** Summaries of up to @p capacity phases in order of first entry. Collective.

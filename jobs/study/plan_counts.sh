@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Holds the bytes that `dkmap plan` says a rank sends and allocates against those that runs count, for krr, kpca,
-# kde, jkm and landmarks. Counts do not depend on how busy the machine is, so the ranks may be many more than the cores.
+# kde, jkm, svm and every fit on landmarks. Counts do not depend on how busy the machine is, so the ranks may be many
+# more than the cores.
 #
 #   jobs/study/plan_counts.sh [RANKS]           4,16,64 where none are given
 #
@@ -34,12 +35,21 @@ both() {
 "$dkmap" gen regression --n 4500 --seed 1 --out-dir many >/dev/null
 awk -v n="$rows" 'BEGIN { srand(3); for (i = 0; i < n; i++) print int(10 * rand()) }' >classes.csv
 x=(--x few/x.npy --kx 'rbf(sigma=3)') y=(--y few/y.npy --gamma 0.01)
+z=(--x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01)
 for ranks in ${counts//,/ }; do
     both "$ranks" none krr "${x[@]}" "${y[@]}" --precision double
     both "$ranks" rounds kpca "${x[@]}" --components 16
     both "$ranks" rounds kde "${x[@]}" "${y[@]}" --ky 'rbf(sigma=1)' --components 8
-    both "$ranks" steps krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --solver pcg \
-        --landmarks 200
+    both "$ranks" steps krr "${z[@]}" --solver pcg --landmarks 200
+    both "$ranks" steps krr "${z[@]}" --solver pcg --landmarks 200 --cache nothing
+    both "$ranks" steps krr "${z[@]}" --solver pcg --landmarks 200 --landmark-choice pivoted
+    both "$ranks" steps krr "${z[@]}" --solver pcg --landmarks 200 --basis all
+    both "$ranks" steps krr "${x[@]}" "${y[@]}" --solver pcg --landmarks 150
+    both "$ranks" none krr "${z[@]}" --nystroem 200
+    both "$ranks" none krr "${z[@]/0.01/0.01,0.1,1}" --nystroem 200
+    both "$ranks" rounds kpca --x many/x.npy --kx 'rbf(sigma=3)' --components 16 --landmarks 200
+    both "$ranks" steps kde "${z[@]}" --ky 'rbf(sigma=1)' --components 8 --solver pcg --landmarks 200
+    both "$ranks" none svm "${x[@]}" --y classes.csv --y-type labels --C 1
     both "$ranks" rounds jkm "${x[@]}" --y classes.csv --y-type labels --C 1 --formulation 1-slack --max-iter 12
 done
 python3 "$root/jobs/study/plan_counts.py" plans.jsonl runs.jsonl "${MOST:-0.15}"

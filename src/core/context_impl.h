@@ -23,6 +23,7 @@ typedef struct phase {
     dkm_idx calls;
     double seconds, flops, entered;
     dkm_comm_counts comm, comm_entered;
+    double outermost_bytes;             /* of calls that were in no other phase */
     int reported;                       /* since it was entered, how far it is */
     double began, began_at;             /* what was done at first, and when that was */
     double fraction, left, reported_at; /* as last reported; left is -1 when unknown */

@@ -85,6 +85,8 @@ void dkm_phase_end(dkm_ctx *ctx)
 
         p->seconds += MPI_Wtime() - p->entered;
         add_comm(&p->comm, &p->comm_entered, &now);
+        if (ctx->depth == 1)
+            p->outermost_bytes += now.bytes - p->comm_entered.bytes;
     }
     if (ctx->depth > 0)
         ctx->depth--;
@@ -176,6 +178,7 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
     for (k = 0; k < count; k++) {
         double mine = k < ctx->phase_count ? ctx->phases[k].seconds : 0.0;
         double flops = k < ctx->phase_count ? ctx->phases[k].flops : 0.0;
+        double outermost = k < ctx->phase_count ? ctx->phases[k].outermost_bytes : 0.0;
         dkm_comm_counts comm = k < ctx->phase_count ? ctx->phases[k].comm : (dkm_comm_counts){0};
         dkm_phase_summary *s = &out[k];
 
@@ -185,8 +188,10 @@ int dkm_phase_summaries(dkm_ctx *ctx, int capacity, dkm_phase_summary *out)
         MPI_Allreduce(&mine, &s->max, 1, MPI_DOUBLE, MPI_MAX, ctx->comm);
         MPI_Allreduce(&mine, &s->mean, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
         MPI_Allreduce(&flops, &s->flops, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
+        MPI_Allreduce(&outermost, &s->outermost_bytes, 1, MPI_DOUBLE, MPI_SUM, ctx->comm);
         summarize_comm(ctx, &comm, s);
         s->mean /= ctx->size;
+        s->outermost_bytes /= ctx->size;
     }
     return count;
 }

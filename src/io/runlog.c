@@ -267,6 +267,7 @@ static void put_comm(dkm_runlog *r, json_t *phase_box, const dkm_phase_summary *
         return;
     put_spread(r, box, "seconds", (double[]){min->seconds, mean->seconds, max->seconds});
     put_spread(r, box, "bytes", (double[]){min->bytes, mean->bytes, max->bytes});
+    runlog_put(r, box, "outermost_bytes", json_real(s->outermost_bytes));
     put_spread(r, box, "messages", (double[]){min->messages, mean->messages, max->messages});
     put_spread(r, box, "collectives",
                (double[]){min->collectives, mean->collectives, max->collectives});

@@ -25,6 +25,12 @@ for ranks in 4 9; do
     both "$ranks" rounds kde "${x[@]}" "${y[@]}" --ky 'rbf(sigma=1)' --components 8
     both "$ranks" steps krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --solver pcg \
         --landmarks 150
+    both "$ranks" none krr --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01 --nystroem 150
+    both "$ranks" steps krr "${x[@]}" "${y[@]}" --solver pcg --landmarks 100 --basis all
+    both "$ranks" rounds kpca --x many/x.npy --kx 'rbf(sigma=3)' --components 8 --landmarks 150
+    both "$ranks" steps kde --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --ky 'rbf(sigma=1)' --gamma 0.01 \
+        --components 8 --solver pcg --landmarks 150
+    both "$ranks" none svm "${x[@]}" --y classes.csv --y-type labels --C 1
     both "$ranks" rounds jkm "${x[@]}" --y classes.csv --y-type labels --C 1 --formulation 1-slack --max-iter 8
 done
 both 16 none krr "${x[@]}" "${y[@]}" --precision double

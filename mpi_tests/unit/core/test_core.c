@@ -269,6 +269,36 @@ static void phases_add_up(dkm_ctx *ctx)
     dkm_phase_clear(ctx);
 }
 
+/* A byte more each time somebody asks. */
+static void count_a_byte(dkm_comm_counts *so_far)
+{
+    static double asked = 0;
+
+    so_far->bytes = ++asked;
+}
+
+/* Asked when phases begin and end: three times between both ends of the first, of which one lies
+ * within the second, which is entered alone once more. */
+static void bytes_of_inner_phases_are_those_of_outer_ones(dkm_ctx *ctx)
+{
+    dkm_phase_summary s[8];
+
+    dkm_ctx_set_comm_reader(ctx, count_a_byte);
+    dkm_phase_begin(ctx, "outer");
+    dkm_phase_begin(ctx, "inner");
+    dkm_phase_end(ctx);
+    dkm_phase_end(ctx);
+    dkm_phase_begin(ctx, "inner");
+    dkm_phase_end(ctx);
+    dkm_ctx_set_comm_reader(ctx, NULL);
+    CHECK(dkm_phase_summaries(ctx, 8, s) == 2);
+    CHECK_CLOSE(s[0].comm_mean.bytes, 3.0, 0.0);
+    CHECK_CLOSE(s[0].outermost_bytes, 3.0, 0.0);
+    CHECK_CLOSE(s[1].comm_mean.bytes, 2.0, 0.0);
+    CHECK_CLOSE(s[1].outermost_bytes, 1.0, 0.0);
+    dkm_phase_clear(ctx);
+}
+
 static void a_fortran_handle_makes_a_context(dkm_ctx *ctx)
 {
     dkm_ctx *other = NULL;
@@ -326,6 +356,7 @@ static const check_case cases[] = {
     CASE(only_rank_zero_speaks),
     CASE(an_outer_phase_speaks_for_those_inside),
     CASE(phases_add_up),
+    CASE(bytes_of_inner_phases_are_those_of_outer_ones),
     CASE(a_fortran_handle_makes_a_context),
     CASE(a_wavefront_goes_through_rows_and_columns_in_order),
 };

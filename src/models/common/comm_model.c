@@ -95,6 +95,47 @@ dkm_comm dkm_comm_solve(const dkm_comm_grid *g, double k, double width)
                       fmin(5.0, 2.0 * (ranks(g) - 1.0)), 2.0 * blocks * sides};
 }
 
+dkm_comm dkm_comm_cross(const dkm_comm_grid *g, double rows, double bytes)
+{
+    return (dkm_comm){(rows / g->P + g->m / g->Q) * moved(g) * (bytes + OBJECT_EXTRA),
+                      2.0 * fmin(ranks(g) - 1.0, g->P + g->Q), 14.0};
+}
+
+dkm_comm dkm_comm_sum_to_owners(const dkm_comm_grid *g)
+{
+    return (dkm_comm){WORD * 0.5 * g->m * g->m * moved(g), ranks(g) - 1.0, 4.0};
+}
+
+dkm_comm dkm_comm_tsqr(const dkm_comm_grid *g)
+{
+    return (dkm_comm){ranks(g) > 1 ? WORD * g->m * g->m : 0.0, 1.0, 2.0};
+}
+
+/* Of three parts of the triangle two go along grid rows, or columns; the solution the other way. */
+dkm_comm dkm_comm_trsm(const dkm_comm_grid *g, double k)
+{
+    double within = passing(g->Q) / g->P + passing(g->P) / g->Q;
+
+    return (dkm_comm){WORD * within * (0.5 * g->m * g->m + 0.35 * g->m * k),
+                      ceil(g->m / g->block) * (1.0 / g->P + 1.0 / g->Q), 0.0};
+}
+
+/* Measured, as it cannot be told by which of its algorithms PBLAS goes. */
+dkm_comm dkm_comm_syrk(const dkm_comm_grid *g)
+{
+    return (dkm_comm){ranks(g) > 1 ? WORD * 0.8 * g->m * g->m * (1.0 / g->P + 1.0 / g->Q) : 0.0,
+                      2.0 * ceil(g->m / g->block), 0.0};
+}
+
+/* Reduction to a band or tridiagonal form, and two products back: panels go along both sides. The
+ * factors are those of ScaLAPACK's p?syevd. */
+dkm_comm dkm_comm_full_eigen(const dkm_comm_grid *g)
+{
+    return (dkm_comm){ranks(g) > 1 ? WORD * g->m * g->m * (2.4 * (1.0 / g->P + 1.0 / g->Q) + 0.4)
+                                   : 0.0,
+                      3.0 * ceil(g->m / g->block) * log2(ranks(g) + 1.0), 2.0 * g->m};
+}
+
 dkm_comm dkm_comm_rows(const dkm_comm_grid *g, double k)
 {
     return (dkm_comm){WORD * g->m * k / ranks(g) * moved(g), 0.0, 4.0};

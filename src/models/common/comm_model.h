@@ -30,6 +30,16 @@ dkm_comm dkm_comm_product(const dkm_comm_grid *g, double k);
 /** Solving for @p k columns with a factor of numbers of @p width bytes
  *  (linalg/factor/potrs_multivec.c, and ScaLAPACK's p?trsm for more than 16). */
 dkm_comm dkm_comm_solve(const dkm_comm_grid *g, double k, double width);
+/** Objects of @p bytes, @p rows of them to the ranks of grid rows and m to those of columns. */
+dkm_comm dkm_comm_cross(const dkm_comm_grid *g, double rows, double bytes);
+/** A lower triangle that all ranks have a part of every number of (matrix/reduce_panel.c). */
+dkm_comm dkm_comm_sum_to_owners(const dkm_comm_grid *g);
+/** A triangle of tall-skinny QR with m columns on every rank (linalg/factor/tsqr.c). */
+dkm_comm dkm_comm_tsqr(const dkm_comm_grid *g);
+/** ScaLAPACK's p?trsm with @p k columns, p?syrk and an eigensolve, all pairs. */
+dkm_comm dkm_comm_trsm(const dkm_comm_grid *g, double k);
+dkm_comm dkm_comm_syrk(const dkm_comm_grid *g);
+dkm_comm dkm_comm_full_eigen(const dkm_comm_grid *g);
 /** Columns from the grid to slabs of rows, or back (matrix/redistribute.c). */
 dkm_comm dkm_comm_rows(const dkm_comm_grid *g, double k);
 /** Sums of @p n numbers over all ranks (comm/allreduce.c). */

@@ -9,6 +9,7 @@
 #include "kernels/evaluation/prepare.h"
 #include "matrix/dmat_impl.h"
 #include "models/common/comm_model.h"
+#include "models/common/cost_model_impl.h"
 #include "solvers/krylov/rayleigh_ritz.h"
 
 #define MiB           1048576.0
@@ -30,12 +31,6 @@
 #define WIDTH         512.0        /* objects that meet a slab of rows at a time */
 #define MEMORY_MARGIN 1.1          /* of the matrices of a ridge system, where memory is checked */
 #define REFINE_STEPS  5.0          /* of a system in mixed precision, about */
-#define SKETCH_ROWS   3.0          /* of the sketch of landmarks, for each of them */
-#define SKETCH_COLS   128.0        /* of a panel of it */
-#define SKETCH_HITS   4.0          /* rows of it that an input is added to */
-#define STRIP_COLS    512.0 /* landmarks on a rank at a time while kernel values are stored */
-#define STRIP_GROUP   (16.0 * MiB) /* bytes of them, at most */
-#define PCG_STEPS     20.0         /* where nothing is known */
 
 #define WIDE           2048.0       /* columns from which on rows come in windows */
 #define WINDOW         (16.0 * MiB) /* of the columns at hand of a panel of objects */
@@ -54,7 +49,7 @@ static double local_cols(const dkm_cost_terms *p)
     return (double)dkm_cyclic_count(p->work.m, p->work.block, 0, p->work.Q);
 }
 
-static double elements(const dkm_cost_terms *p)
+double dkm_cost_elements(const dkm_cost_terms *p)
 {
     return local_rows(p) * local_cols(p);
 }
@@ -67,13 +62,13 @@ static double lower(const dkm_cost_terms *p, double size)
 }
 
 /* Rows of a slab. */
-static double slab(const dkm_cost_terms *p)
+double dkm_cost_slab(const dkm_cost_terms *p)
 {
     return ceil((double)p->work.m / p->work.ranks);
 }
 
 /* A tile, which kernels of kernels need beside the matrix, and where the others' BLAS has buffers. */
-static double tile(const dkm_cost_terms *p)
+double dkm_cost_tile(const dkm_cost_terms *p)
 {
     return 8.0 * fmin(TILE_ROWS, local_rows(p)) * TILE_COLS;
 }
@@ -81,7 +76,7 @@ static double tile(const dkm_cost_terms *p)
 /* Chunks of objects that come from one rank and go to another. */
 static double chunks(const dkm_cost_terms *p, double bytes)
 {
-    double stream = slab(p) * bytes;
+    double stream = dkm_cost_slab(p) * bytes;
 
     if (p->work.ranks == 1)
         return 0.0;
@@ -93,11 +88,11 @@ static double panels(const dkm_cost_terms *p, double bytes)
 {
     double share = 2.0 * bytes * (double)p->work.m / p->work.ranks;
     double cols = fmin(fmax(share, PANEL_COLS), local_cols(p) * bytes);
-    double part = 8.0 * elements(p) / PANEL_PART;
+    double part = 8.0 * dkm_cost_elements(p) / PANEL_PART;
     double rows = fmin(fmin(fmin(fmax(part, PANEL_ROWS), PANEL_LARGE), PANEL_MOST * bytes),
                        local_rows(p) * bytes);
 
-    return cols + rows + chunks(p, bytes) + tile(p);
+    return cols + rows + chunks(p, bytes) + dkm_cost_tile(p);
 }
 
 /* Windows on the columns of wide rows, on one rank those that are there, and inner products of a
@@ -108,10 +103,10 @@ static double windows(const dkm_cost_terms *p, double columns)
     double width = fmin(fmin(WINDOW / (8.0 * fmax(rows, cols)), WINDOW_COLUMNS), columns);
 
     return (p->work.ranks > 1 ? 8.0 * width * (rows + cols) : 0.0) +
-           8.0 * rows * (cols + 2.0 * fmin(TILE_COLS, cols)) + tile(p);
+           8.0 * rows * (cols + 2.0 * fmin(TILE_COLS, cols)) + dkm_cost_tile(p);
 }
 
-static double beside_gram(const dkm_cost_terms *p, double bytes, double columns)
+double dkm_cost_beside_gram(const dkm_cost_terms *p, double bytes, double columns)
 {
     if (columns >= WIDE && bytes * local_cols(p) > PANEL_COLS)
         return windows(p, columns);
@@ -145,7 +140,7 @@ static int eigen_is_full(const dkm_cost_terms *p)
 
 /* How much more of its machine the calibration put to use than the planned ranks do, and how much
  * faster work goes there, in a process that has its memory and its caches warm. */
-static double slowdown(const dkm_cost_terms *p, const dkm_rates *c)
+double dkm_cost_slowdown(const dkm_cost_terms *p, const dkm_rates *c)
 {
     double then = fmin(c->ranks, c->cores * fmax(c->nodes, 1.0));
     double now = fmin((double)p->work.P * p->work.Q, c->cores * p->work.nodes);
@@ -160,7 +155,7 @@ void dkm_cost_add_phase(dkm_cost *out, const char *name, double bytes, double fl
 }
 
 /* What the phase that was added last allocates and communicates. */
-static void note_phase(dkm_cost *out, double allocated, dkm_comm comm)
+void dkm_cost_note_phase(dkm_cost *out, double allocated, dkm_comm comm)
 {
     dkm_cost_phase *f = &out->phases[out->count - 1];
 
@@ -177,7 +172,7 @@ double dkm_cost_replicate(dkm_cost *out, const char *name, double bytes)
     return bytes;
 }
 
-static dkm_comm_grid grid_of(const dkm_cost_terms *p)
+dkm_comm_grid dkm_cost_grid(const dkm_cost_terms *p)
 {
     return (dkm_comm_grid){(double)p->work.m, (double)p->work.block, p->work.P, p->work.Q};
 }
@@ -194,15 +189,16 @@ void dkm_cost_add_gram(dkm_cost *out, const dkm_cost_terms *p, const char *name,
     const dkm_rates *c = p->rates;
     double half = 0.5 * (double)p->work.m * (double)p->work.m, seconds = NAN;
     double matrix = lower(p, p->recomputed ? 4.0 : 8.0),
-           allocated = p->recomputed ? matrix : 8.0 * elements(p);
-    dkm_comm_grid g = grid_of(p);
+           allocated = p->recomputed ? matrix : 8.0 * dkm_cost_elements(p);
+    dkm_comm_grid g = dkm_cost_grid(p);
 
     if (c && cols > 0)
-        seconds = slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
-    dkm_cost_add_phase(out, name, held + matrix + beside_gram(p, bytes, cols), 2.0 * half * cols,
-                       seconds);
-    note_phase(out, held + allocated + beside_gram(p, bytes, cols) - tile(p),
-               dkm_comm_gram(&g, bytes));
+        seconds = dkm_cost_slowdown(p, c) * half * (c->gram_column * cols + c->gram_element);
+    dkm_cost_add_phase(out, name, held + matrix + dkm_cost_beside_gram(p, bytes, cols),
+                       2.0 * half * cols, seconds);
+    dkm_cost_note_phase(out,
+                        held + allocated + dkm_cost_beside_gram(p, bytes, cols) - dkm_cost_tile(p),
+                        dkm_comm_gram(&g, bytes));
 }
 
 void dkm_cost_add_diagonal(dkm_cost *out, const dkm_cost_terms *p, const char *name, double held,
@@ -212,7 +208,8 @@ void dkm_cost_add_diagonal(dkm_cost *out, const dkm_cost_terms *p, const char *n
     double m = (double)p->work.m;
 
     dkm_cost_add_phase(out, name, held + 8.0 * m, 2.0 * m * cols,
-                       c ? slowdown(p, c) * m * (c->gram_column * cols + c->gram_element) : NAN);
+                       c ? dkm_cost_slowdown(p, c) * m * (c->gram_column * cols + c->gram_element)
+                         : NAN);
 }
 
 /* Residual and condition of a double factor: a product and a solve with the outputs, and three of
@@ -247,9 +244,10 @@ static dkm_comm refine_comm(const dkm_comm_grid *g, double k)
 int dkm_cost_recomputes(const dkm_cost_terms *p)
 {
     double ranks = ceil((double)p->work.ranks / fmax(p->work.nodes, 1.0));
-    double node = MEMORY_MARGIN * 12.0 * elements(p) * ranks;
+    double node = MEMORY_MARGIN * 12.0 * dkm_cost_elements(p) * ranks;
 
-    return p->mixed && ((p->work.memory > 0 && node > p->work.memory) || elements(p) > INT_MAX);
+    return p->mixed &&
+           ((p->work.memory > 0 && node > p->work.memory) || dkm_cost_elements(p) > INT_MAX);
 }
 
 void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
@@ -257,15 +255,16 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
     const dkm_rates *c = p->rates;
     double m = (double)p->work.m, gram_problem = m * m, cube = gram_problem * m / 3.0,
            k = (double)p->outputs;
-    double sides = 8.0 * slab(p) * k, size = p->mixed ? 4.0 : 8.0, s = c ? slowdown(p, c) : NAN;
+    double sides = 8.0 * dkm_cost_slab(p) * k, size = p->mixed ? 4.0 : 8.0,
+           s = c ? dkm_cost_slowdown(p, c) : NAN;
     double strips = size * STRIP * (local_rows(p) + local_cols(p));
     double matrices = p->recomputed ? lower(p, 4.0)
                       : p->mixed    ? lower(p, 8.0) + lower(p, 4.0)
-                                    : 8.0 * elements(p),
-           allocated = p->recomputed ? matrices : (p->mixed ? 12.0 : 8.0) * elements(p);
+                                    : 8.0 * dkm_cost_elements(p),
+           allocated = p->recomputed ? matrices : (p->mixed ? 12.0 : 8.0) * dkm_cost_elements(p);
     double columns = (double)p->work.x_cols, again = p->recomputed ? 0.5 * REFINE_STEPS : 0.0,
-           tiles = again > 0 ? beside_gram(p, p->work.x_bytes, columns) : 0.0;
-    dkm_comm_grid g = grid_of(p);
+           tiles = again > 0 ? dkm_cost_beside_gram(p, p->work.x_bytes, columns) : 0.0;
+    dkm_comm_grid g = dkm_cost_grid(p);
     dkm_comm comm;
 
     dkm_cost_add_phase(out, "factor", held + matrices + strips + 2.0 * sides, cube,
@@ -275,7 +274,7 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
     comm = dkm_comm_factor(&g, size);
     if (p->mixed)
         dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
-    note_phase(out, held + allocated + dkm_comm_factor_panels(&g, size) + sides, comm);
+    dkm_cost_note_phase(out, held + allocated + dkm_comm_factor_panels(&g, size) + sides, comm);
     dkm_cost_add_phase(out, p->mixed ? "refine" : "solve",
                        held + matrices + tiles + 8.0 * sides + 2.0 * fmin(ROUND, sides),
                        (p->mixed ? 24.0 : 6.0) * gram_problem * k +
@@ -288,99 +287,52 @@ void dkm_cost_add_ridge(dkm_cost *out, const dkm_cost_terms *p, double held)
     comm = p->mixed ? refine_comm(&g, k) : solve_comm(&g, k);
     if (p->recomputed)
         dkm_comm_add(&comm, REFINE_STEPS, dkm_comm_gram(&g, p->work.x_bytes));
-    note_phase(out, held + allocated + tiles + 8.0 * sides + product_vectors(p, k), comm);
+    dkm_cost_note_phase(out, held + allocated + tiles + 8.0 * sides + product_vectors(p, k), comm);
 }
 
-/* Inputs and landmarks: the landmarks pass by all ranks in groups, their Gram matrix and what
- * preconditions are on the grid. Kernel values of all inputs are stored. */
-void dkm_cost_add_pcg(dkm_cost *out, const dkm_cost_terms *p, double held)
+/* The phases of an exact fit, folded into one. */
+void dkm_cost_add_comparison(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
-    const dkm_rates *c = p->rates;
-    double m = (double)p->work.m, n = (double)p->landmarks, k = (double)p->outputs,
-           d = (double)p->work.x_cols, ranks = p->work.ranks;
-    double steps = p->work.iterations > 0 ? (double)p->work.iterations : PCG_STEPS;
-    double sketched = m > SKETCH_ROWS * n ? SKETCH_ROWS * n : m, share = m / ranks,
-           hit = m > SKETCH_ROWS * n ? sketched * (1.0 - exp(-SKETCH_HITS * share / sketched))
-                                     : share;
-    double s = c ? slowdown(p, c) : NAN, values = m * n;
-    dkm_cost_terms small = *p;
-    dkm_comm_grid g;
-    dkm_comm comm;
-    double matrices, stored = 8.0 * slab(p) * n,
-                     landmarks = fmin(fmin(n, STRIP_COLS) * p->work.x_bytes, STRIP_GROUP), panel;
+    dkm_cost exact = {0};
+    dkm_comm comm = {0};
+    double bytes = 0, allocated = 0, flops = 0, seconds = 0;
+    dkm_cost_terms terms = *p;
 
-    small.work.m = p->landmarks;
-    small.work.block = dkm_shape_block(p->work.P, p->work.Q, p->landmarks);
-    g = grid_of(&small);
-    matrices = 8.0 * elements(&small);
-    panel = 8.0 * sketched * fmin(n, SKETCH_COLS);
-    dkm_cost_replicate(out, "a group of landmarks on their way, 512 d numbers", landmarks);
-    dkm_cost_replicate(out, "a panel of the sketch, 3 n x 128", panel);
-    dkm_cost_replicate(out, "coefficients on their way, 2 n k", 16.0 * n * k);
-
-    comm = dkm_comm_gram(&g, p->work.x_bytes);
-    comm.bytes += 8.0 * n * hit * (1.0 - 1.0 / ranks);
-    comm.messages += ranks - 1.0;
-    dkm_comm_add(&comm, 1.0, dkm_comm_small(100.0));
-    comm.bytes += 8.0 * sketched * n *
-                  ((1.0 - 1.0 / p->work.Q) / p->work.P + (1.0 - 1.0 / p->work.P) / p->work.Q);
-    dkm_cost_add_phase(out, "sketch", held + stored + fmax(landmarks, panel) + 8.0 * matrices,
-                       2.0 * values * d + sketched * n * n,
-                       c && d > 0 ? s * (values * (c->gram_column * d + c->gram_element) +
-                                         c->double_cube * sketched * n * n)
-                                  : NAN);
-    note_phase(out,
-               held + stored +
-                   fmax(landmarks, panel * (1.0 + 2.0 / ranks) + (1.0 + SKETCH_ROWS) * matrices) +
-                   matrices,
-               comm);
-
-    comm = dkm_comm_factor(&g, 8.0);
-    dkm_comm_add(&comm, 1.0, dkm_comm_symmetrize(&g));
-    dkm_comm_add(&comm, 3.0, dkm_comm_product(&g, 1.0));
-    dkm_cost_add_phase(out, "factor", held + stored + 3.0 * matrices, n * n * n / 3.0,
-                       c ? s * (c->double_cube * n * n * n / 3.0 + c->double_square * n * n) : NAN);
-    note_phase(out, held + stored + 2.0 * matrices + dkm_comm_factor_panels(&g, 8.0), comm);
-
-    comm = dkm_comm_small(10.0);
-    dkm_comm_add(&comm, 1.0, dkm_comm_product(&g, k));
-    dkm_comm_add(&comm, 1.0, dkm_comm_solve(&g, k, 8.0));
-    comm.bytes += 8.0 * n * k * (1.0 + 1.0 / ranks);
-    comm.collectives += 8.0;
-    dkm_cost_add_phase(
-        out, "iterate", held + stored + 2.0 * matrices, 4.0 * values * k * (steps + 2.0),
-        c ? s * (steps + 2.0) * values * (c->solve_column * k + c->solve_square) : NAN);
-    note_phase(out, held + stored + 2.0 * matrices,
-               (dkm_comm){(steps + 2.0) * comm.bytes, (steps + 2.0) * comm.messages,
-                          (steps + 2.0) * comm.collectives});
-}
-
-/* Reduction to a band or tridiagonal form, and two products back: panels go along both sides. */
-static dkm_comm full_eigen_comm(const dkm_comm_grid *g)
-{
-    return (dkm_comm){8.0 * 3.0 * g->m * g->m * (1.0 / g->P + 1.0 / g->Q) / 2.0,
-                      3.0 * ceil(g->m / g->block) * log2(g->P * g->Q + 1.0), 2.0 * g->m};
+    terms.mixed = terms.recomputed = 0;
+    dkm_cost_add_gram(&exact, &terms, "gram", held, p->work.x_bytes, (double)p->work.x_cols);
+    dkm_cost_add_ridge(&exact, &terms, held);
+    for (int k = 0; k < exact.count; k++) {
+        const dkm_cost_phase *f = &exact.phases[k];
+        bytes = fmax(bytes, f->bytes);
+        allocated = fmax(allocated, f->allocated);
+        flops += f->flops;
+        seconds += f->seconds;
+        dkm_comm_add(&comm, 1.0, (dkm_comm){f->sent, f->messages, f->collectives});
+    }
+    dkm_cost_add_phase(out, "compare", bytes, flops, seconds);
+    dkm_cost_note_phase(out, allocated, comm);
 }
 
 void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
-    double m = (double)p->work.m, s = c ? slowdown(p, c) : NAN, k = (double)p->components;
+    double m = (double)p->work.m, s = c ? dkm_cost_slowdown(p, c) : NAN, k = (double)p->components;
     double block = dkm_cost_eigen_block(k), rounds, round, basis, ritz;
-    dkm_comm_grid g = grid_of(p);
+    dkm_comm_grid g = dkm_cost_grid(p);
     dkm_comm comm = dkm_comm_small(60.0);
 
     if (eigen_is_full(p)) {
-        dkm_cost_add_phase(out, "eigen", held + 4.0 * 8.0 * elements(p), 9.0 * m * m * m,
+        dkm_cost_add_phase(out, "eigen", held + 4.0 * 8.0 * dkm_cost_elements(p), 9.0 * m * m * m,
                            c ? s * c->full_cube * m * m * m : NAN);
-        note_phase(out, held + 4.0 * 8.0 * elements(p), full_eigen_comm(&g));
+        dkm_cost_note_phase(out, held + 4.0 * 8.0 * dkm_cost_elements(p), dkm_comm_full_eigen(&g));
         return;
     }
     rounds = p->work.iterations > 0 ? (double)p->work.iterations
              : c                    ? c->rounds_base + c->rounds_root * sqrt(k)
                                     : 1.0 + k;
     round = c ? c->round_column * m * m + c->round_basis * m * dkm_cost_eigen_basis(k) : NAN;
-    dkm_cost_add_phase(out, "eigen", held + lower(p, 8.0) + 8.0 * slab(p) * basis_columns(p),
+    dkm_cost_add_phase(out, "eigen",
+                       held + lower(p, 8.0) + 8.0 * dkm_cost_slab(p) * basis_columns(p),
                        2.0 * m * m * block * rounds, s * rounds * block * round);
     basis = dkm_cost_eigen_basis(k);
     ritz = dkm_rayleigh_ritz_bytes((dkm_idx)basis, (dkm_idx)(k + 0.5 * block), p->work.ranks,
@@ -391,10 +343,11 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_comm_add(&comm, 2.0 * rounds,
                  dkm_comm_allreduce(&g, block * fmin(0.5 * block * (rounds + 1.0), 0.7 * basis)));
     dkm_comm_add(&comm, rounds, dkm_comm_small(10.0));
-    note_phase(out,
-               held + 8.0 * elements(p) + 8.0 * slab(p) * basis_columns(p) + ritz +
-                   8.0 * basis * block + product_vectors(p, block),
-               comm);
+    dkm_cost_note_phase(out,
+                        held + 8.0 * dkm_cost_elements(p) +
+                            8.0 * dkm_cost_slab(p) * basis_columns(p) + ritz + 8.0 * basis * block +
+                            product_vectors(p, block),
+                        comm);
 }
 
 /* What a weight vector takes on its way to the ranks that apply it, on each of them. */
@@ -420,26 +373,33 @@ void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double h
     double m = (double)p->work.m, r = (double)p->outputs, n = (double)p->constraints;
     double across = p->primal ? 2.0 * (double)p->work.x_cols : m,
            applied = (p->kept ? 1.0 : 2.0) * (double)p->work.iterations + 1.0;
-    double rows = p->primal ? slab(p) * p->work.x_bytes : 8.0 * slab(p) * m,
-           d = (double)p->work.x_cols, scores = p->kept ? 8.0 * slab(p) * r * n : 0.0,
-           travels = p->named ? 4.0 * m : 8.0 * across * r,
+    double rows = p->primal ? dkm_cost_slab(p) * p->work.x_bytes : 8.0 * dkm_cost_slab(p) * m,
+           d = (double)p->work.x_cols, scores = p->kept ? 8.0 * dkm_cost_slab(p) * r * n : 0.0,
+           name = r < 255.0     ? 1.0
+                  : r < 65535.0 ? 2.0
+                                : 4.0, /* bytes that name a class */
+        travels = p->named ? name * m : 8.0 * across * r,
            allocated = held + rows +
-                       fmax(MODEL_BUFFER, 8.0 * slab(p) * 6.0 * r + scores +
+                       fmax(MODEL_BUFFER, 8.0 * dkm_cost_slab(p) * 6.0 * r + scores +
                                               8.0 * n * (1.25 * n + r / p->work.ranks) +
                                               joint_map_panel(out, p));
 
     if (!p->primal)
-        dkm_cost_add_phase(
-            out, "gram", held + rows + (slab(p) + WIDTH) * p->work.x_bytes, 2.0 * m * m * d,
-            c && d > 0 ? slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square) : NAN);
+        dkm_cost_add_phase(out, "gram", held + rows + (dkm_cost_slab(p) + WIDTH) * p->work.x_bytes,
+                           2.0 * m * m * d,
+                           c && d > 0 ? dkm_cost_slowdown(p, c) * m * m *
+                                            (c->gram_column * d + c->rows_square)
+                                      : NAN);
     if (!p->primal)
-        note_phase(out, held + rows + (slab(p) + WIDTH) * p->work.x_bytes,
-                   (dkm_comm){(p->work.x_bytes + 16.0) * m * (1.0 - 1.0 / p->work.ranks),
-                              log2((double)p->work.ranks), 2.0 * m / WIDTH});
-    dkm_cost_add_phase(
-        out, "rounds", allocated, applied * 2.0 * m * across * r,
-        c ? slowdown(p, c) * applied * m * across * (c->apply_column * r + c->apply_square) : NAN);
-    note_phase(out, allocated, (dkm_comm){applied * travels / p->work.ranks, 0.0, 30.0 * applied});
+        dkm_cost_note_phase(out, held + rows + (dkm_cost_slab(p) + WIDTH) * p->work.x_bytes,
+                            (dkm_comm){(p->work.x_bytes + 16.0) * m * (1.0 - 1.0 / p->work.ranks),
+                                       log2((double)p->work.ranks), 2.0 * m / WIDTH});
+    dkm_cost_add_phase(out, "rounds", allocated, applied * 2.0 * m * across * r,
+                       c ? dkm_cost_slowdown(p, c) * applied * m * across *
+                               (c->apply_column * r + c->apply_square)
+                         : NAN);
+    dkm_cost_note_phase(out, allocated,
+                        (dkm_comm){applied * travels / p->work.ranks, 0.0, 30.0 * applied});
 }
 
 /* Messages of a rank, those inside collectives included, and what the ranks of a node send through
@@ -477,23 +437,23 @@ void dkm_cost_sum_up(dkm_cost *out, const dkm_cost_terms *p)
 
 double dkm_cost_data(const dkm_cost_terms *p)
 {
-    return slab(p) * (p->work.x_bytes + p->work.y_bytes);
+    return dkm_cost_slab(p) * (p->work.x_bytes + p->work.y_bytes);
 }
 
 double dkm_cost_shifted_rows(const dkm_cost_terms *p, const dkm_kernel *kernel, dkm_type type,
                              dkm_idx cols)
 {
     return type == DKM_DENSE
-               ? 8.0 * slab(p) * (double)cols * (double)dkm_kernel_shifted_copies(kernel)
+               ? 8.0 * dkm_cost_slab(p) * (double)cols * (double)dkm_kernel_shifted_copies(kernel)
                : 0.0;
 }
 
 double dkm_cost_rows(const dkm_cost_terms *p, double bytes)
 {
-    return slab(p) * bytes;
+    return dkm_cost_slab(p) * bytes;
 }
 
 double dkm_cost_coordinates(const dkm_cost_terms *p)
 {
-    return 8.0 * slab(p) * 2.0 * (double)p->components;
+    return 8.0 * dkm_cost_slab(p) * 2.0 * (double)p->components;
 }

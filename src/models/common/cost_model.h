@@ -6,6 +6,8 @@
 #define DKMAP_MODELS_COMMON_COST_MODEL_H
 
 #include <dkmap/estimate.h>
+#include <dkmap/landmarks.h>
+#include <dkmap/ridge_path.h>
 
 /** What phases depend on. */
 typedef struct dkm_cost_terms {
@@ -19,7 +21,14 @@ typedef struct dkm_cost_terms {
     int primal;        /**< it goes through the features of its inputs, without a Gram matrix */
     int kept;          /**< scores of its constraints are kept: one application per iteration */
     int named;         /**< one number per example tells a constraint */
-    dkm_idx landmarks; /**< of a fit by conjugate gradients */
+    dkm_idx landmarks; /**< of a fit on landmarks, and how they are chosen */
+    dkm_landmark_method choice;
+    int values_recomputed; /**< kernel values to them are computed anew in every step, not stored */
+    int single;            /**< they are of single precision */
+    int all_centers;       /**< the landmarks precondition the system of all inputs */
+    dkm_idx gammas; /**< that a ridge path has, with errors of each where there are several */
+    int errors;
+    dkm_path_solver solver; /**< of the path */
 } dkm_cost_terms;
 
 /** A phase that takes so many bytes on the fullest rank; seconds are NaN where unknown. */
@@ -37,6 +46,18 @@ int dkm_cost_recomputes(const dkm_cost_terms *terms);
 void dkm_cost_add_ridge(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 /** Ridge regression on landmarks by conjugate gradients, from their choice to the last step. */
 void dkm_cost_add_pcg(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** A factor and its solves in double, as one phase: the exact fit that another is compared with. */
+void dkm_cost_add_comparison(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** A ridge path of rows of @p columns numbers, by their normal matrix. */
+void dkm_cost_add_primal(dkm_cost *cost, const dkm_cost_terms *terms, double columns, double held);
+/** A ridge path under the Nystroem kernel of landmarks, from their choice to the last gamma. */
+void dkm_cost_add_nystroem(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** How landmarks are chosen. */
+void dkm_cost_add_landmark_choice(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** Principal components of that kernel, once the landmarks are chosen. */
+void dkm_cost_add_landmark_components(dkm_cost *cost, const dkm_cost_terms *terms, double held);
+/** Whether kernel values to landmarks are of single precision. */
+int dkm_cost_single_values(dkm_ridge_precision precision, dkm_idx m);
 /** Leading or all eigenpairs. */
 void dkm_cost_add_eigen(dkm_cost *cost, const dkm_cost_terms *terms, double held);
 /** The cutting-plane method of a joint map. */

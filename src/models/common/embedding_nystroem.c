@@ -84,6 +84,20 @@ out:
     return status;
 }
 
+/* L^-1 G L^-T in place of G, both triangles. */
+static dkm_status embed_nystroem_whiten(fitting *f)
+{
+    dkm_status status = DKM_OK;
+
+    dkm_phase_begin(f->ctx, "whiten");
+    DKM_TRY(dkm_dmat_symmetrize('L', f->G));
+    dkm_la_trsm('N', f->L, f->G);
+    dkm_la_trsm_right(f->L, f->G);
+out:
+    dkm_phase_end(f->ctx);
+    return status;
+}
+
 /* C in place of G, and its leading eigenpairs; W = L^-T U. */
 static dkm_status embed_nystroem_decompose(fitting *f, const dkm_eigen_settings *settings,
                                            dkm_eigen_info *info)
@@ -94,9 +108,7 @@ static dkm_status embed_nystroem_decompose(fitting *f, const dkm_eigen_settings 
     dkm_data *vectors = NULL;
 
     plain.center = 0;
-    DKM_TRY(dkm_dmat_symmetrize('L', f->G));
-    dkm_la_trsm('N', f->L, f->G);
-    dkm_la_trsm_right(f->L, f->G);
+    DKM_TRY(embed_nystroem_whiten(f));
     DKM_TRY(dkm_eigen_leading(f->G, &plain, &e->values, &vectors, NULL, info));
     e->p = info->components;
     DKM_AGREE(f->ctx, dkm_embedding_check_rank(f->ctx, e->p));

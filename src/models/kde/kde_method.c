@@ -10,6 +10,7 @@
 #define TUNE_GAMMA 0.1 /* where tuning begins */
 
 enum { RIDGE, SVR }; /* choices of the regressor */
+enum { PCG = 1 };    /* among those of the solver */
 
 static int uses_svr(const dkm_settings *s)
 {
@@ -60,7 +61,7 @@ static dkm_local kde_read(dkm_ctx *ctx, const dkm_settings *s, dkm_kde_settings 
         kde->ridge.gamma =
             dkm_settings_given(s, "gamma") ? dkm_settings_real(s, "gamma") : TUNE_GAMMA;
     }
-    kde->landmarks = dkm_settings_choice(s, "solver") == 1;
+    kde->landmarks = dkm_settings_choice(s, "solver") == PCG;
     dkm_read_nystroem(s, &kde->nystroem);
     return dkm_read_eigen(ctx, s, &kde->eigen);
 }
@@ -125,6 +126,30 @@ static int kde_names_classes(const dkm_settings *s)
            !dkm_settings_given(s, "unpaired-y");
 }
 
+/* Components of the outputs of the landmarks, and coordinates of all outputs by conjugate gradients.
+ */
+static void kde_estimate_landmarks(const dkm_settings *s, dkm_cost_terms *terms, double data,
+                                   dkm_cost *cost)
+{
+    dkm_cost_terms outputs = *terms;
+    dkm_nystroem_settings nystroem;
+
+    dkm_read_nystroem(s, &nystroem);
+    terms->landmarks = dkm_nystroem_count(&nystroem, terms->work.m);
+    terms->choice = nystroem.choice;
+    terms->values_recomputed = nystroem.keep == DKM_RECOMPUTE;
+    terms->single = dkm_cost_single_values(nystroem.precision, terms->work.m);
+    terms->outputs = terms->components > 0 ? terms->components : terms->landmarks;
+    outputs.landmarks = terms->landmarks;
+    outputs.values_recomputed = terms->values_recomputed;
+    outputs.components = terms->outputs;
+    outputs.work.x_bytes = terms->work.y_bytes;
+    outputs.work.x_cols = terms->work.y_cols;
+    outputs.work.iterations = 0;
+    dkm_cost_add_landmark_components(cost, &outputs, data);
+    dkm_cost_add_pcg(cost, terms, data + dkm_cost_coordinates(terms));
+}
+
 static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
 {
@@ -135,6 +160,11 @@ static void kde_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
     if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kde_check() has refused it */
         return;
     terms.components = dkm_estimate_components(&eigen, cost);
+    if (dkm_settings_choice(s, "solver") == PCG) {
+        kde_estimate_landmarks(s, &terms, data, cost);
+        dkm_cost_sum_up(cost, &terms);
+        return;
+    }
     data += dkm_embedding_estimate(s, work->m, cost);
     terms.outputs = terms.components > 0 ? terms.components : work->m;
     terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m);

@@ -16,12 +16,17 @@ static void kpca_report(dkm_report *report, const dkm_kernel *kx, const dkm_kpca
     dkm_report_eigen(report, &info->eigen);
 }
 
+static void kpca_read_landmarks(const dkm_settings *s, dkm_nystroem_settings *nystroem)
+{
+    nystroem->landmarks = dkm_settings_int(s, "landmarks");
+    nystroem->choice = (dkm_landmark_method)dkm_settings_choice(s, "landmark-choice");
+}
+
 static dkm_local kpca_read(dkm_ctx *ctx, const dkm_settings *s, dkm_kpca_settings *kpca)
 {
     *kpca = dkm_kpca_settings_default();
     kpca->layout = dkm_settings_layout(s);
-    kpca->nystroem.landmarks = dkm_settings_int(s, "landmarks");
-    kpca->nystroem.choice = (dkm_landmark_method)dkm_settings_choice(s, "landmark-choice");
+    kpca_read_landmarks(s, &kpca->nystroem);
     return dkm_read_eigen(ctx, s, &kpca->eigen);
 }
 
@@ -61,13 +66,22 @@ static void kpca_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm
     double data =
         dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     dkm_eigen_settings eigen = dkm_eigen_settings_default();
+    dkm_nystroem_settings nystroem = {0};
 
     if (dkm_read_eigen(s->ctx, s, &eigen).code != DKM_OK) /* kpca_check() has refused it */
         return;
     terms.components = dkm_estimate_components(&eigen, cost);
-    data += dkm_embedding_estimate(s, work->m, cost);
-    dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
-    dkm_cost_add_eigen(cost, &terms, data);
+    kpca_read_landmarks(s, &nystroem);
+    if (nystroem.landmarks > 0) {
+        terms.choice = nystroem.choice;
+        terms.landmarks = dkm_nystroem_count(&nystroem, work->m);
+        dkm_cost_add_landmark_choice(cost, &terms, data);
+        dkm_cost_add_landmark_components(cost, &terms, data);
+    } else {
+        data += dkm_embedding_estimate(s, work->m, cost);
+        dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
+        dkm_cost_add_eigen(cost, &terms, data);
+    }
     dkm_cost_sum_up(cost, &terms);
 }
 

@@ -342,27 +342,63 @@ static int krr_names_classes(const dkm_settings *s)
     return 1;
 }
 
+#define DECADES 11 /* gammas that are tried where none is given */
+
+/* Dense rows of fewer columns than there are of them, by the linear kernel. */
+static int krr_plans_primal(const dkm_krr_settings *krr, const dkm_kernel *kx,
+                            const dkm_workload *work)
+{
+    return krr->primal && !krr->keep_factor && krr->penalty == DKM_PENALTY_WEIGHTS &&
+           krr->ridge.precision != DKM_RIDGE_MIXED && krr->ridge.precision != DKM_RIDGE_SINGLE &&
+           kx && dkm_kernel_is_linear(kx) && work->x_cols > 0 && work->x_cols < work->m;
+}
+
+/* Conjugate gradients, and for few inputs the exact fit that they are compared with. */
+static void krr_estimate_pcg(const dkm_nystroem_settings *nystroem, dkm_cost_terms *terms,
+                             double data, dkm_cost *cost)
+{
+    int rough = !nystroem->all_centers || nystroem->tolerance >= 1e-6;
+
+    terms->landmarks = dkm_nystroem_count(nystroem, terms->work.m);
+    terms->all_centers = nystroem->all_centers;
+    terms->values_recomputed = nystroem->keep == DKM_RECOMPUTE;
+    terms->single = dkm_cost_single_values(nystroem->precision, terms->work.m) &&
+                    (rough || nystroem->precision != DKM_RIDGE_AUTO);
+    dkm_cost_add_pcg(cost, terms, data);
+    if (terms->work.m > nystroem->compare)
+        return;
+    if (!nystroem->all_centers) /* in blocks of the landmarks' matrices */
+        terms->work.block = dkm_shape_block(terms->work.P, terms->work.Q, terms->landmarks);
+    dkm_cost_add_comparison(cost, terms, data);
+}
+
 static void krr_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
 {
-    enum { PCG = 3 }; /* among the choices of solver */
     dkm_cost_terms terms = {.work = *work, .rates = rates};
-    dkm_nystroem_settings nystroem;
+    double gammas[DKM_PATH_MOST];
+    dkm_krr_settings krr;
     double data = dkm_cost_data(&terms) +
                   dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols) +
                   dkm_example_weights_estimate(s, work->m, 1.0, cost);
 
+    krr_read(s, gammas, &krr);
     terms.outputs = dkm_estimate_outputs(work, cost);
-    terms.mixed = dkm_estimate_mixed(dkm_read_precision(s), work->m) &&
-                  dkm_settings_count(s, "gamma") == 1 && !dkm_settings_flag(s, "loo") &&
-                  (!dkm_settings_flag(s, "keep-factor") || dkm_read_precision(s) != DKM_RIDGE_AUTO);
-    terms.recomputed =
-        dkm_cost_recomputes(&terms) || (terms.mixed && dkm_settings_flag(s, "keep-factor"));
-    dkm_read_nystroem(s, &nystroem);
-    terms.landmarks = dkm_nystroem_count(&nystroem, work->m);
-    if (dkm_settings_choice(s, "solver") == PCG) {
-        dkm_cost_add_pcg(cost, &terms, data);
+    terms.gammas = krr.count > 0 ? krr.count : DECADES;
+    terms.errors = krr.loo || terms.gammas > 1;
+    terms.solver = krr.solver;
+    terms.choice = krr.nystroem.choice;
+    terms.mixed = dkm_estimate_mixed(krr.ridge.precision, work->m) && krr.count == 1 && !krr.loo &&
+                  (!krr.keep_factor || krr.ridge.precision != DKM_RIDGE_AUTO);
+    if (krr.reduce > 0) {
+        terms.landmarks = krr.reduce < work->m ? krr.reduce : work->m;
+        dkm_cost_add_nystroem(cost, &terms, data);
+    } else if (krr.solver == DKM_PATH_PCG) {
+        krr_estimate_pcg(&krr.nystroem, &terms, data, cost);
+    } else if (krr_plans_primal(&krr, kx, work)) {
+        dkm_cost_add_primal(cost, &terms, (double)work->x_cols, data);
     } else {
+        terms.recomputed = dkm_cost_recomputes(&terms) || (terms.mixed && krr.keep_factor);
         dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
         dkm_cost_add_ridge(cost, &terms, data);
     }

@@ -72,6 +72,7 @@ static dkm_status place_inputs(reduction *f, const dkm_data *X)
     dkm_dmat *K = NULL;
     double *rows = NULL;
 
+    dkm_phase_begin(f->ctx, "coordinates");
     DKM_TRY(dkm_fitted_kernel_cross(&f->s->fitted, X, &K));
     DKM_AGREE(f->ctx, dkm_alloc(f->ctx, mine * f->n, &rows));
     DKM_TRY(dkm_dmat_to_rows(K, rows));
@@ -81,6 +82,7 @@ static dkm_status place_inputs(reduction *f, const dkm_data *X)
         dkm_blas_gemm(DKM_F64, 'N', 'N', f->t, mine, f->n, 1.0, f->root, f->t, rows, f->n, 0.0,
                       dkm_data_values(f->Z), f->t);
 out:
+    dkm_phase_end(f->ctx);
     DKM_FREE(rows);
     dkm_dmat_destroy(&K);
     return status;

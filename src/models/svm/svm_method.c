@@ -3,14 +3,18 @@
 
 #include <dkmap/svm.h>
 
+#include "models/common/cost_model_impl.h"
 #include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 
-#define NODE_BYTES  16.0  /* of LIBSVM, per kernel value */
-#define CACHE_BYTES 1e8   /* at most, of its cache */
-#define SET         512.0 /* variables of a working set of the decomposition */
-#define SET_BYTES   24.0  /* three arrays of its pairs */
+#define NODE_BYTES  16.0       /* of LIBSVM, per kernel value */
+#define CACHE_BYTES 1e8        /* at most, of its cache */
+#define CHUNK_BYTES 16777216.0 /* of rows on their way to the ranks that solve */
+#define ROUND       16777216.0 /* of rows on their way from the grid to slabs */
+#define ROUNDS      60.0       /* of the decomposition for each class, where nothing is known */
+#define SET         512.0      /* variables of a working set of the decomposition */
+#define SET_BYTES   24.0       /* three arrays of its pairs */
 
 static void svm_report(dkm_report *report, const dkm_kernel *kx, double C, const dkm_svm_info *info)
 {
@@ -56,6 +60,44 @@ static int svm_names_classes(const dkm_settings *s)
 /* The kernel matrix by rows, both triangles. LIBSVM has it once more in its nodes, with its cache, on
  * each rank that solves; the decomposition has its working sets. A step of LIBSVM takes two rows, and
  * it is taken to need as many steps as there are examples; either's time is not known. */
+/* Rows of the kernel matrix in slabs, by way of the grid. With LIBSVM all of them to all ranks, which
+ * have their space for them already. */
+static void add_rows(dkm_cost *cost, const dkm_cost_terms *terms, int libsvm, double held)
+{
+    double m = (double)terms->work.m, slab = dkm_cost_rows(terms, 8.0 * m),
+           matrix = 8.0 * dkm_cost_elements(terms);
+    dkm_comm_grid g = dkm_cost_grid(terms);
+    dkm_comm comm = dkm_comm_symmetrize(&g);
+
+    dkm_comm_add(&comm, 1.0, dkm_comm_rows(&g, m));
+    if (libsvm && terms->work.ranks > 1)
+        comm.bytes += 8.0 * m * m / terms->work.ranks;
+    held += slab + matrix + 2.0 * fmin(slab, ROUND);
+    dkm_cost_add_phase(cost, "rows", held, 0.0, terms->rates ? 0.0 : NAN);
+    dkm_cost_note_phase(cost, held, comm);
+}
+
+/* Violators along a tree, rows of a working set on its columns to the rank that solves, and what it
+ * moved: a problem of a round of the decomposition. */
+static dkm_comm round_comm(const dkm_workload *work)
+{
+    return (dkm_comm){work->ranks > 1 ? 8.0 * SET * (SET + 11.0) / work->ranks : 0.0,
+                      2.0 * log2((double)work->ranks), 4.0};
+}
+
+static void add_decomposition(dkm_cost *cost, const dkm_cost_terms *terms, dkm_idx classes,
+                              double held)
+{
+    double m = (double)terms->work.m, c = (double)classes;
+    double rounds = terms->work.iterations > 0 ? (double)terms->work.iterations : ROUNDS;
+    dkm_comm comm = {0};
+
+    held += dkm_cost_rows(terms, 16.0 * c) + SET_BYTES * SET * SET;
+    dkm_comm_add(&comm, rounds * c, round_comm(&terms->work));
+    dkm_cost_add_phase(cost, "solve", held, 2.0 * SET * m * rounds * c, NAN);
+    dkm_cost_note_phase(cost, held, comm);
+}
+
 static void svm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
 {
@@ -64,17 +106,22 @@ static void svm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
         dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols) +
         dkm_example_weights_estimate(s, work->m, 1.0, cost) +
         dkm_cost_replicate(cost, "places of the support vectors, m", 8.0 * (double)work->m);
-    double m = (double)work->m, rows = dkm_cost_rows(&terms, 8.0 * m), solve;
-    double steps = work->iterations > 0 ? (double)work->iterations : m;
+    double m = (double)work->m, nodes = NODE_BYTES * m * m + CHUNK_BYTES;
     dkm_idx classes = work->y_cols > 1 ? work->y_cols : dkm_estimate_classes(cost);
     dkm_svm_dual_settings chosen = {.solver = (dkm_svm_solver)dkm_settings_choice(s, "solver")};
+    int libsvm = dkm_svm_dual_solver(&chosen, work->m) == DKM_SVM_LIBSVM &&
+                 !dkm_settings_given(s, "weights");
 
-    if (dkm_svm_dual_solver(&chosen, work->m) == DKM_SVM_LIBSVM)
-        solve = NODE_BYTES * m * m + fmin(CACHE_BYTES, 4.0 * m * m);
-    else
-        solve = dkm_cost_rows(&terms, 16.0 * (double)classes) + SET_BYTES * SET * SET;
-    dkm_cost_add_gram(cost, &terms, "gram", data + rows, work->x_bytes, (double)work->x_cols);
-    dkm_cost_add_phase(cost, "solve", data + rows + solve, 6.0 * m * steps * (double)classes, NAN);
+    data += libsvm ? dkm_cost_replicate(cost, "kernel matrix for LIBSVM, 16 m^2", nodes) : 0.0;
+    dkm_cost_add_gram(cost, &terms, "gram", data, work->x_bytes, (double)work->x_cols);
+    add_rows(cost, &terms, libsvm, data);
+    if (libsvm) {
+        dkm_cost_add_phase(cost, "solve", data + fmin(CACHE_BYTES, 4.0 * m * m),
+                           6.0 * m * m * (double)classes, NAN);
+        dkm_cost_note_phase(cost, data, (dkm_comm){0});
+    } else {
+        add_decomposition(cost, &terms, classes, data + dkm_cost_rows(&terms, 8.0 * m));
+    }
     dkm_cost_sum_up(cost, &terms);
 }
 
