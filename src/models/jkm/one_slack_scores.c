@@ -8,10 +8,10 @@
  *
  * and those travel instead of the rows.
  *
- * Cost per iteration: m words of 4 bytes received and, in a ring, sent by each rank, m r words of 8
- * otherwise; 2 m^2 r / ranks flops. Held per rank: m r / ranks numbers per constraint, for as many as
- * take no more than the kernel matrix, and at least FEW; two words of 4 bytes per example of all ranks
- * where they are classes. */
+ * Cost per iteration: a byte per example received and, in a ring, sent by each rank (two or four where
+ * there are more than 254 or 65,534 candidates), m r words of 8 bytes otherwise; 2 m^2 r / ranks flops.
+ * Held per rank: m r / ranks numbers per constraint, for as many as take no more than the kernel
+ * matrix, and at least FEW; two words of 4 bytes per example of all ranks where they are classes. */
 #include "models/jkm/one_slack_scores.h"
 
 #include "core/alloc.h"
@@ -19,20 +19,50 @@
 
 #define FEW 16 /* constraints whose scores are kept, however many coordinates outputs have */
 
+/* Bytes that tell numbers from -1 to count - 1 apart. */
+static int choice_bytes(dkm_idx count)
+{
+    return count < 1 ? 4 : count < UINT8_MAX ? 1 : count < UINT16_MAX ? 2 : 4;
+}
+
+static void pack_choices(dkm_idx n, const int32_t *from, int bytes, unsigned char *to)
+{
+    for (dkm_idx i = 0; i < n; i++)
+        for (int k = 0; k < bytes; k++)
+            to[i * bytes + k] = (unsigned char)(((uint32_t)from[i] + 1u) >> (8 * k));
+}
+
+static void unpack_choices(dkm_idx n, const unsigned char *from, int bytes, int32_t *to)
+{
+    for (dkm_idx i = 0; i < n; i++) {
+        uint32_t choice = 0;
+        for (int k = 0; k < bytes; k++)
+            choice |= (uint32_t)from[i * bytes + k] << (8 * k);
+        to[i] = (int32_t)(choice - 1u);
+    }
+}
+
 dkm_status dkm_one_slack_gather(const dkm_one_slack *s, const int32_t *mine, int32_t *all)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->base.ctx;
-    int size = dkm_ctx_size(ctx), *counts = NULL;
+    dkm_idx m = s->base.map->m, own = s->base.oracle->n;
+    int size = dkm_ctx_size(ctx), rank = dkm_ctx_rank(ctx), *counts = NULL,
+        bytes = choice_bytes(s->base.oracle->space->count);
+    unsigned char *packed = NULL;
 
     DKM_AGREE(ctx, dkm_alloc(ctx, 2 * size, &counts));
+    DKM_AGREE(ctx, dkm_alloc(ctx, m * bytes, &packed));
     for (int r = 0; r < size; r++) {
-        counts[r] = (int)dkm_slab_count(s->base.map->m, r, size);
-        counts[size + r] = (int)dkm_slab_first(s->base.map->m, r, size);
+        counts[r] = bytes * (int)dkm_slab_count(m, r, size);
+        counts[size + r] = bytes * (int)dkm_slab_first(m, r, size);
     }
-    MPI_Allgatherv(mine, counts[dkm_ctx_rank(ctx)], MPI_INT32_T, all, counts, counts + size,
-                   MPI_INT32_T, dkm_ctx_comm(ctx));
+    pack_choices(own, mine, bytes, packed + counts[size + rank]);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, packed, counts, counts + size, MPI_BYTE,
+                   dkm_ctx_comm(ctx));
+    unpack_choices(m, packed, bytes, all);
 out:
+    DKM_FREE(packed);
     DKM_FREE(counts);
     return status;
 }
