@@ -169,6 +169,10 @@ for count in ${ranks//,/ }; do
     for ((k = 0; k < nodes; k++)); do
         for ((c = 0; c < cores; c++)); do echo "node-$k"; done
     done >"$work/hosts"
+    # From 4096 ranks on SMPI's choices for Open MPI take broadcasts that first send a message from each rank to each.
+    collectives=()
+    [ "$count" -lt 4096 ] || collectives=(--cfg=smpi/allreduce:rdb --cfg=smpi/bcast:binomial_tree
+        --cfg=smpi/reduce:binomial --cfg=smpi/barrier:ompi_recursivedoubling)
     seconds=$(date +%s)
     # Bytes take the time of the links alone: no factors of TCP. Messages are as eager as Open MPI's. Shares of a
     # link are found to 1e-3: with SimGrid's 1e-5 its solver loses itself in roundings on 256 ranks, and crashes.
@@ -180,7 +184,7 @@ for count in ${ranks//,/ }; do
         --cfg=network/weight-S:0 --cfg=network/TCP-gamma:1e9 --cfg="smpi/os:0:${overhead}e-6:0" \
         --cfg="smpi/ois:0:${overhead}e-6:0" --cfg="smpi/or:0:${overhead}e-6:0" --cfg=smpi/test:0 \
         --cfg=smpi/iprobe:1e-6 --cfg=smpi/send-is-detached-thresh:4096 --cfg=smpi/grow-injected-times:no \
-        --cfg=smpi/coll-selector:ompi --cfg=smpi/alltoallv:ompi_basic_linear \
+        --cfg=smpi/coll-selector:ompi --cfg=smpi/alltoallv:ompi_basic_linear ${collectives[@]+"${collectives[@]}"} \
         --cfg=maxmin/precision:1e-3 --cfg=smpi/shared-malloc:global --log=root.thres:critical \
         "$into/fits" "$method" "n=$rows" ${sizes[@]+"${sizes[@]}"} >"$work/out" 2>"$work/err" || true
     grep '^simulated' "$work/out" || # SMPI may end with 0 after a failure
