@@ -88,7 +88,7 @@ dkm_status dkm_readers_open(dkm_readers *readers, dkm_ctx *ctx, int per_node, in
     dkm_status status = DKM_OK;
     int reader, all;
 
-    *readers = (dkm_readers){.ctx = ctx, .group = MPI_COMM_NULL};
+    *readers = (dkm_readers){.ctx = ctx, .group = MPI_COMM_NULL, .forward = per_node == 0};
     reader = find_reader(ctx, per_node, most);
     all = reader == dkm_ctx_rank(ctx);
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, dkm_ctx_comm(ctx));
@@ -196,17 +196,20 @@ static dkm_local receive(const dkm_readers *r, dkm_type type, dkm_idx first, dkm
 dkm_local dkm_readers_read(const dkm_readers *readers, dkm_read_range read, void *user,
                            dkm_type type, dkm_idx first, dkm_idx count, dkm_objs *objs)
 {
-    dkm_local local;
+    dkm_local local = DKM_LOCAL_OK;
     int size = 1;
 
     if (!readers->readers)
         return receive(readers, type, first, count, objs);
-    /* its own come first in the file: going back in a gzipped one is to begin it again */
-    local = read(user, first, count, objs);
+    /* its own come first in the file */
+    if (readers->forward)
+        local = read(user, first, count, objs);
     if (readers->group != MPI_COMM_NULL)
         MPI_Comm_size(readers->group, &size);
     for (int other = 1; other < size; other++)
         local = serve(readers, other, read, user, local);
+    if (!readers->forward && local.code == DKM_OK)
+        local = read(user, first, count, objs);
     if (local.code != DKM_OK)
         dkm_objs_clear(objs);
     return local;

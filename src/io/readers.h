@@ -5,7 +5,8 @@
  *  for a group of ranks, itself among them, and sends them their objects.
  *
  *  Messages: three small ones per rank and range, and one per array of the objects. Words sent: what
- *  is read for others. Held beside a rank's own objects: on a reader those of one other rank.
+ *  is read for others. Held beside a rank's own objects: on a reader those of one other rank, where a file can only be
+ *  read from its beginning; else a reader takes its own last.
  */
 #ifndef DKMAP_IO_READERS_H
 #define DKMAP_IO_READERS_H
@@ -22,6 +23,7 @@ typedef struct dkm_readers {
         *readers; /**< of the ranks that read: @p ctx where all do; NULL on a rank that does not */
     MPI_Comm group; /**< a reader, which is its rank 0, and those it reads for; MPI_COMM_NULL where
                            all ranks read */
+    int forward;    /**< the file can only be read from its beginning: ranges in their order */
 } dkm_readers;
 
 /** Choose the readers.
