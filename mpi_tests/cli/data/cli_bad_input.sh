@@ -83,7 +83,7 @@ wrong "p.npy|short.csv|20|19" score --truth p.npy --pred short.csv --loss mse
 wrong "rfb|^" fit krr --x x.csv --y y.csv --kx 'rfb(sigma=1)' --gamma 1 -o made/m.h5
 wrong "sgima|^" fit krr --x x.csv --y y.csv --kx 'rbf(sgima=1)' --gamma 1 -o made/m.h5
 wrong "^" fit krr --x x.csv --y y.csv --kx 'rbf(sigma=1' --gamma 1 -o made/m.h5
-wrong "--landmarks goes with --solver pcg or --time" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --landmarks 9 -o made/m.h5
+wrong "--landmarks goes with --solver pcg or --solver auto" fit krr --x x.csv --y y.csv --kx linear --gamma 1 --solver cholesky --landmarks 9 -o made/m.h5
 wrong "--C goes with --regressor svr" fit kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1 --C 1 -o made/m.h5
 wrong "--precision goes with --regressor ridge" fit kde --x x.csv --y y.csv --kx linear --ky linear --components 1 \
     --regressor svr --C 1 --precision double -o made/m.h5

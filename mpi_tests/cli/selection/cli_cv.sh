@@ -157,7 +157,7 @@ bad "unknown option --write-model" krr --x x.csv --y y.csv --kx linear --gamma 1
 bad "--loo is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --loo
 bad "--criterion is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --select gcv
 bad "--time is for fit" krr --x x.csv --y y.csv --kx linear --gamma 1 --time 1s
-bad "--landmarks goes with --solver pcg" krr --x x.csv --y y.csv --kx linear --gamma 1 --landmarks 9
+bad "--landmarks goes with --solver pcg" krr --x x.csv --y y.csv --kx linear --gamma 1 --solver cholesky --landmarks 9
 bad "--max-iter goes with --solver pcg" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 --gamma 1 --steps 9
 bad "--gamma goes with --regressor ridge" kde --x x.csv --y y.csv --kx linear --ky linear --components 1 \
     --learner svr --C 1 --gamma 1

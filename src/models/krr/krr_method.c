@@ -470,7 +470,8 @@ static const dkm_setting settings[] = {
      .help = "the exact fit under the Nystroem kernel of so many of the inputs, chosen as "
              "--landmark-choice says: for lists of gammas and their errors, where --solver pcg "
              "iterates for one"},
-    DKM_ROWS_PCG("solver=pcg|time|", "solver=pcg|nystroem|time|", "solver=pcg|time|"),
+    DKM_ROWS_PCG("solver=pcg|solver=auto|", "solver=pcg|solver=auto|nystroem|",
+                 "solver=pcg|solver=auto|"),
     {.name = "time",
      .kind = DKM_SETTING_TIME,
      .flags = DKM_SETTING_POSITIVE,
