@@ -37,18 +37,19 @@ good 1 score --truth f/y.npy --pred p.npy --loss r2
 awk -v r="$(value r2)" 'BEGIN { exit !(r > 0.9) }' || fail "the tuned model predicts: $(cat out)"
 
 # A search that begins with some of the examples ends where one by all does, with few looks at all; on three ranks too.
+# Both stop in a valley that is flat to a part in 1e3 along the width and the ridge.
 good 1 gen regression --n 240 --dim 5 --seed 2 --out-dir b
 good 1 fit krr --x b/x.npy --y b/y.npy --kx 'rbf(sigma=median)' --center --autotune -o all.h5
 all=$(value loo)
 [ -z "$(value tune_subset)" ] || fail "240 examples are no reason for a subset: $(cat out)"
 for ranks in 1 3; do
     good "$ranks" fit krr --x b/x.npy --y b/y.npy --kx 'rbf(sigma=median)' --center --autotune --tune-subset 60 -o some.h5
-    awk -v a="$all" -v b="$(value loo)" 'BEGIN { exit !(b < 1.0001 * a) }' || fail "by a subset first: $(value loo), by all $all"
+    awk -v a="$all" -v b="$(value loo)" 'BEGIN { exit !(b < 1.001 * a) }' || fail "by a subset first: $(value loo), by all $all"
     [ "$(value tune_subset)" = 60 ] || fail "60 examples to begin with: $(cat out)"
     [ "$(value tune_full_fits)" -lt 40 ] || fail "$(value tune_full_fits) of $(value tune_fits) looks were at all examples"
     losses[ranks]=$(value loo)
 done
-awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.9999 && a / b < 1.0001) }' || fail "3 ranks end at ${losses[3]}, not ${losses[1]}"
+awk -v a="${losses[1]}" -v b="${losses[3]}" 'BEGIN { exit !(a / b > 0.999 && a / b < 1.001) }' || fail "3 ranks end at ${losses[3]}, not ${losses[1]}"
 good 2 fit krr --x b/x.npy --y b/y.npy --autotune --tune-widths columns --tune-subset 60 -o some.h5
 [ "$(value tuned_parameters)" = 6 ] || fail "five widths and the ridge: $(cat out)"
 

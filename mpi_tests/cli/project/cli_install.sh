@@ -79,8 +79,10 @@ else
     exit 0
 fi
 
-# A static tree as the build would make it; its library has the objects of the one that is built.
-cmake -S "$DKMAP_SOURCE" -B "$work/static_build" -DBUILD_SHARED_LIBS=OFF -DDKMAP_TESTS=OFF >"$work/static.log"
+# A static tree as the build would make it; its library has the objects of the one that is built, by the
+# same compiler, whose libraries users must link.
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$DKMAP_BUILD/CMakeCache.txt")
+cmake -S "$DKMAP_SOURCE" -B "$work/static_build" -DCMAKE_C_COMPILER="$compiler" -DBUILD_SHARED_LIBS=OFF -DDKMAP_TESTS=OFF >"$work/static.log"
 cp "$DKMAP_BUILD/libdkmap_internals.a" "$work/static_build/libdkmap.a"
 cmake --install "$work/static_build" --component development --prefix "$work/before" >"$work/install.log"
 mv "$work/before" "$work/static"

@@ -57,7 +57,7 @@ good 0 info m.h5 --json
 has contents kernel = "rbf(sigma=1)"
 has contents gamma = 0.001
 has lines = "m.h5: a krr model of dkmap"
-good 0 plan krr --x 1000x10 --y 1000x1 --kx linear --gamma 1 --ranks 4 --json
+good 0 plan krr --x 1000x10 --y 1000x1 --kx "rbf(sigma=1)" --gamma 1 --ranks 4 --json
 has grid = 2x2
 below 1000 "$(field planned gram flops)" "the work of a phase: $(head -c 300 out)"
 has planned gram seconds = None

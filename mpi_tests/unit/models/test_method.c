@@ -208,7 +208,7 @@ static void estimates_follow_sizes(dkm_ctx *ctx)
     dkm_cost small, large;
 
     CHECK_OK(ctx, dkm_settings_create(ctx, "krr", &s));
-    CHECK_OK(ctx, dkm_settings_set(s, "kx", "linear"));
+    CHECK_OK(ctx, dkm_settings_set(s, "kx", "rbf(sigma=1)"));
     CHECK_OK(ctx, dkm_settings_set(s, "gamma", "1"));
     CHECK_OK(ctx, dkm_estimate(ctx, s, &work, NULL, &small));
     work.m = 4000;
