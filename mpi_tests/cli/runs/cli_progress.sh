@@ -4,8 +4,8 @@
 . "${BASH_SOURCE%/*}/../common.sh"
 command -v script >/dev/null || { echo "skipped: no script(1) for a terminal" && exit 77; }
 
-normal 1500 3 1 >x.csv
-normal 1500 1 2 >y.csv
+normal 3000 3 1 >x.csv
+normal 3000 1 2 >y.csv
 search="cv krr --x x.csv --y y.csv --kx 'rbf(sigma=\$s)' --try s=1,2,3,4 --gamma 1 --folds 3"
 
 # typed COMMAND LINE: run it on a terminal of its own; what that showed is in shown.
