@@ -1,5 +1,8 @@
 /* Cholesky, eigendecomposition or band: operations grow with the cube of the order in all, so a
- * small system of each on the same grid predicts the time of large ones. */
+ * small system of each on the same grid predicts the time of large ones. Of an eigendecomposition it
+ * predicts too little: half of the reduction to tridiagonal form is products of the trailing matrix
+ * with a vector, which a small system finds in the cache and a large one reads from memory. They are
+ * measured on the matrix itself: n products with matrices of shrinking order read it n / 3 times. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,6 +10,7 @@
 #include "io/checkpoint/checkpointer.h"
 #include "linalg/eigen/band.h"
 #include "linalg/eigen/syevd.h"
+#include "linalg/symm/symm_multivec.h"
 #include "solvers/eigen/eigen_autotune.h"
 #include "solvers/operators/fingerprint.h"
 #include "solvers/ridge/shifted_cholesky.h"
@@ -18,10 +22,11 @@
 #define TURNS         2   /* the first use of a library sets it up: the fastest counts */
 #define SPARE         1.1
 
-/* Seconds a cube of the order: Cholesky, the inverse of its factor, an eigensolve, a band. Those
- * that are not measured were, on two ranks; only their ratios matter. */
+/* Seconds a cube of the order: Cholesky, the inverse of its factor, an eigensolve, a band; and those
+ * of a product of the matrix with a vector. Those that are not measured were, on two ranks; only
+ * their ratios matter. */
 typedef struct rates {
-    double cholesky, inverse, eigen, band;
+    double cholesky, inverse, eigen, band, product;
 } rates;
 
 static double probe_element(void *user, dkm_idx ig, dkm_idx jg)
@@ -95,6 +100,24 @@ out:
     return status;
 }
 
+static dkm_status autotune_time_product(const dkm_path_run *run, rates *r)
+{
+    dkm_status status = DKM_OK;
+    dkm_multivec v = {0};
+    double start;
+
+    DKM_AGREE(run->ctx, dkm_multivec_init(&v, run->ctx, run->k, 1));
+    for (dkm_idx i = 0; i < v.n; i++)
+        v.a[i] = 1.0;
+    MPI_Barrier(dkm_ctx_comm(run->ctx));
+    start = MPI_Wtime();
+    DKM_TRY(dkm_symm_multivec('L', run->A, 1, v.a));
+    keep_min(since(run->ctx, start), &r->product);
+out:
+    dkm_multivec_free(&v);
+    return status;
+}
+
 static dkm_status autotune_measure(const dkm_path_run *run, dkm_idx n, rates *r)
 {
     dkm_status status = DKM_OK;
@@ -109,6 +132,7 @@ static dkm_status autotune_measure(const dkm_path_run *run, dkm_idx n, rates *r)
         DKM_TRY(autotune_time_cholesky(run->grid, n, nb, r));
         DKM_TRY(dkm_eigen_measure_seconds(run->grid, n, nb, library, &seconds));
         keep_min(seconds, &r->eigen);
+        DKM_TRY(autotune_time_product(run, r));
         if (dkm_path_suits_band(run))
             DKM_TRY(autotune_time_band(run->grid, n, nb, r));
     }
@@ -139,7 +163,7 @@ static double cost_eigen(const dkm_path_run *run, const rates *r)
 {
     double k = (double)run->k, rows = 3.0 * (double)run->m * k * k * r->cholesky;
 
-    return r->eigen * k * k * k + (run->X && run->errors ? 2.0 * rows : 0.0);
+    return r->eigen * k * k * k + r->product * k / 3.0 + (run->X && run->errors ? 2.0 * rows : 0.0);
 }
 
 /* 2 b k^2 operations a gamma for the errors, in products with few columns, at half the rate. On so many
@@ -162,7 +186,7 @@ static dkm_status choose_by_clock(const dkm_path_run *run, int *choice)
 {
     dkm_status status = DKM_OK;
     dkm_idx most = PROBE_MAX * dkm_grid_rows(run->grid), probe = run->k / WORTH_PROBING;
-    rates r = {1.0, 1.3, 20.0, 12.0};
+    rates r = {1.0, 1.3, 20.0, 12.0, 0.0};
     double cholesky, eigen, band;
 
     if (probe >= PROBE_MIN)
