@@ -11,16 +11,18 @@
  * group of 122 elements, this needs j - i to be a multiple of (p - 1) / 122 = 1.9e16. Of random damage, one in p is
  * missed.
  *
- * Cost: one multiplication of 32 by 61 bits for four bytes, with one reduction for BLOCK of them, and log2(offset)
- * multiplications modulo p for a call. Nothing is replicated. */
+ * Cost: three multiplications of 32 by 21 bits for four bytes, in vectors (filesum_simd.c), with one reduction for
+ * BLOCK of them, and BLOCK + log2(offset) multiplications modulo p for a call. Nothing is replicated. */
 #include "io/filesum.h"
 
 #include <string.h>
 
+#include "io/filesum_simd.h"
+
 #define PRIME   ((UINT64_C(1) << 61) - 1)
 #define ROOT    UINT64_C(0x1f83d9abfb41bd6f)
 #define UNIT    4 /* bytes of a halfword */
-#define BLOCK   32
+#define BLOCK   DKM_FILESUM_BLOCK
 #define MAX_SUM 31 /* bits that are reduced over ranks at a time */
 
 __extension__ typedef unsigned __int128 wide;
@@ -60,14 +62,33 @@ static uint64_t halfword(dkm_idx offset, const unsigned char *bytes, dkm_idx cou
     return value;
 }
 
-/* sum_k h_k weight_k over a block, not reduced to the end: below 2^32 2^61 BLOCK */
-static wide block_sum(const unsigned char *b, const uint64_t weight[BLOCK])
+/* r^k for the halfwords k of a block, in limbs. @return r^BLOCK */
+static uint64_t list_weights(uint32_t weight[3 * BLOCK])
 {
-    wide sum = 0;
+    const uint64_t limb = (UINT64_C(1) << DKM_FILESUM_LIMB) - 1;
+    uint64_t r_k = 1;
 
-    for (int k = 0; k < BLOCK; k++, b += UNIT) {
-        uint32_t h = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-        sum += (wide)weight[k] * h;
+    for (int k = 0; k < BLOCK; k++) {
+        for (int l = 0; l < 3; l++)
+            weight[l * BLOCK + k] = (uint32_t)(r_k >> l * DKM_FILESUM_LIMB & limb);
+        r_k = multiply(r_k, ROOT);
+    }
+    return r_k;
+}
+
+/* The sum over blocks from @p bytes on, and r_k moved on. */
+static uint64_t sum_blocks(const unsigned char *bytes, dkm_idx blocks, uint64_t *r_k)
+{
+    const dkm_filesum_kernels *kernels = DKM_SIMD_SELECT(dkm_filesum_kernels);
+    uint32_t weight[3 * BLOCK];
+    uint64_t step = list_weights(weight), sum = 0, part[3];
+
+    for (dkm_idx k = 0; k < blocks; k++, bytes += BLOCK * UNIT) {
+        kernels->block(bytes, weight, part);
+        sum = dkm_filesum_combine(
+            sum, multiply(*r_k, reduce(part[0] + ((wide)part[1] << DKM_FILESUM_LIMB) +
+                                       ((wide)part[2] << 2 * DKM_FILESUM_LIMB))));
+        *r_k = multiply(*r_k, step);
     }
     return sum;
 }
@@ -76,7 +97,7 @@ uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count)
 {
     const unsigned char *at = bytes, *end = at + count;
     dkm_idx head = (UNIT - offset % UNIT) % UNIT;
-    uint64_t r_k = power((uint64_t)(offset / UNIT)), sum = 0, weight[BLOCK + 1] = {1};
+    uint64_t r_k = power((uint64_t)(offset / UNIT)), sum = 0;
 
     head = head < count ? head : count;
     if (head > 0) {
@@ -84,12 +105,10 @@ uint64_t dkm_filesum(dkm_idx offset, const void *bytes, dkm_idx count)
         r_k = multiply(r_k, ROOT);
         at += head;
     }
-    if (end - at >= BLOCK * UNIT)
-        for (int k = 0; k < BLOCK; k++)
-            weight[k + 1] = multiply(weight[k], ROOT);
-    for (; end - at >= BLOCK * UNIT; at += BLOCK * UNIT) {
-        sum = dkm_filesum_combine(sum, multiply(r_k, reduce(block_sum(at, weight))));
-        r_k = multiply(r_k, weight[BLOCK]);
+    if (end - at >= BLOCK * UNIT) {
+        dkm_idx blocks = (end - at) / (BLOCK * UNIT);
+        sum = dkm_filesum_combine(sum, sum_blocks(at, blocks, &r_k));
+        at += blocks * BLOCK * UNIT;
     }
     for (; at < end; at += UNIT) {
         dkm_idx left = end - at < UNIT ? end - at : UNIT;

@@ -7,6 +7,7 @@
 #include <dkmap/grid.h>
 
 #include "core/alloc.h"
+#include "core/simd.h"
 #include "io/archive/archive_file.h"
 #include "io/archive/checksum.h"
 #include "io/filesum.h"
@@ -15,7 +16,7 @@
 #include "support/fixture_files.h"
 #include "support/fixture_matrices.h"
 
-enum { BYTES = 1000 };
+enum { BYTES = 2300 }; /* more than two blocks of vectors */
 
 static void some_bytes(unsigned char bytes[BYTES])
 {
@@ -40,8 +41,28 @@ static void checksums_of_parts_add_up(dkm_ctx *ctx)
                                       dkm_filesum(from + cut, bytes + cut, BYTES - cut)) == whole);
     }
     memset(bytes + 100, 0, 300); /* bytes of zero add nothing */
-    CHECK(dkm_filesum_combine(dkm_filesum(0, bytes, 100), dkm_filesum(400, bytes + 400, 600)) ==
+    CHECK(dkm_filesum_combine(dkm_filesum(0, bytes, 100),
+                              dkm_filesum(400, bytes + 400, BYTES - 400)) ==
           dkm_filesum(0, bytes, BYTES));
+}
+
+/* Parts of fewer bytes than a block are summed up one halfword after the other. */
+static void instruction_sets_agree_on_checksums(dkm_ctx *ctx)
+{
+    unsigned char bytes[BYTES];
+    dkm_simd_level before = dkm_simd_current();
+    uint64_t want = 0;
+
+    (void)ctx;
+    for (int k = 0; k < BYTES; k++)
+        bytes[k] = (unsigned char)(k % 3 ? 255 : k * 37 % 251);
+    for (dkm_idx at = 0; at < BYTES; at += 100)
+        want = dkm_filesum_combine(want, dkm_filesum(at + 7, bytes + at, 100));
+    for (int level = 0; level <= (int)dkm_simd_best(); level++) {
+        dkm_simd_use((dkm_simd_level)level);
+        CHECK(dkm_filesum(7, bytes, BYTES) == want);
+    }
+    dkm_simd_use(before);
 }
 
 static void checksums_of_many_ranks_do_not_overflow(dkm_ctx *ctx)
@@ -230,6 +251,7 @@ static void seals_are_those_of_the_definition_and_old_ones_hold(dkm_ctx *ctx)
 
 static const check_case cases[] = {
     CASE(checksums_of_parts_add_up),
+    CASE(instruction_sets_agree_on_checksums),
     CASE(checksums_of_many_ranks_do_not_overflow),
     CASE(any_two_flipped_bits_change_the_checksum),
     CASE(rows_come_back_on_another_grid),
