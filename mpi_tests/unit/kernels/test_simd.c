@@ -320,6 +320,34 @@ static void maps(dkm_ctx *ctx)
         CHECK(C[k] == (double)F[k]);
 }
 
+/* (1 + t) exp(-t) and (1 + t + t^2 / 3) exp(-t), distances from 0 on. */
+static void matern_maps(dkm_ctx *ctx)
+{
+    enum { N = 45 };
+    const double by[3][2] = {{0, 0}, {1, 0}, {1, 1.0 / 3.0}};
+    double C[N * N], first[N * N], a[N], b[N];
+    float F[N * N];
+    dkm_tile tile = {DKM_F64, N, N, N, C}, single = {DKM_F32, N, N, N, F};
+
+    (void)ctx;
+    for (dkm_idx i = 0; i < N; i++) {
+        a[i] = 1.5 + number(i);
+        b[i] = 1.5 + 900.0 * fabs(number(i + 31));
+    }
+    for (int nu = 0; nu < 3; nu++) {
+        for (dkm_idx k = 0; k < N * N; k++)
+            first[k] = C[k] = F[k] = k % 7 ? (float)number(k) : 900.0F;
+        dkm_map_matern(&tile, a, b, 0.7, by[nu]);
+        dkm_map_matern(&single, a, b, 0.7, by[nu]);
+        for (dkm_idx k = 0; k < N * N; k++) {
+            double t = sqrt(0.7 * fmax(0, a[k % N] + b[k / N] - 2 * first[k]));
+            double want = (1.0 + by[nu][0] * t + by[nu][1] * t * t) * exp(-t);
+            CHECK_CLOSE(C[k], want, 1e-14 * want);
+            CHECK_CLOSE((double)F[k], want, 1e-6);
+        }
+    }
+}
+
 static void l1_distances(dkm_ctx *ctx)
 {
     enum { N = 45, D = 19 };
@@ -409,6 +437,7 @@ LEVELS(inner_products)
 LEVELS(long_inner_products)
 LEVELS(byte_products)
 LEVELS(maps)
+LEVELS(matern_maps)
 LEVELS(l1_distances)
 LEVELS(subsequences)
 LEVELS(screening)
@@ -436,6 +465,7 @@ static const check_case cases[] = {
     CASE(every_instruction_set_has_right_long_inner_products),
     CASE(every_instruction_set_has_right_byte_products),
     CASE(every_instruction_set_has_right_maps),
+    CASE(every_instruction_set_has_right_matern_maps),
     CASE(every_instruction_set_has_right_l1_distances),
     CASE(every_instruction_set_has_right_subsequences),
     CASE(every_instruction_set_has_right_screening),

@@ -7,6 +7,12 @@ void dkm_map_gauss(const dkm_tile *C, const double *a, const double *b, double r
     KERNELS->gauss(C, a, b, rate);
 }
 
+void dkm_map_matern(const dkm_tile *C, const double *a, const double *b, double rate,
+                    const double by[2])
+{
+    KERNELS->matern(C, a, b, rate, by);
+}
+
 void dkm_map_exp(const dkm_tile *C, double rate)
 {
     KERNELS->exp(C, rate);

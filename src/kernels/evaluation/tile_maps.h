@@ -34,6 +34,8 @@ static inline double dkm_tile_get(const dkm_tile *C, dkm_idx i, dkm_idx j)
 /** The functions below that are compiled for each instruction set. */
 typedef struct dkm_map_kernels {
     void (*gauss)(const dkm_tile *C, const double *a, const double *b, double rate);
+    void (*matern)(const dkm_tile *C, const double *a, const double *b, double rate,
+                   const double by[2]);
     void (*exp)(const dkm_tile *C, double rate);
     void (*power)(const dkm_tile *C, double shift, dkm_idx degree);
     void (*sides)(const dkm_tile *C, const double *a, const double *b);
@@ -50,6 +52,10 @@ DKM_SIMD_DECLARE(dkm_map_kernels, dkm_map_kernels);
 
 /** c = exp(-rate max(0, a_i + b_j - 2 c)): from inner products to a Gaussian. */
 void dkm_map_gauss(const dkm_tile *C, const double *a, const double *b, double rate);
+/** c = (1 + by[0] t + by[1] t^2) exp(-t), t = sqrt(rate max(0, a_i + b_j - 2 c)): from inner products to
+ *  a Matern kernel. */
+void dkm_map_matern(const dkm_tile *C, const double *a, const double *b, double rate,
+                    const double by[2]);
 /** c = exp(rate c). */
 void dkm_map_exp(const dkm_tile *C, double rate);
 /** c = (c + shift)^degree, degree >= 1. */

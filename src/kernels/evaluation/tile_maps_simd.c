@@ -33,6 +33,7 @@ static double tile_maps_inverse_root(double x)
 #define ROUNDER   0x1.8p52
 #define EXP_LEAST (-708.0)
 #define EXP_MOST  709.78271289338397
+#define ROOT(x)   sqrt(x)
 #define TAYLOR(r) taylor_f64(r)
 
 /* The terms up to r^13: what is left out is below 5e-18. */
@@ -67,6 +68,7 @@ static inline double taylor_f64(double r)
 #undef LN2_LOW
 #undef EXP_LEAST
 #undef EXP_MOST
+#undef ROOT
 #undef TAYLOR
 
 #ifdef FP_FAST_FMAF
@@ -86,6 +88,7 @@ static inline double taylor_f64(double r)
 #define ROUNDER   0x1.8p23f
 #define EXP_LEAST (-86.5f)
 #define EXP_MOST  88.7228394f
+#define ROOT(x)   sqrtf(x)
 #define TAYLOR(r) taylor_f32(r)
 
 /* The terms up to r^7: what is left out is below 6e-9. */
@@ -114,6 +117,8 @@ static inline float taylor_f32(float r)
     }
 
 MAP(gauss, (const dkm_tile *C, const double *a, const double *b, double rate), a, b, rate)
+MAP(matern, (const dkm_tile *C, const double *a, const double *b, double rate, const double by[2]),
+    a, b, rate, by)
 MAP(exp_map, (const dkm_tile *C, double rate), rate)
 MAP(power, (const dkm_tile *C, double shift, dkm_idx degree), shift, degree)
 MAP(sides, (const dkm_tile *C, const double *a, const double *b), a, b)
@@ -133,5 +138,6 @@ static void widen(const dkm_tile *C, dkm_idx first, dkm_idx count, double *to)
 }
 
 const dkm_map_kernels DKM_SIMD(dkm_map_kernels) = {
-    gauss, exp_map, power, sides, normalize, scale, add, multiply, widen, exp_all_f64, exp_all_f32,
+    gauss, matern, exp_map,  power, sides,       normalize,
+    scale, add,    multiply, widen, exp_all_f64, exp_all_f32,
 };

@@ -9,25 +9,17 @@
  * (x_k - x'_k)^2 / sigma_k^2 for r^2 / sigma^2: columns are divided by their widths beforehand.
  * Distances come from inner products, as those of rbf do.
  *
- * Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows, and one pass.
+ * Cost of a tile of na x nb values: 2 na nb d flops, by gemm for dense rows, and one pass, which for
+ * matern is vectorized (evaluation/tile_maps.h).
  * Local. */
 #include <math.h>
 
 #include "kernels/evaluation/median_distance.h"
 #include "kernels/evaluation/row_transform.h"
+#include "kernels/evaluation/tile_maps.h"
 #include "kernels/vector/vectors.h"
 
 enum { SIGMA, SHAPE }; /* nu, or alpha */
-
-/* A value from r^2 / sigma^2. */
-typedef double (*profile)(const dkm_node *node, double square);
-
-static double matern(const dkm_node *node, double square)
-{
-    double nu = dkm_node_param(node, SHAPE), t = sqrt(2.0 * nu * square);
-
-    return (nu == 0.5 ? 1.0 : nu == 1.5 ? 1.0 + t : 1.0 + t + t * t / 3.0) * exp(-t);
-}
 
 static double rational_quadratic(const dkm_node *node, double square)
 {
@@ -43,8 +35,18 @@ static double rate(const dkm_node *node)
     return 1.0 / (sigma * sigma);
 }
 
-static dkm_local tile_by(profile of, const dkm_node *node, const dkm_tile_task *task,
-                         const dkm_tile *C)
+static dkm_local matern_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
+{
+    double nu = dkm_node_param(node, SHAPE);
+    double by[2] = {nu == 0.5 ? 0.0 : 1.0, nu == 2.5 ? 1.0 / 3.0 : 0.0};
+    dkm_local local = dkm_vectors_dot(node, task, C);
+
+    dkm_map_matern(C, dkm_panel_objs(task->A, node)->extra + task->a,
+                   dkm_panel_objs(task->B, node)->extra + task->b, 2.0 * nu * rate(node), by);
+    return local;
+}
+
+static dkm_local rq_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
 {
     const double *a = dkm_panel_objs(task->A, node)->extra + task->a;
     const double *b = dkm_panel_objs(task->B, node)->extra + task->b;
@@ -53,18 +55,10 @@ static dkm_local tile_by(profile of, const dkm_node *node, const dkm_tile_task *
 
     for (dkm_idx j = 0; j < C->nb; j++)
         for (dkm_idx i = 0; i < C->na; i++)
-            dkm_tile_put(C, i, j, of(node, r * fmax(0.0, a[i] + b[j] - 2 * dkm_tile_get(C, i, j))));
+            dkm_tile_put(
+                C, i, j,
+                rational_quadratic(node, r * fmax(0.0, a[i] + b[j] - 2 * dkm_tile_get(C, i, j))));
     return local;
-}
-
-static dkm_local matern_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
-{
-    return tile_by(matern, node, task, C);
-}
-
-static dkm_local rq_tile(const dkm_node *node, const dkm_tile_task *task, const dkm_tile *C)
-{
-    return tile_by(rational_quadratic, node, task, C);
 }
 
 /* ||x||^2 + ||x'||^2 - 2 <x, x'> is off by eps max ||x||^2, about. */
