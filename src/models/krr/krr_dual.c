@@ -133,13 +133,21 @@ out:
     return status;
 }
 
-/* Whether F = K B is made tile by tile: of few outputs, whose deviations do not ask for K. */
-static int krr_dual_by_tiles(const krr *s)
+/* Whether F = K B can be made tile by tile: of few outputs. */
+static int krr_dual_fits_tiles(const krr *s)
 {
-    return !s->std.scale && s->outputs.encoder.cols > 0 && s->outputs.encoder.cols <= DKM_NRHS_MAX;
+    return s->outputs.encoder.cols > 0 && s->outputs.encoder.cols <= DKM_NRHS_MAX;
 }
 
-static dkm_status krr_dual_predict_by_tiles(krr *s, const dkm_data *X, dkm_data **Y)
+/* Whether predictions are: deviations ask for K. */
+static int krr_dual_by_tiles(const krr *s)
+{
+    return !s->std.scale && krr_dual_fits_tiles(s);
+}
+
+/* k(x, X) B + b as what @p outputs says, without K. */
+static dkm_status krr_dual_predict_by_tiles(krr *s, const dkm_krr_outputs *outputs,
+                                            const dkm_data *X, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = s->fitted.ctx;
@@ -153,26 +161,39 @@ static dkm_status krr_dual_predict_by_tiles(krr *s, const dkm_data *X, dkm_data 
     DKM_TRY(dkm_data_create_dense(ctx, n, p, &rows));
     F = dkm_multivec_view(ctx, n, p, dkm_data_values(rows));
     DKM_TRY(dkm_fitted_kernel_multiply(&s->fitted, X, &B, &F));
-    DKM_TRY(dkm_krr_outputs_decode_rows(&s->outputs, &rows, Y));
+    DKM_TRY(dkm_krr_outputs_decode_rows(outputs, &rows, Y));
 out:
     dkm_data_destroy(&rows);
     dkm_multivec_free(&B);
     return status;
 }
 
-static dkm_status krr_dual_predict_stored(krr *s, const dkm_data *X, dkm_data **Y)
+/* The same with K, which stays. */
+static dkm_status krr_dual_predict_stored(krr *s, const dkm_krr_outputs *outputs, const dkm_data *X,
+                                          dkm_dmat **K, dkm_data **Y)
 {
     dkm_status status = DKM_OK;
-    dkm_dmat *K = NULL, *F = NULL;
+    dkm_dmat *F = NULL;
 
-    DKM_TRY(dkm_fitted_kernel_cross(&s->fitted, X, &K));
-    DKM_TRY(dkm_dmat_create_like(K, s->outputs.encoder.cols, s->fitted.nb, DKM_F64, &F));
-    dkm_la_gemm('N', 'N', 1.0, K, s->B, 0.0, F);
-    DKM_TRY(dkm_krr_outputs_decode(&s->outputs, F, Y));
-    if (s->std.scale)
-        DKM_TRY(krr_dual_add_std(s, X, K, Y));
+    DKM_TRY(dkm_fitted_kernel_cross(&s->fitted, X, K));
+    DKM_TRY(dkm_dmat_create_like(*K, s->outputs.encoder.cols, s->fitted.nb, DKM_F64, &F));
+    dkm_la_gemm('N', 'N', 1.0, *K, s->B, 0.0, F);
+    DKM_TRY(dkm_krr_outputs_decode(outputs, F, Y));
 out:
     dkm_dmat_destroy(&F);
+    return status;
+}
+
+dkm_status dkm_krr_dual_scores(dkm_krr_dual *s, const dkm_data *X, dkm_data **F)
+{
+    dkm_status status;
+    dkm_krr_outputs numbers = s->outputs;
+    dkm_dmat *K = NULL;
+
+    *F = NULL;
+    numbers.encoder.prediction = DKM_PREDICT_SCORES;
+    status = krr_dual_fits_tiles(s) ? krr_dual_predict_by_tiles(s, &numbers, X, F)
+                                    : krr_dual_predict_stored(s, &numbers, X, &K, F);
     dkm_dmat_destroy(&K);
     return status;
 }
@@ -181,12 +202,16 @@ static dkm_status krr_dual_predict(void *state, const dkm_data *X, dkm_data **Y)
 {
     krr *s = state;
     dkm_status status;
+    dkm_dmat *K = NULL;
 
     *Y = NULL;
     dkm_phase_begin(s->fitted.ctx, "predict");
-    status = krr_dual_by_tiles(s) ? krr_dual_predict_by_tiles(s, X, Y)
-                                  : krr_dual_predict_stored(s, X, Y);
+    status = krr_dual_by_tiles(s) ? krr_dual_predict_by_tiles(s, &s->outputs, X, Y)
+                                  : krr_dual_predict_stored(s, &s->outputs, X, &K, Y);
+    if (status == DKM_OK && s->std.scale)
+        status = krr_dual_add_std(s, X, K, Y);
     dkm_phase_end(s->fitted.ctx);
+    dkm_dmat_destroy(&K);
     return status;
 }
 

@@ -24,4 +24,8 @@ void dkm_krr_dual_destroy(dkm_krr_dual **state);
 DKM_NODISCARD dkm_status dkm_krr_dual_wrap(dkm_krr_dual *state, const dkm_model_class *method,
                                            dkm_model **model);
 
+/** k(x, X) B + b of every row of @p X, as numbers whatever predictions are. Collective.
+ *  @param[out] F  new, owned by the caller; NULL on failure */
+DKM_NODISCARD dkm_status dkm_krr_dual_scores(dkm_krr_dual *state, const dkm_data *X, dkm_data **F);
+
 #endif

@@ -6,26 +6,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
-#include "linalg/linalg.h"
 #include "models/common/candidate_sets.h"
-
-/* f(x) with its intercept, as numbers. */
-static dkm_status sets_numbers(dkm_krr_dual *s, const dkm_data *X, dkm_data **F)
-{
-    dkm_status status = DKM_OK;
-    dkm_krr_outputs numbers = s->outputs;
-    dkm_dmat *K = NULL, *G = NULL;
-
-    numbers.encoder.prediction = DKM_PREDICT_SCORES;
-    DKM_TRY(dkm_fitted_kernel_cross(&s->fitted, X, &K));
-    DKM_TRY(dkm_dmat_create_like(K, s->outputs.encoder.cols, s->fitted.nb, DKM_F64, &G));
-    dkm_la_gemm('N', 'N', 1.0, K, s->B, 0.0, G);
-    DKM_TRY(dkm_krr_outputs_decode(&numbers, G, F));
-out:
-    dkm_dmat_destroy(&G);
-    dkm_dmat_destroy(&K);
-    return status;
-}
 
 static dkm_local sets_check(const dkm_krr_dual *s, const dkm_data *Y)
 {
@@ -59,7 +40,7 @@ dkm_status dkm_krr_residuals(dkm_krr_dual *s, const dkm_data *X, const dkm_data 
 
     *R = NULL;
     DKM_AGREE(s->fitted.ctx, sets_check(s, Y));
-    DKM_TRY(sets_numbers(s, X, &F));
+    DKM_TRY(dkm_krr_dual_scores(s, X, &F));
     DKM_TRY(dkm_data_create_dense(s->fitted.ctx, dkm_data_rows(X), d, R));
     y = dkm_data_values_const(Y);
     f = dkm_data_values_const(F);
@@ -87,7 +68,7 @@ dkm_status dkm_krr_prediction_sets(dkm_krr_dual *s, const dkm_data *X, const dou
 
     *S = NULL;
     DKM_AGREE(s->fitted.ctx, sets_check(s, NULL));
-    DKM_TRY(sets_numbers(s, X, &F));
+    DKM_TRY(dkm_krr_dual_scores(s, X, &F));
     DKM_TRY(s->outputs.encoder.type == DKM_DENSE
                 ? dkm_intervals(F, radius, S)
                 : dkm_class_sets(F, s->outputs.encoder.classes, radius[0], S));
