@@ -10,17 +10,28 @@ enum { TAG_ROWS = 71, TAG_SUMS = 72 };
 /* The rank that is the home of row ig. */
 static int map_home(const dkm_multivec_map *s, dkm_idx ig)
 {
-    int line = dkm_cyclic_owner(ig, s->nb, s->lines);
-    dkm_idx rows = dkm_cyclic_count(s->m, s->nb, line, s->lines);
-    int member = dkm_slab_owner(rows, dkm_cyclic_local(ig, s->nb, s->lines), s->members);
+    int line, member;
+    dkm_idx rows;
 
+    if (dkm_ctx_size(s->ctx) == 1)
+        return 0;
+    line = dkm_cyclic_owner(ig, s->nb, s->lines);
+    rows = dkm_cyclic_count(s->m, s->nb, line, s->lines);
+    member = dkm_slab_owner(rows, dkm_cyclic_local(ig, s->nb, s->lines), s->members);
     return line * s->next_line + member * s->next;
 }
 
-/* One rank is the home of its own rows, in their order. */
-static int map_is_alone(const dkm_multivec_map *s)
+static dkm_idx map_slab_rows(const dkm_multivec_map *s)
 {
-    return dkm_ctx_size(s->ctx) == 1;
+    return dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
+}
+
+/* Whether this rank is the home of all its rows and of no others: they are in their order then. */
+static int map_stays(const dkm_multivec_map *s)
+{
+    dkm_idx n = map_slab_rows(s);
+
+    return s->to[dkm_ctx_rank(s->ctx)] == n && s->count == n;
 }
 
 static void map_place(dkm_multivec_map *s, const dkm_dmat *shape, char side)
@@ -50,7 +61,7 @@ static void map_pack(dkm_multivec_map *s, dkm_idx first, dkm_idx n)
     for (int r = 0; r < dkm_ctx_size(s->ctx); at += s->to[r++])
         s->cursor[r] = at;
     for (dkm_idx i = 0; i < n; i++)
-        s->place[i] = map_is_alone(s) ? i : s->cursor[map_home(s, first + i)]++;
+        s->place[i] = s->cursor[map_home(s, first + i)]++;
 }
 
 static void map_count(dkm_multivec_map *s)
@@ -58,9 +69,9 @@ static void map_count(dkm_multivec_map *s)
     int size = dkm_ctx_size(s->ctx), rank = dkm_ctx_rank(s->ctx);
     dkm_idx first = dkm_slab_first(s->m, rank, size), n = dkm_slab_count(s->m, rank, size);
 
-    for (dkm_idx i = 0; i < n && !map_is_alone(s); i++)
+    for (dkm_idx i = 0; i < n; i++)
         s->to[map_home(s, first + i)]++;
-    for (dkm_idx h = s->first; h < s->first + s->count && !map_is_alone(s); h++)
+    for (dkm_idx h = s->first; h < s->first + s->count; h++)
         s->from[dkm_slab_owner(s->m, dkm_cyclic_global(h, s->nb, s->at, s->lines), size)]++;
     map_pack(s, first, n);
     for (int k = 0; k < s->members; k++) {
@@ -134,22 +145,22 @@ static void map_exchange(dkm_multivec_map *s, const dkm_idx *out, const double *
 
 void dkm_multivec_map_to_homes(dkm_multivec_map *s, const double *rows, dkm_idx ld, double *home)
 {
-    dkm_idx n = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
-    double *packed = map_is_alone(s) ? home : s->packed;
+    dkm_idx n = map_slab_rows(s);
+    double *packed = map_stays(s) ? home : s->packed;
 
     for (dkm_idx i = 0; i < n; i++)
         memcpy(packed + s->place[i] * s->p, rows + i * ld, (size_t)s->p * sizeof *rows);
-    if (!map_is_alone(s))
+    if (!map_stays(s))
         map_exchange(s, s->to, packed, s->from, home);
 }
 
 void dkm_multivec_map_from_homes(dkm_multivec_map *s, const double *home, int add, double *rows,
                                  dkm_idx ld)
 {
-    dkm_idx n = dkm_slab_count(s->m, dkm_ctx_rank(s->ctx), dkm_ctx_size(s->ctx));
-    const double *packed = map_is_alone(s) ? home : s->packed;
+    dkm_idx n = map_slab_rows(s);
+    const double *packed = map_stays(s) ? home : s->packed;
 
-    if (!map_is_alone(s))
+    if (!map_stays(s))
         map_exchange(s, s->from, home, s->to, s->packed);
     for (dkm_idx i = 0; i < n; i++) {
         const double *from = packed + s->place[i] * s->p;

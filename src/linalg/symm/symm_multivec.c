@@ -62,6 +62,18 @@ static int symm_threads(const dkm_symm *s)
     return dkm_ctx_threads(dkm_grid_ctx(s->shape->grid));
 }
 
+/* Whether V and W hold what moves between ranks as it is: double numbers without padding. */
+static int symm_is_direct(const dkm_symm *s)
+{
+    return s->shape->precision == DKM_F64 && s->width == s->p;
+}
+
+/* The numbers of V or W that move: these, or copies. */
+static double *symm_moving(const dkm_symm *s, void *buffer)
+{
+    return symm_is_direct(s) ? buffer : s->local;
+}
+
 static dkm_local symm_alloc(dkm_symm *s, const dkm_dmat *K)
 {
     dkm_local local = DKM_LOCAL_OK;
@@ -71,7 +83,8 @@ static dkm_local symm_alloc(dkm_symm *s, const dkm_dmat *K)
 
     DKM_STEP(dkm_multivec_map_init(&s->rows, K, 'R', s->p));
     DKM_STEP(dkm_multivec_map_init(&s->cols, K, 'C', s->p));
-    DKM_STEP(dkm_alloc(ctx, dkm_idx_max(K->m_loc, K->n_loc) * s->p, &s->local));
+    if (!symm_is_direct(s))
+        DKM_STEP(dkm_alloc(ctx, dkm_idx_max(K->m_loc, K->n_loc) * s->p, &s->local));
     DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->V_rows));
     DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->n_loc * p, size, &s->V_cols));
     DKM_STEP(dkm_alloc_at(ctx, __FILE__, __LINE__, K->m_loc * p, size, &s->W_rows));
@@ -110,8 +123,10 @@ static void symm_pad_rows(void *user, dkm_idx part, int thread)
     (void)thread;
     if (end > first) {
         size_t bytes = (size_t)((end - first) * s->width) * symm_element_size(s);
-        memset(symm_numbers_of(s, c->V, first), 0, bytes);
         memset(symm_numbers_of(s, c->W, first), 0, bytes);
+        if (symm_is_direct(s))
+            return;
+        memset(symm_numbers_of(s, c->V, first), 0, bytes);
     }
     for (dkm_idx k = first; k < end; k++) {
         const double *from = s->local + k * s->p;
@@ -153,8 +168,10 @@ static void symm_copy_rows(const dkm_symm *s, dkm_idx count, void *V, void *W,
 static void symm_load_rhs(dkm_symm *s, dkm_multivec_map *map, const double *rows, dkm_idx ld,
                           void *V, void *W)
 {
-    dkm_multivec_map_to_homes(map, rows, ld, dkm_multivec_map_home(map, s->local));
-    dkm_multivec_map_allgather(map, s->local);
+    double *local = symm_moving(s, V);
+
+    dkm_multivec_map_to_homes(map, rows, ld, dkm_multivec_map_home(map, local));
+    dkm_multivec_map_allgather(map, local);
     symm_copy_rows(s, map->local, V, W, symm_pad_rows);
 }
 
@@ -162,9 +179,12 @@ static void symm_load_rhs(dkm_symm *s, dkm_multivec_map *map, const double *rows
 static void symm_store_result(dkm_symm *s, dkm_multivec_map *map, void *W, int add, double *rows,
                               dkm_idx ld)
 {
-    symm_copy_rows(s, map->local, NULL, W, symm_unpad_rows);
-    dkm_multivec_map_reduce_scatter(map, s->local);
-    dkm_multivec_map_from_homes(map, dkm_multivec_map_home(map, s->local), add, rows, ld);
+    double *local = symm_moving(s, W);
+
+    if (!symm_is_direct(s))
+        symm_copy_rows(s, map->local, NULL, W, symm_unpad_rows);
+    dkm_multivec_map_reduce_scatter(map, local);
+    dkm_multivec_map_from_homes(map, dkm_multivec_map_home(map, local), add, rows, ld);
 }
 
 dkm_status dkm_symm_begin(dkm_symm *s, const dkm_dmat *shape, dkm_idx p, const double *rows,
@@ -176,8 +196,8 @@ dkm_status dkm_symm_begin(dkm_symm *s, const dkm_dmat *shape, dkm_idx p, const d
         dkm_symm_free(s);
         *s = (dkm_symm){.p = p, .width = p};
         s->width = symm_is_skinny(s) ? dkm_ts_nrhs_pad(p) : p;
-        DKM_AGREE(dkm_grid_ctx(shape->grid), symm_alloc(s, shape));
         s->shape = shape;
+        DKM_AGREE(dkm_grid_ctx(shape->grid), symm_alloc(s, shape));
     }
     symm_load_rhs(s, &s->rows, rows, ld, s->V_rows, s->W_rows);
     symm_load_rhs(s, &s->cols, rows, ld, s->V_cols, s->W_cols);

@@ -17,8 +17,8 @@ typedef struct dkm_symm {
     const dkm_dmat *shape; /**< borrowed: the distribution of the elements of K */
     dkm_idx p, width;      /**< columns of V; numbers stored per object, the first p of them used */
     dkm_multivec_map rows, cols;             /**< of V and W, along the rows and the columns of K */
-    double *local;                           /**< p numbers per local row or column, on their way */
     void *V_rows, *V_cols, *W_rows, *W_cols; /**< width numbers per local row or column */
+    double *local; /**< p numbers per local row or column on their way, where those are padded */
 } dkm_symm;
 
 /** Columns of V that a product over a matrix of m rows may take at a time. Local; the same on every
