@@ -25,6 +25,7 @@
 #include "matrix/dmat_impl.h"
 
 #define THREADED_ORDER 1000 /* of a problem on one rank that is worth waking the threads of BLAS */
+#define ALL_PAIRS      512 /* up to this order all pairs by dsyevd take less time than some by dsyevr */
 
 int dkm_la_syevd_has(dkm_eigen_library library)
 {
@@ -196,7 +197,7 @@ out:
     return status;
 }
 
-dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
+static dkm_local syevd_triangle(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, double *values)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *work = NULL;
@@ -215,13 +216,18 @@ dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
     DKM_STEP(dkm_alloc(ctx, lwork, &work));
     DKM_STEP(dkm_alloc(ctx, liwork, &integers));
     serial = dkm_blas_set_serial(ctx, n < THREADED_ORDER && dkm_ctx_blas_serial(ctx));
-    dsyevd_("V", "L", &n_, a, &n_, values, work, &lwork, integers, &liwork, &info);
+    dsyevd_("V", &uplo, &n_, a, &n_, values, work, &lwork, integers, &liwork, &info);
     dkm_blas_set_serial(ctx, serial);
     local = check_outcome(ctx, info);
 out:
     DKM_FREE(integers);
     DKM_FREE(work);
     return local;
+}
+
+dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values)
+{
+    return syevd_triangle(ctx, 'L', n, a, values);
 }
 
 static void swap_columns(dkm_idx n, double *a, double *b)
@@ -233,16 +239,23 @@ static void swap_columns(dkm_idx n, double *a, double *b)
     }
 }
 
-dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx count,
-                          double *values, double *z)
+/* Largest first, of ascending values and the columns of @p z. */
+static void reverse_pairs(dkm_idx n, dkm_idx count, double *values, double *z)
+{
+    for (dkm_idx j = 0; j < count / 2; j++) {
+        swap_columns(1, values + j, values + count - 1 - j);
+        swap_columns(n, z + j * n, z + (count - 1 - j) * n);
+    }
+}
+
+static dkm_local syevr_largest(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx count,
+                               double *values, double *z)
 {
     dkm_local local = DKM_LOCAL_OK;
     double *work = NULL, unused = 0;
     int *integers = NULL, info = 0, found = 0, serial;
     const int n_ = (int)n, il = (int)(n - count + 1), lwork = 26 * n_, liwork = 10 * n_;
 
-    if (count == 0)
-        return local;
     if (n > DKM_SMALL_EIGEN_MOST)
         return dkm_fail(ctx, DKM_ERR_SIZE, "an eigenproblem of order %lld on one rank",
                         (long long)n);
@@ -252,13 +265,28 @@ dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx
     dsyevr_("V", "I", &uplo, &n_, a, &n_, &unused, &unused, &il, &n_, &unused, &found, values, z,
             &n_, integers + liwork, work, &lwork, integers, &liwork, &info);
     dkm_blas_set_serial(ctx, serial);
-    DKM_STEP(check_outcome(ctx, info != 0 ? info : (int)count - found));
-    for (dkm_idx j = 0; j < count / 2; j++) {
-        swap_columns(1, values + j, values + count - 1 - j);
-        swap_columns(n, z + j * n, z + (count - 1 - j) * n);
-    }
+    local = check_outcome(ctx, info != 0 ? info : (int)count - found);
 out:
     DKM_FREE(integers);
     DKM_FREE(work);
+    return local;
+}
+
+dkm_local dkm_syev_leading_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, dkm_idx count,
+                                 double *values, double *z)
+{
+    dkm_local local = DKM_LOCAL_OK;
+
+    if (count == 0)
+        return local;
+    if (n <= ALL_PAIRS) {
+        DKM_STEP(syevd_triangle(ctx, uplo, n, a, values));
+        memmove(values, values + n - count, (size_t)count * sizeof *values);
+        memcpy(z, a + n * (n - count), (size_t)(n * count) * sizeof *z);
+    } else {
+        DKM_STEP(syevr_largest(ctx, uplo, n, a, count, values, z));
+    }
+    reverse_pairs(n, count, values, z);
+out:
     return local;
 }

@@ -41,9 +41,9 @@ double dkm_la_syevd_bytes(const dkm_dmat *A, dkm_eigen_library library);
 DKM_NODISCARD dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, double *values);
 
 /** The @p count largest eigenvalues of a small symmetric matrix and their eigenvectors, on this rank
- *  alone.
+ *  alone: of a very small one by divide and conquer, which finds all of them sooner than dsyevr some.
  *
- *  Local. A workspace of 26 n numbers beside the arguments.
+ *  Local. A workspace of 26 n numbers beside the arguments, or up to n = 512 of 2 n^2 + 6 n.
  *
  *  @param[in]     uplo    the triangle of @p a that is read
  *  @param[in,out] a       n x n, column-major; destroyed
@@ -51,7 +51,7 @@ DKM_NODISCARD dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, doub
  *  @param[out]    z       n x count, column-major
  *  @return ok; DKM_ERR_MEMORY; DKM_ERR_SIZE; DKM_ERR_NUMERIC
  */
-DKM_NODISCARD dkm_local dkm_syevr_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a,
-                                        dkm_idx count, double *values, double *z);
+DKM_NODISCARD dkm_local dkm_syev_leading_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a,
+                                               dkm_idx count, double *values, double *z);
 
 #endif

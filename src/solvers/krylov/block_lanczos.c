@@ -37,6 +37,8 @@
 #define LARGE_BLOCKS 8     /* of a basis of wide blocks */
 #define CLUSTER      1e-8  /* eigenvalues as near as this, relative to the largest, may be one */
 #define DEPENDENT    1e-13 /* a column this short beside the largest eigenvalue is rounding */
+#define ESTIMATE     2.0 /* an estimated residual this many times the tolerance is no convergence */
+#define SOONER       0.45  /* of the products that the rate of convergence so far would take */
 #define PARALLEL     1e-12 /* squared sine of the angle below which a direction is not new */
 
 dkm_idx dkm_block_lanczos_large_block(dkm_idx components)
@@ -348,15 +350,41 @@ static int lanczos_has_cluster(const dkm_block_lanczos_run *k, dkm_idx found, co
     return found > 0 && values[0] > 0 && run >= k->block;
 }
 
-/* Ritz pairs of the basis as it stands, with their residuals. */
-static dkm_status lanczos_test(dkm_block_lanczos_run *k, double *values, dkm_multivec *vectors,
-                               dkm_multivec *R, dkm_block_lanczos_outcome *o)
+/* The largest residual of the first p pairs, relative to theta_1, from Q = A Q_b - V V'A Q_b alone, where
+ * Q_b is the last block of V: A maps the other ones into the span of V, so A V s - theta V s = Q s_b. */
+static double lanczos_estimate(dkm_block_lanczos_run *k, dkm_idx p)
+{
+    dkm_idx s = k->V.cols, b = k->Q.cols;
+    double worst = 0;
+
+    dkm_multivec_inner(&k->Q, &k->Q, k->G, k->work);
+    for (dkm_idx j = 0; j < p; j++) {
+        const double *last = k->S + j * s + s - b;
+        double square = 0;
+        for (dkm_idx c = 0; c < b; c++)
+            for (dkm_idx r = 0; r < b; r++)
+                square += last[r] * k->G[r + c * b] * last[c];
+        worst = fmax(worst, sqrt(fmax(square, 0.0)));
+    }
+    MPI_Bcast(&worst, 1, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
+    return k->theta[0] > 0 ? worst / k->theta[0] : worst;
+}
+
+/* Ritz pairs of the basis as it stands, with their residuals. Where the estimate says that there will
+ * be more rounds, it stands for the residual, and vectors are not formed. */
+static dkm_status lanczos_test(dkm_block_lanczos_run *k, int last, double *values,
+                               dkm_multivec *vectors, dkm_multivec *R, dkm_block_lanczos_outcome *o)
 {
     dkm_status status = DKM_OK;
     dkm_idx p = k->settings->components;
 
     DKM_TRY(lanczos_ritz_pairs(k));
     o->found = k->V.cols < p ? k->V.cols : p;
+    o->residual = last ? 0.0 : lanczos_estimate(k, o->found);
+    if (o->residual > ESTIMATE * k->settings->tolerance) {
+        o->converged = 0;
+        return status;
+    }
     o->residual = lanczos_residuals(k, o->found, vectors, R);
     MPI_Bcast(&o->residual, 1, MPI_DOUBLE, 0, dkm_ctx_comm(k->ctx));
     o->converged = o->residual <= k->settings->tolerance && o->found == p;
@@ -368,14 +396,14 @@ out:
     return status;
 }
 
-/* Products after which it is worth looking at the pairs again: half of what it takes to reach the
+/* Products after which it is worth looking at the pairs again: not half of what it takes to reach the
  * tolerance at the rate of the last @p products, as the rate grows. Collective: rank 0 decides, as
  * logarithms may round differently on other machines of the job. */
 static dkm_idx lanczos_next_test(const dkm_block_lanczos_run *k, double before, double now,
                                  dkm_idx products)
 {
     double shrunk = log(before / now), left = log(now / k->settings->tolerance);
-    double wait = shrunk > 0 && left > 0 ? 0.5 * left / shrunk * (double)products : 0;
+    double wait = shrunk > 0 && left > 0 ? SOONER * left / shrunk * (double)products : 0;
     dkm_idx look = (dkm_idx)fmin(wait, 1e15);
 
     MPI_Bcast(&look, 1, MPI_INT64_T, 0, dkm_ctx_comm(k->ctx));
@@ -412,7 +440,8 @@ static dkm_status lanczos_iterate(dkm_block_lanczos_run *k, double *values, dkm_
         if (o->products < k->look && !exhausted && !lanczos_basis_full(k) &&
             o->rounds < k->settings->max_rounds) /* the last round always hands over its pairs */
             continue;
-        DKM_TRY(lanczos_test(k, values, vectors, R, o));
+        DKM_TRY(lanczos_test(k, exhausted || o->rounds == k->settings->max_rounds, values, vectors,
+                             R, o));
         k->look = o->products + lanczos_next_test(k, before, o->residual, o->products - k->looked);
         k->looked = o->products;
     }

@@ -1,10 +1,10 @@
 /* The Rayleigh-Ritz step of a Krylov method: leading eigenpairs of the projected matrix T of order s,
  * whose lower triangle is distributed block-cyclically.
  *
- * Small problems are gathered on rank 0, which solves them by LAPACK's dsyevr (multiple relatively
- * robust representations; Dhillon, Parlett and Voemel 2006, ACM Trans. Math. Softw. 32(4):533-560,
- * doi:10.1145/1186785.1186788) for the leading pairs alone. Larger ones are solved on the grid
- * (linalg/eigen/syevd.h).
+ * Small problems are gathered on rank 0, which solves them by LAPACK: up to order 512 by dsyevd
+ * (divide and conquer; Gu and Eisenstat 1995, SIAM J. Matrix Anal. Appl. 16(1):172-191,
+ * doi:10.1137/S0895479892241287), then by dsyevr, bisection and inverse iteration for the leading
+ * pairs alone. Larger ones are solved on the grid (linalg/eigen/syevd.h).
  *
  * Cost: small, 4/3 s^3 flops on rank 0, s^2 words gathered; large, at most 14/3 s^3 / ranks flops. In
  * both cases s count words are sent to every rank. Held: s^2 numbers on rank 0, or 4 s^2 / ranks on
@@ -76,8 +76,9 @@ static dkm_status solve_on_rank_0(const dkm_dmat *A, dkm_idx count, double *thet
     DKM_TRY(dkm_dmat_to_rows(A, g.rows));
     MPI_Gatherv(g.rows, g.counts[dkm_ctx_rank(ctx)], MPI_DOUBLE, g.all, g.counts, g.starts,
                 MPI_DOUBLE, 0, comm);
-    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0 ? dkm_syevr_local(ctx, 'U', A->n, g.all, count, theta, S)
-                                          : DKM_LOCAL_OK);
+    DKM_AGREE(ctx, dkm_ctx_rank(ctx) == 0
+                       ? dkm_syev_leading_local(ctx, 'U', A->n, g.all, count, theta, S)
+                       : DKM_LOCAL_OK);
     MPI_Bcast(theta, (int)count, MPI_DOUBLE, 0, comm);
     dkm_mpi_bcast(S, A->n * count, MPI_DOUBLE, 0, comm);
 out:
