@@ -61,6 +61,9 @@ void pdsyevd_(const char *job, const char *uplo, const int *n, double *A, const 
               const int *ja, const int *descA, double *values, double *Z, const int *iz,
               const int *jz, const int *descZ, double *work, const int *lwork, int *integers,
               const int *liwork, int *info, size_t, size_t);
+void pdstedc_(const char *job, const int *n, double *d, double *e, double *Q, const int *iq,
+              const int *jq, const int *descQ, double *work, const int *lwork, int *integers,
+              const int *liwork, int *info, size_t);
 void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
              double *values, double *work, const int *lwork, int *integers, const int *liwork,
              int *info, size_t, size_t);
@@ -108,6 +111,7 @@ void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *
 #define pdlauum_(...) pdlauum_(__VA_ARGS__, 1)
 #define pslauum_(...) pslauum_(__VA_ARGS__, 1)
 #define pdsyevd_(...) pdsyevd_(__VA_ARGS__, 1, 1)
+#define pdstedc_(...) pdstedc_(__VA_ARGS__, 1)
 #define dsyevd_(...)  dsyevd_(__VA_ARGS__, 1, 1)
 #define dsyevr_(...)  dsyevr_(__VA_ARGS__, 1, 1, 1)
 #define dlarft_(...)  dlarft_(__VA_ARGS__, 1, 1)

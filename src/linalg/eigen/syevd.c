@@ -1,11 +1,14 @@
-/* All eigenpairs of a symmetric matrix, A = Z diag(values) Z', by a library: ScaLAPACK's pdsyevd
- * (divide and conquer; Tisseur and Dongarra 1999, SIAM J. Sci. Comput. 20(6):2223-2236,
- * doi:10.1137/S1064827598336951) or ELPA's one-stage solver (Marek et al. 2014, J. Phys.: Condens.
- * Matter 26:213201, doi:10.1088/0953-8984/26/21/213201), with ScaLAPACK as the fallback.
+/* All eigenpairs of a symmetric matrix, A = Z diag(values) Z': by ScaLAPACK's pdsyevd (divide and
+ * conquer; Tisseur and Dongarra 1999, SIAM J. Sci. Comput. 20(6):2223-2236,
+ * doi:10.1137/S1064827598336951), by ELPA's one-stage solver (Marek et al. 2014, J. Phys.: Condens.
+ * Matter 26:213201, doi:10.1088/0953-8984/26/21/213201), or by the reduction to tridiagonal form of
+ * sytrd.c, ScaLAPACK's divide and conquer for that, pdstedc, and the back-transformation of ormtr.c;
+ * with ScaLAPACK as the fallback.
  *
  * Cost per rank: between 10/3 n^3 / ranks and 14/3 n^3 / ranks flops, depending on deflation: 4/3
  * n^3 for the reduction, 2 n^3 for the back-transformation, at most 4/3 n^3 for divide and conquer.
- * Held beside A: Z, and a workspace of about 2 n^2 / ranks numbers. Replicated: the n eigenvalues.
+ * Held beside A: Z, and a workspace of about 2 n^2 / ranks numbers. Replicated: the n eigenvalues, and
+ * what sytrd.c says.
  */
 #include "linalg/eigen/syevd.h"
 
@@ -21,15 +24,24 @@
 #include "linalg/backend/blas.h"
 #include "linalg/backend/elpa.h"
 #include "linalg/backend/fortran.h"
+#include "linalg/eigen/sytrd.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
 
+#define ELEMENT_MOST   1e120
 #define THREADED_ORDER 1000 /* of a problem on one rank that is worth waking the threads of BLAS */
 #define ALL_PAIRS      512 /* up to this order all pairs by dsyevd take less time than some by dsyevr */
 
 int dkm_la_syevd_has(dkm_eigen_library library)
 {
-    return library == DKM_EIGEN_SCALAPACK || dkm_elpa_built_in();
+    return library != DKM_EIGEN_ELPA || dkm_elpa_built_in();
+}
+
+const char *dkm_la_syevd_name(dkm_eigen_library library)
+{
+    static const char *const names[] = {"scalapack", "elpa", "sytrd"};
+
+    return names[library];
 }
 
 static int64_t int64_max(int64_t a, int64_t b)
@@ -61,7 +73,9 @@ double dkm_la_syevd_bytes(const dkm_dmat *A, dkm_eigen_library library)
 
     if (library == DKM_EIGEN_ELPA)
         return 3.0 * local; /* eigenvectors, and the two work arrays of its divide and conquer */
-    return local + (double)syevd_work(A) * sizeof(double) + (double)syevd_integers(A) * sizeof(int);
+    return local + (double)syevd_work(A) * sizeof(double) +
+           (double)syevd_integers(A) * sizeof(int) +
+           (library == DKM_EIGEN_SYTRD ? dkm_la_sytrd_bytes(A) : 0.0);
 }
 
 static dkm_local check_work(dkm_ctx *ctx, const dkm_dmat *A)
@@ -104,6 +118,70 @@ static dkm_status scalapack_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, int 
 out:
     DKM_FREE(integers);
     DKM_FREE(work);
+    return status;
+}
+
+/* The largest element of the lower triangle in size, or one that is no number. Collective. */
+static double largest_element(const dkm_dmat *A)
+{
+    double largest = 0;
+
+    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
+        for (dkm_idx il = dkm_cyclic_count(dkm_dmat_global_col(A, jl), A->mb, dkm_grid_row(A->grid),
+                                           dkm_grid_rows(A->grid));
+             il < A->m_loc; il++) {
+            double size = fabs(A->a.f64[il + jl * A->ld]);
+            largest = size <= largest ? largest : isnan(size) ? INFINITY : size;
+        }
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX,
+                  dkm_ctx_comm(dkm_grid_ctx(A->grid)));
+    return largest;
+}
+
+/* Whether squares of the elements and of what is made of them neither overflow nor vanish. Collective.
+ */
+static int sytrd_applicable(const dkm_dmat *A)
+{
+    double largest = largest_element(A);
+
+    return largest == 0 || (largest > 1.0 / ELEMENT_MOST && largest < ELEMENT_MOST);
+}
+
+static int run_stedc(dkm_tridiagonal *t, dkm_dmat *Z, double *work, int *integers)
+{
+    const dkm_blacs_desc z = dkm_blacs_descriptor(Z);
+    const int n = (int)t->n, one = 1;
+    const int lwork = (int)syevd_work(Z), liwork = (int)syevd_integers(Z);
+    int info = 0;
+
+    pdstedc_("I", &n, t->d, t->e, Z->a.f64, &one, &one, z.d, work, &lwork, integers, &liwork,
+             &info);
+    return info;
+}
+
+/* By the reduction of this library and ScaLAPACK's solver of the tridiagonal problem. */
+static dkm_status sytrd_eigen(dkm_dmat *A, double *values, dkm_dmat *Z, int *info)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = dkm_grid_ctx(A->grid);
+    dkm_tridiagonal t = {0};
+    double *work = NULL;
+    int *integers = NULL;
+
+    DKM_AGREE(ctx, check_work(ctx, A));
+    DKM_TRY(dkm_la_sytrd(A, &t));
+    DKM_AGREE(ctx, dkm_alloc(ctx, syevd_work(A), &work));
+    DKM_AGREE(ctx, dkm_alloc(ctx, syevd_integers(A), &integers));
+    (void)dkm_blacs_context(A->grid);
+    if (dkm_in_grid(A->grid))
+        *info = run_stedc(&t, Z, work, integers);
+    DKM_FREE(work);
+    DKM_TRY(dkm_la_ormtr(A, &t, Z));
+    memcpy(values, t.d, (size_t)A->n * sizeof *values);
+out:
+    DKM_FREE(integers);
+    DKM_FREE(work);
+    dkm_tridiagonal_free(&t);
     return status;
 }
 
@@ -180,10 +258,14 @@ dkm_status dkm_la_syevd(dkm_dmat *A, dkm_eigen_library *library, double *values,
     *Z = NULL;
     serial = dkm_blas_set_serial(ctx, 0);
     DKM_TRY(dkm_dmat_create(A->grid, A->n, A->n, A->nb, A->nb, DKM_F64, &V));
-    if (!elpa_applicable(A))
+    if (*library == DKM_EIGEN_ELPA && !elpa_applicable(A))
         *library = DKM_EIGEN_SCALAPACK;
     if (*library == DKM_EIGEN_ELPA)
         DKM_TRY(elpa_eigen(A, library, values, V));
+    if (*library == DKM_EIGEN_SYTRD && !sytrd_applicable(A))
+        *library = DKM_EIGEN_SCALAPACK;
+    if (A->n > 0 && *library == DKM_EIGEN_SYTRD)
+        DKM_TRY(sytrd_eigen(A, values, V, &info));
     if (A->n > 0 && *library == DKM_EIGEN_SCALAPACK)
         DKM_TRY(scalapack_eigen(A, values, V, &info));
     DKM_AGREE(ctx, check_outcome(ctx, info));

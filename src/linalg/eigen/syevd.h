@@ -4,7 +4,17 @@
 
 #include <dkmap/dmat.h>
 
-typedef enum dkm_eigen_library { DKM_EIGEN_SCALAPACK, DKM_EIGEN_ELPA } dkm_eigen_library;
+/** Who solves: a library, or the reduction and back-transformation of sytrd.h around ScaLAPACK's divide
+ *  and conquer. */
+typedef enum dkm_eigen_library {
+    DKM_EIGEN_SCALAPACK,
+    DKM_EIGEN_ELPA,
+    DKM_EIGEN_SYTRD,
+    DKM_EIGEN_LIBRARIES /**< how many there are */
+} dkm_eigen_library;
+
+/** Its name in reports. */
+const char *dkm_la_syevd_name(dkm_eigen_library library);
 
 /** Whether the library was built with @p library. Local. */
 int dkm_la_syevd_has(dkm_eigen_library library);

@@ -212,9 +212,11 @@ static dkm_status eigen_take_leading(run *r, const dkm_dmat *Z, const double *as
     dkm_dmat *V = NULL;
 
     DKM_AGREE(r->ctx, eigen_check_memory(r, p));
-    DKM_TRY(dkm_dmat_create_like(Z, p, dkm_dmat_row_block(Z), DKM_F64, &V));
-    dkm_la_lacpy_cols(Z, r->m - p, V);
-    DKM_TRY(dkm_dmat_to_rows(V, r->vectors.a));
+    if (p < r->m) {
+        DKM_TRY(dkm_dmat_create_like(Z, p, dkm_dmat_row_block(Z), DKM_F64, &V));
+        dkm_la_lacpy_cols(Z, r->m - p, V);
+    }
+    DKM_TRY(dkm_dmat_to_rows(V ? V : Z, r->vectors.a));
     r->vectors.cols = p;
     for (dkm_idx i = 0; i < r->vectors.n; i++)
         for (dkm_idx j = 0; j < p / 2; j++)
@@ -254,7 +256,7 @@ static dkm_status eigen_full_solve(run *r)
     DKM_TRY(dkm_la_syevd(r->K, &library, ascending, &Z));
     DKM_TRY(eigen_take_leading(r, Z, ascending, eigen_count_wanted(r, ascending)));
     r->info.components = r->vectors.cols;
-    r->info.solver = library == DKM_EIGEN_ELPA ? "elpa" : "scalapack";
+    r->info.solver = dkm_la_syevd_name(library);
     r->info.negative = ascending[0] < 0 ? ascending[0] : 0.0;
     r->info.residual = NAN;
 out:

@@ -1,17 +1,26 @@
-/* Block Lanczos where its basis is a small part of the matrix, else a full solve, by ScaLAPACK
- * or ELPA: whichever is faster on a matrix of order 256 times the rows of the grid. Cost: two
- * such solves of each library, for matrices of four times that order or more; ranks agree on
- * the times. */
+/* Block Lanczos where its basis is a small part of the matrix, else a full solve: by ScaLAPACK, by ELPA
+ * or by the own reduction around ScaLAPACK's divide and conquer, whichever is fastest on a small matrix
+ * on the same grid. Cost: two solves by each of an eighth of the order, at most PROBE_PER_RANK times the
+ * rows of the grid, after one of half that order that sets the library up; ranks agree on the times. */
 #include "solvers/eigen/eigen_autotune.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "io/checkpoint/checkpointer.h"
+#include "linalg/eigen/sytrd.h"
 #include "solvers/krylov/block_lanczos.h"
 
-#define PROBE_PER_RANK 256 /* order of the measured problem, times the square root of the ranks */
-#define WORTH_PROBING  4   /* orders a problem must be larger than the probe */
+#define PROBE_PER_RANK 512 /* order of the measured problem, times the rows of the grid, at most */
+#define PROBE_MIN      128 /* smaller ones tell nothing */
+#define TURNS          3   /* the first at half the order sets the library up */
+#define WORTH_PROBING  8   /* orders a problem must be larger than the probe */
+/* A small matrix lies in the cache. In memory half of a reduction to tridiagonal form is reading, and the
+ * own one reads once what the libraries read twice: on two ranks its time, relative to theirs, fell by a
+ * fifth from order 512 to 4000. */
+#define IN_MEMORY 0.85
 
 int dkm_eigen_block_can(dkm_idx p, dkm_idx block)
 {
@@ -59,33 +68,66 @@ out:
     return status;
 }
 
+/* Whether a solver is worth measuring for such a matrix. The own reduction replicates a panel: it is none
+ * on so many ranks that the panel outgrows a rank's share of the matrix. */
+static int is_candidate(const dkm_dmat *K, dkm_eigen_library library)
+{
+    double n = (double)dkm_dmat_rows(K);
+    dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
+
+    return dkm_la_syevd_has(library) &&
+           (library != DKM_EIGEN_SYTRD ||
+            dkm_la_sytrd_replicated_bytes(K) <= 8.0 * n * n / dkm_ctx_size(ctx));
+}
+
+/* The fastest of the candidates, as a matrix of order @p n tells. */
+static dkm_status choose_by_clock(const dkm_dmat *K, dkm_idx n, dkm_eigen_library *library)
+{
+    dkm_status status = DKM_OK;
+    dkm_grid *grid = dkm_dmat_grid(K);
+    double seconds, least[DKM_EIGEN_LIBRARIES];
+
+    for (int turn = 0; turn < TURNS; turn++)
+        for (dkm_eigen_library l = 0; l < DKM_EIGEN_LIBRARIES; l++) {
+            dkm_idx order = turn == 0 ? n / 2 : n;
+            seconds = INFINITY;
+            if (is_candidate(K, l))
+                DKM_TRY(dkm_eigen_measure_seconds(grid, order, dkm_grid_block(grid, order), l,
+                                                  &seconds));
+            least[l] = turn <= 1 ? seconds : fmin(seconds, least[l]);
+        }
+    least[DKM_EIGEN_SYTRD] *= IN_MEMORY;
+    for (dkm_eigen_library l = 0; l < DKM_EIGEN_LIBRARIES; l++) {
+        *library = least[l] < least[*library] ? l : *library;
+        if (least[l] < INFINITY)
+            dkm_log(dkm_grid_ctx(grid), DKM_DEBUG, "full eigensolver %s: %.4f s at order %lld",
+                    dkm_la_syevd_name(l), least[l], (long long)n);
+    }
+    dkm_log(dkm_grid_ctx(grid), DKM_DEBUG, "full eigensolver: taking %s",
+            dkm_la_syevd_name(*library));
+out:
+    return status;
+}
+
 dkm_status dkm_eigen_choose_library(const dkm_dmat *K, dkm_eigen_library *library)
 {
     dkm_status status = DKM_OK;
     dkm_grid *grid = dkm_dmat_grid(K);
-    dkm_idx probe = PROBE_PER_RANK * dkm_grid_rows(grid), nb = dkm_grid_block(grid, probe);
-    double seconds[2] = {0, 0};
+    dkm_idx probe =
+        dkm_idx_min(dkm_dmat_rows(K) / WORTH_PROBING, PROBE_PER_RANK * dkm_grid_rows(grid));
     char stage[DKM_STAGE_LENGTH];
     int choice = 0, found = 0;
 
     *library = DKM_EIGEN_SCALAPACK;
-    if (!dkm_la_syevd_has(DKM_EIGEN_ELPA) || dkm_dmat_rows(K) < WORTH_PROBING * probe)
+    if (probe < PROBE_MIN)
         return DKM_OK;
     snprintf(stage, sizeof stage, "library m=%lld", (long long)dkm_dmat_rows(K));
     DKM_TRY(dkm_checkpointer_load_choice(dkm_grid_ctx(grid), stage, &choice, &found));
     *library = (dkm_eigen_library)choice;
     if (found)
         goto out;
-    /* the first call of a library sets it up: measured the second time */
-    for (int turn = 0; turn < 2; turn++) {
-        DKM_TRY(dkm_eigen_measure_seconds(grid, probe, nb, DKM_EIGEN_SCALAPACK, &seconds[0]));
-        DKM_TRY(dkm_eigen_measure_seconds(grid, probe, nb, DKM_EIGEN_ELPA, &seconds[1]));
-    }
-    *library = seconds[1] < seconds[0] ? DKM_EIGEN_ELPA : DKM_EIGEN_SCALAPACK;
+    DKM_TRY(choose_by_clock(K, probe, library));
     DKM_TRY(dkm_checkpointer_save_choice(dkm_grid_ctx(grid), stage, (int)*library));
-    dkm_log(dkm_grid_ctx(grid), DKM_DEBUG,
-            "full eigensolver: ScaLAPACK %.3f s, ELPA %.3f s at order %lld: taking %s", seconds[0],
-            seconds[1], (long long)probe, *library == DKM_EIGEN_ELPA ? "ELPA" : "ScaLAPACK");
 out:
     return status;
 }

@@ -18,10 +18,10 @@ int dkm_eigen_prefers_lanczos(dkm_eigen_solver solver, dkm_idx m, dkm_idx p);
 DKM_NODISCARD dkm_status dkm_eigen_measure_seconds(dkm_grid *grid, dkm_idx n, dkm_idx nb,
                                                    dkm_eigen_library library, double *seconds);
 
-/** The faster full solver for matrices like K.
+/** The fastest full solver for matrices like K.
  *
- *  Collective. Both libraries solve a small problem on the same grid; the faster one is taken. A
- *  matrix so small that measuring costs more than solving goes to ScaLAPACK.
+ *  Collective. Each solves a small problem on the same grid; the fastest is taken. A matrix so small
+ *  that measuring costs more than solving goes to ScaLAPACK.
  */
 DKM_NODISCARD dkm_status dkm_eigen_choose_library(const dkm_dmat *K, dkm_eigen_library *library);
 
