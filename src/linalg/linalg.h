@@ -29,6 +29,15 @@ void dkm_la_transpose(const dkm_dmat *A, dkm_dmat *B);
 /** B = the columns of A from @p first on, as many as B has. Rows are in the same blocks. */
 void dkm_la_lacpy_cols(const dkm_dmat *A, dkm_idx first, dkm_dmat *B);
 
+/** A row and a column. */
+typedef struct dkm_place {
+    dkm_idx i, j;
+} dkm_place;
+
+/** m x n elements of B from @p to on = those of A from @p from on, wherever blocks end. */
+void dkm_la_lacpy(const dkm_dmat *A, dkm_place from, dkm_dmat *B, dkm_place to, dkm_idx m,
+                  dkm_idx n);
+
 /** A = L L' in place, lower triangle; the strict upper one is neither read nor written.
  *
  *  @param[out] info  0, or the order of the first leading minor that is not positive definite, in

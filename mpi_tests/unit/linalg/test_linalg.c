@@ -100,6 +100,30 @@ static void columns_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision p
     dkm_dmat_destroy(&A);
 }
 
+/* Parts that begin within blocks, and go elsewhere within blocks; the others stay. */
+static void parts_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
+{
+    dkm_dmat *A = NULL, *B = NULL;
+    static double a[N * N], was[N * N], b[N * N];
+    const dkm_idx m = N / 2, n = N / 3;
+    const dkm_place from = {3, 1}, to = {1, N - N / 3};
+
+    make(ctx, grid, nb, precision, 1, &A);
+    make(ctx, grid, nb, precision, 2, &B);
+    reference_gather(A, a);
+    reference_gather(B, was);
+    dkm_la_lacpy(A, from, B, to, m, n);
+    reference_gather(B, b);
+    for (dkm_idx j = 0; j < N; j++)
+        for (dkm_idx i = 0; i < N; i++) {
+            int inside = i >= to.i && i < to.i + m && j >= to.j && j < to.j + n;
+            dkm_idx k = i - to.i + from.i + (j - to.j + from.j) * N;
+            CHECK(b[i + j * N] == (inside ? a[k] : was[i + j * N]));
+        }
+    dkm_dmat_destroy(&B);
+    dkm_dmat_destroy(&A);
+}
+
 static void mirror_on(dkm_ctx *ctx, dkm_grid *grid, dkm_idx nb, dkm_precision precision)
 {
     dkm_dmat *A = NULL;
@@ -294,6 +318,7 @@ static void products_match_the_oracle(dkm_ctx *ctx)
 static void columns_are_copied_exactly(dkm_ctx *ctx)
 {
     on_every_grid(ctx, columns_on);
+    on_every_grid(ctx, parts_on);
 }
 
 static void a_triangle_is_mirrored_exactly(dkm_ctx *ctx)

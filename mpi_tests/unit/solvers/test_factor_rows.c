@@ -32,10 +32,10 @@ static double tail(void *user, dkm_idx i, dkm_idx j)
     return triangle(NULL, h + i, j);
 }
 
-/* Rows that begin at column 5 i. */
+/* Rows of which number i begins at column i times the step. */
 static double staircase(void *user, dkm_idx i, dkm_idx j)
 {
-    return j >= 5 * i ? matrix_noise(user, 100 + i, j) : 0.0;
+    return j >= i * *(dkm_idx *)user ? matrix_noise(NULL, 100 + i, j) : 0.0;
 }
 
 typedef struct shape {
@@ -101,18 +101,33 @@ static void close_pieces(dkm_ctx *ctx, pieces *s)
     dkm_dmat_destroy(&s->head);
 }
 
+/* B L^-T, at once or by the first h rows of L and then by the others. */
+static dkm_status solve(const dkm_factor_rows *L, const dkm_idx *first, int twice, dkm_dmat *B)
+{
+    dkm_status status = DKM_OK;
+    dkm_factor_rows head = *L;
+
+    head.n = L->h;
+    head.tail = NULL;
+    if (twice)
+        DKM_TRY(dkm_factor_rows_solve(&head, 0, first, B));
+    DKM_TRY(dkm_factor_rows_solve(L, twice ? L->h : 0, first, B));
+out:
+    return status;
+}
+
 /* Largest gaps: of B L' solved for, of B L solved for, and of the copy. */
 static dkm_status compare(dkm_ctx *ctx, shape z, int stairs, double gap[3])
 {
     dkm_status status = DKM_OK;
     dkm_grid *grid = NULL;
     dkm_dmat *A = NULL, *T = NULL, *B = NULL, *X = NULL, *C = NULL;
-    dkm_idx first[64];
+    dkm_idx first[64], step = z.n > 64 * z.k ? 64 : 5;
     pieces s = {.head = NULL};
 
     gap[0] = gap[1] = gap[2] = 1;
     for (dkm_idx i = 0; i < z.k; i++)
-        first[i] = 5 * i;
+        first[i] = step * i;
     DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
     DKM_TRY(open_pieces(grid, z, &s));
     DKM_TRY(dkm_dmat_create(grid, z.n, z.n, z.nb, z.nb, DKM_F64, &A));
@@ -121,10 +136,10 @@ static dkm_status compare(dkm_ctx *ctx, shape z, int stairs, double gap[3])
     DKM_TRY(dkm_dmat_create(grid, z.k, z.n, z.nb, z.nb, DKM_F64, &X));
     DKM_TRY(dkm_dmat_create(grid, z.k, z.n, z.nb, z.nb, DKM_F64, &B));
     dkm_dmat_fill(A, lower, NULL);
-    dkm_dmat_fill(X, stairs ? staircase : matrix_noise, NULL);
+    dkm_dmat_fill(X, stairs ? staircase : matrix_noise, stairs ? &step : NULL);
     dkm_la_transpose(A, T);
     dkm_la_gemm('N', 'N', 1.0, X, T, 0.0, B);
-    DKM_TRY(dkm_factor_rows_solve(&s.L, stairs ? first : NULL, B));
+    DKM_TRY(solve(&s.L, stairs ? first : NULL, !stairs && z.h > 0 && z.h < z.n, B));
     gap[0] = matrix_gap(X, B, 0);
     dkm_la_gemm('N', 'N', 1.0, X, A, 0.0, B);
     DKM_TRY(dkm_factor_rows_solve_back(&s.L, B));
@@ -143,11 +158,12 @@ out:
 }
 
 /* Panels of 256 rows, pieces that end within blocks, blocks that end within pieces, runs that are read one
- * by one (nb = 500 on two columns of ranks and more) and rows that are read whole. */
+ * by one (nb = 500 on two columns of ranks and more), rows that are read whole, and right-hand sides that begin
+ * far behind others. */
 static const shape shapes[] = {{1, 1, 1, 4, 0},      {53, 53, 6, 8, 0},       {53, 20, 6, 8, 0},
                                {53, 20, 6, 8, 1},    {53, 53, 6, 5, 1},       {600, 333, 20, 16, 1},
                                {700, 700, 9, 64, 1}, {1100, 1030, 3, 500, 1}, {40, 0, 4, 8, 0},
-                               {61, 60, 8, 1, 0}};
+                               {61, 60, 8, 1, 0},    {1500, 1500, 20, 32, 1}};
 
 /* Rounding: about n eps times the condition of the triangle, which is below 100. */
 static void solves_undo_products_whatever_the_pieces(dkm_ctx *ctx)
@@ -175,7 +191,7 @@ static void a_file_that_ends_too_early_fails_on_every_rank(dkm_ctx *ctx)
     if (dkm_ctx_rank(ctx) == 0)
         CHECK(truncate(s.path, 4000) == 0);
     MPI_Barrier(dkm_ctx_comm(ctx));
-    CHECK(dkm_factor_rows_solve(&s.L, NULL, B) == DKM_ERR_IO);
+    CHECK(dkm_factor_rows_solve(&s.L, 0, NULL, B) == DKM_ERR_IO);
     CHECK(dkm_factor_rows_solve_back(&s.L, B) == DKM_ERR_IO);
     dkm_dmat_destroy(&B);
     close_pieces(ctx, &s);

@@ -74,8 +74,16 @@ void dkm_la_transpose(const dkm_dmat *A, dkm_dmat *B)
 void dkm_la_lacpy_cols(const dkm_dmat *A, dkm_idx first, dkm_dmat *B)
 {
     assert(A->m == B->m && first >= 0 && first + B->n <= A->n);
-    if (B->m > 0 && B->n > 0)
-        ON_GRID(A, columns, A, first, B);
+    dkm_la_lacpy(A, (dkm_place){0, first}, B, (dkm_place){0, 0}, B->m, B->n);
+}
+
+void dkm_la_lacpy(const dkm_dmat *A, dkm_place from, dkm_dmat *B, dkm_place to, dkm_idx m,
+                  dkm_idx n)
+{
+    assert(from.i >= 0 && from.i + m <= A->m && from.j >= 0 && from.j + n <= A->n);
+    assert(to.i >= 0 && to.i + m <= B->m && to.j >= 0 && to.j + n <= B->n);
+    if (m > 0 && n > 0)
+        ON_GRID(A, copy, A, from, B, to, m, n);
 }
 
 void dkm_la_trsm(char trans, const dkm_dmat *L, dkm_dmat *B)

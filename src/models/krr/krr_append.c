@@ -6,13 +6,13 @@
 #include "data/objects.h"
 #include "kernels/evaluation/kernel_impl.h"
 #include "kernels/evaluation/prepare.h"
+#include "kernels/gram/gram.h"
 #include "linalg/linalg.h"
 #include "matrix/dmat_impl.h"
 #include "models/krr/krr_update_impl.h"
 
 /* K of the new examples and all rows of the factor: @p base has those that come. */
-static dkm_status update_gram_rows(const dkm_krr_dual *s, const dkm_data *X,
-                                   const dkm_krr_base *base, dkm_dmat **K)
+static dkm_status append_fill(const dkm_data *X, const dkm_krr_base *base, dkm_dmat *K)
 {
     dkm_status status = DKM_OK;
     dkm_idx from = base->n - dkm_data_rows(X);
@@ -20,92 +20,146 @@ static dkm_status update_gram_rows(const dkm_krr_dual *s, const dkm_data *X,
     dkm_prepared *prepared = NULL;
 
     DKM_TRY(dkm_kernel_prepare_new(base->fitted->prepared, X, &prepared));
+    DKM_AGREE(prepared->ctx, dkm_prepared_match(prepared, base->fitted->prepared));
     prepared->scale = base->roots.root ? base->roots.root + from : NULL;
     base->fitted->prepared->scale = base->roots.root;
-    DKM_TRY(dkm_gram_cross(s->fitted.grid, base->fitted->kernel, prepared, base->fitted->prepared,
-                           s->fitted.nb, s->fitted.nb, DKM_F64, K));
+    DKM_TRY(dkm_gram_fill(prepared, base->fitted->prepared, 0, K, NULL, NULL));
 out:
     base->fitted->prepared->scale = was;
     dkm_prepared_destroy(&prepared);
     return status;
 }
 
-/* L22 from the last columns of K and the first ones, which are L21 by now. */
-static dkm_status update_corner(const dkm_krr_dual *s, dkm_dmat *K, double shift, dkm_dmat **L22)
+/* J: those values, and below them the outputs of all examples, a row each per column. */
+static dkm_status append_open_rows(const dkm_krr_dual *s, const dkm_data *X, const dkm_multivec *t,
+                                   const dkm_krr_base *base, dkm_dmat **J)
 {
     dkm_status status = DKM_OK;
-    dkm_idx k = dkm_dmat_rows(K), n = dkm_dmat_cols(K) - k, info = 0;
-    dkm_dmat L21 = *K;
+    dkm_idx k = dkm_data_rows(X), p = t->cols, nb = s->fitted.nb;
+    dkm_dmat *T = NULL, K;
+    dkm_data *wide = NULL;
 
-    L21.n = n;
-    L21.n_loc = dkm_grid_row(K->grid) < 0
-                    ? 0
-                    : dkm_cyclic_count(n, K->nb, dkm_grid_col(K->grid), dkm_grid_cols(K->grid));
-    DKM_TRY(dkm_dmat_create(s->fitted.grid, k, k, s->fitted.nb, s->fitted.nb, DKM_F64, L22));
-    dkm_la_lacpy_cols(K, n, *L22);
-    dkm_dmat_shift_diagonal(*L22, shift);
-    dkm_la_syrk('N', -1.0, &L21, 1.0, *L22);
-    DKM_TRY(dkm_la_potrf(*L22, &info));
+    DKM_TRY(dkm_krr_base_give(base, t, &wide));
+    DKM_TRY(dkm_krr_transpose_of(&s->fitted, wide, &T));
+    DKM_TRY(dkm_dmat_create(s->fitted.grid, k + p, base->n, nb, nb, DKM_F64, J));
+    dkm_la_lacpy(T, (dkm_place){0, 0}, *J, (dkm_place){k, 0}, p, base->n);
+    K = dkm_krr_leading(*J, k, base->n);
+    DKM_TRY(append_fill(X, base, &K));
+out:
+    dkm_data_destroy(&wide);
+    dkm_dmat_destroy(&T);
+    return status;
+}
+
+/* [L21 L22] in the place of [L21 K22]. */
+static dkm_status append_factor_corner(const dkm_krr_dual *s, double shift, dkm_dmat *rows)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx k = rows->m, n = rows->n - k, info = 0;
+    dkm_dmat L21 = dkm_krr_leading(rows, k, n), *L22 = NULL;
+
+    DKM_TRY(dkm_dmat_create(s->fitted.grid, k, k, s->fitted.nb, s->fitted.nb, DKM_F64, &L22));
+    dkm_la_lacpy_cols(rows, n, L22);
+    dkm_dmat_shift_diagonal(L22, shift);
+    dkm_la_syrk('N', -1.0, &L21, 1.0, L22);
+    DKM_TRY(dkm_la_potrf(L22, &info));
     DKM_REQUIRE(s->fitted.ctx, info == 0, DKM_ERR_NUMERIC,
                 "with the new examples K + gamma I is not positive definite any more (leading "
                 "minor %lld): fit anew with a larger gamma",
                 (long long)(n + info));
+    dkm_la_lacpy(L22, (dkm_place){0, 0}, rows, (dkm_place){0, n}, k, k);
 out:
+    dkm_dmat_destroy(&L22);
     return status;
 }
 
-/* [L21 L22] as rows, from L21 and kernel values beside them. */
-static dkm_status update_new_rows(const dkm_dmat *K, const dkm_dmat *L22, dkm_data **rows)
+/* The new rows come after those that are in no file, and Q has zeros for them. Those of J become the
+ * factor's where there are no others. */
+static dkm_status append_join(dkm_krr_dual *s, const dkm_krr_dual *old, dkm_idx k, dkm_dmat **J)
 {
     dkm_status status = DKM_OK;
-    dkm_idx k = dkm_dmat_rows(K), n = dkm_dmat_cols(K);
-    dkm_data *corner = NULL;
-
-    DKM_TRY(dkm_krr_rows_of(K, rows));
-    DKM_TRY(dkm_krr_rows_of(L22, &corner));
-    for (dkm_idx i = 0; i < dkm_data_local_rows(corner); i++)
-        memcpy(dkm_data_values(*rows) + i * n + n - k, dkm_data_values_const(corner) + i * k,
-               (size_t)k * sizeof(double));
-out:
-    dkm_data_destroy(&corner);
-    return status;
-}
-
-/* The rows of the factor for new examples, after those that are there. */
-static dkm_status update_extend(dkm_krr_dual *s, const dkm_krr_dual *old, const dkm_data *X)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx n = dkm_krr_factor_order(&old->factor);
-    dkm_krr_base base = {0};
-    dkm_dmat *K = NULL, *L22 = NULL, *tail = NULL;
+    dkm_idx n = (*J)->n;
+    dkm_dmat *tail = NULL;
     dkm_data *rows = NULL, *basis = NULL;
 
-    dkm_phase_begin(s->fitted.ctx, "extend");
-    DKM_TRY(dkm_krr_base_open(&base, &s->factor, &s->fitted, n + dkm_data_rows(X)));
-    DKM_TRY(update_gram_rows(s, X, &base, &K));
-    DKM_TRY(dkm_krr_factor_forward(&old->factor, &s->fitted, NULL, K));
-    DKM_TRY(dkm_krr_project(old->factor.Q, K));
-    DKM_TRY(update_corner(s, K, old->outputs.gamma + old->factor.jitter, &L22));
-    DKM_TRY(update_new_rows(K, L22, &rows));
-    dkm_dmat_destroy(&K);
-    DKM_TRY(dkm_krr_update_stack(s, old->factor.tail, rows, &tail));
+    **J = dkm_krr_leading(*J, k, n);
+    if (old->factor.tail) {
+        DKM_TRY(dkm_krr_rows_of(*J, &rows));
+        dkm_dmat_destroy(J);
+        DKM_TRY(dkm_krr_update_stack(s, old->factor.tail, rows, &tail));
+    } else {
+        tail = *J;
+        *J = NULL;
+    }
     s->factor.tail = tail;
     if (old->factor.Q) {
-        DKM_TRY(dkm_krr_update_pad(old->factor.Q, n + dkm_data_rows(X), &basis));
+        DKM_TRY(dkm_krr_update_pad(old->factor.Q, n, &basis));
         DKM_TRY(dkm_krr_matrix_of(&s->fitted, basis, &s->factor.Q));
     }
 out:
-    dkm_phase_end(s->fitted.ctx);
     dkm_data_destroy(&basis);
     dkm_data_destroy(&rows);
-    dkm_dmat_destroy(&L22);
-    dkm_dmat_destroy(&K);
+    return status;
+}
+
+/* The rows of the factor for new examples, after those that are there, and in @p y, a row per column,
+ * L^-1 t less what the new rows take of it. */
+static dkm_status append_extend(dkm_krr_dual *s, const dkm_krr_dual *old, const dkm_data *X,
+                                const dkm_multivec *t, const dkm_krr_base *base, dkm_dmat **y)
+{
+    dkm_status status = DKM_OK;
+    dkm_idx k = dkm_data_rows(X);
+    dkm_dmat *J = NULL, rows;
+
+    dkm_phase_begin(s->fitted.ctx, "extend");
+    DKM_TRY(append_open_rows(s, X, t, base, &J));
+    DKM_TRY(dkm_krr_factor_forward(&old->factor, &s->fitted, 0, NULL, J));
+    DKM_TRY(dkm_krr_project(old->factor.Q, J));
+    DKM_TRY(dkm_krr_take_rows(J, k, t->cols, y));
+    rows = dkm_krr_leading(J, k, J->n);
+    DKM_TRY(append_factor_corner(s, old->outputs.gamma + old->factor.jitter, &rows));
+    DKM_TRY(append_join(s, old, k, &J));
+out:
+    dkm_phase_end(s->fitted.ctx);
+    dkm_dmat_destroy(&J);
+    return status;
+}
+
+/* The new rows, and B by all of them. */
+static dkm_status append_solve(dkm_krr_dual *s, const dkm_krr_dual *old, const dkm_data *X,
+                               double *residual)
+{
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = s->fitted.ctx;
+    dkm_idx n = dkm_krr_factor_order(&old->factor);
+    dkm_multivec t = {0}, b = {0};
+    dkm_krr_base base = {0};
+    dkm_dmat *y = NULL;
+
+    DKM_TRY(dkm_krr_update_targets(s, old, &t));
+    DKM_AGREE(ctx, dkm_multivec_init(&b, ctx, dkm_data_rows(s->fitted.X), t.cols));
+    b.cols = t.cols;
+    DKM_TRY(dkm_krr_base_open(&base, &s->factor, &s->fitted, n + dkm_data_rows(X)));
+    DKM_TRY(append_extend(s, old, X, &t, &base, &y));
+    dkm_phase_begin(ctx, "substitute");
+    status = dkm_krr_factor_forward(&s->factor, &s->fitted, n, NULL, y);
+    if (status == DKM_OK)
+        status = dkm_krr_factor_back(&s->factor, &s->fitted, y);
+    if (status == DKM_OK)
+        status = dkm_krr_base_take(&base, y, &b);
+    dkm_phase_end(ctx);
+    DKM_TRY(status);
+    DKM_TRY(dkm_krr_update_finish(s, &t, &b, residual));
+out:
+    dkm_dmat_destroy(&y);
     dkm_krr_base_close(&base);
+    dkm_multivec_free(&b);
+    dkm_multivec_free(&t);
     return status;
 }
 
 /* Weights, or as many of 1. */
-static dkm_status update_column(dkm_ctx *ctx, const dkm_data *weights, dkm_idx m, dkm_data **column)
+static dkm_status append_column(dkm_ctx *ctx, const dkm_data *weights, dkm_idx m, dkm_data **column)
 {
     dkm_status status = DKM_OK;
 
@@ -117,7 +171,7 @@ out:
 }
 
 /* Weights of the examples that are there and of new ones; none where all weigh 1. */
-static dkm_status update_join_weights(const dkm_krr_dual *old, const dkm_data *more, dkm_idx count,
+static dkm_status append_join_weights(const dkm_krr_dual *old, const dkm_data *more, dkm_idx count,
                                       dkm_data **all)
 {
     dkm_ctx *ctx = old->fitted.ctx;
@@ -126,8 +180,8 @@ static dkm_status update_join_weights(const dkm_krr_dual *old, const dkm_data *m
 
     if (!old->factor.weights && !more)
         return DKM_OK;
-    DKM_TRY(update_column(ctx, old->factor.weights, dkm_data_rows(old->fitted.X), &were));
-    DKM_TRY(update_column(ctx, more, count, &are));
+    DKM_TRY(append_column(ctx, old->factor.weights, dkm_data_rows(old->fitted.X), &were));
+    DKM_TRY(append_column(ctx, more, count, &are));
     DKM_TRY(dkm_data_join(were, are, all));
 out:
     dkm_data_destroy(&are);
@@ -135,7 +189,7 @@ out:
     return status;
 }
 
-static dkm_local update_check_weights(dkm_ctx *ctx, const dkm_data *weights, dkm_idx count)
+static dkm_local append_check_weights(dkm_ctx *ctx, const dkm_data *weights, dkm_idx count)
 {
     if (!weights)
         return DKM_LOCAL_OK;
@@ -168,12 +222,11 @@ dkm_status dkm_krr_append(dkm_krr_dual *old, const dkm_data *X, const dkm_data *
                 (long long)dkm_data_rows(X), (long long)dkm_data_rows(Y));
     DKM_TRY(dkm_error_context(ctx, "x", dkm_data_join(old->fitted.X, X, &allX)));
     DKM_TRY(dkm_error_context(ctx, "y", dkm_data_join(old->factor.Y, Y, &allY)));
-    DKM_AGREE(ctx, update_check_weights(ctx, weights, dkm_data_rows(X)));
-    DKM_TRY(update_join_weights(old, weights, dkm_data_rows(X), &allW));
+    DKM_AGREE(ctx, append_check_weights(ctx, weights, dkm_data_rows(X)));
+    DKM_TRY(append_join_weights(old, weights, dkm_data_rows(X), &allW));
     DKM_TRY(dkm_krr_factor_open(&old->factor, &old->fitted, old->outputs.gamma));
     DKM_TRY(dkm_krr_update_begin(old, allX, &allY, allW, &s));
-    DKM_TRY(update_extend(&s, old, X));
-    DKM_TRY(dkm_krr_update_solve(&s, old, &residual));
+    DKM_TRY(append_solve(&s, old, X, &residual));
     DKM_TRY(dkm_krr_update_remember(&s, old, 1.0, dkm_data_rows(X)));
     dkm_krr_update_replace(old, &s);
     dkm_krr_update_report(old, "appended", dkm_data_rows(X), residual, report);

@@ -87,24 +87,22 @@ static dkm_status forget_sides(const dkm_krr_dual *s, const dkm_krr_base *base, 
                                const dkm_multivec *t, dkm_dmat **sides)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->fitted.ctx;
-    dkm_idx n = base->n, p = t->cols;
-    dkm_data *wide = NULL, *all = NULL;
+    dkm_idx p = t->cols, nb = s->fitted.nb;
+    const dkm_grid *grid = s->fitted.grid;
+    dkm_data *wide = NULL;
+    dkm_dmat *T = NULL;
 
     DKM_TRY(dkm_krr_base_give(base, t, &wide));
-    DKM_TRY(dkm_data_create_dense(ctx, n, p + z->count, &all));
-    for (dkm_idx i = 0, k = 0; i < dkm_data_local_rows(all); i++) {
-        dkm_idx row = dkm_data_local_first(all) + i;
-        double *to = dkm_data_values(all) + i * (p + z->count);
-        memcpy(to, dkm_data_values_const(wide) + i * p, (size_t)p * sizeof *to);
-        while (k < z->count && z->go[k] < row)
-            k++;
-        if (k < z->count && z->go[k] == row)
-            to[p + k] = 1.0;
+    DKM_TRY(dkm_krr_transpose_of(&s->fitted, wide, &T));
+    DKM_TRY(dkm_dmat_create(s->fitted.grid, p + z->count, base->n, nb, nb, DKM_F64, sides));
+    dkm_la_lacpy(T, (dkm_place){0, 0}, *sides, (dkm_place){0, 0}, p, base->n);
+    for (dkm_idx il = 0; il < (*sides)->m_loc; il++) {
+        dkm_idx k = dkm_dmat_global_row(*sides, il) - p;
+        if (k >= 0 && dkm_cyclic_owner(z->go[k], nb, dkm_grid_cols(grid)) == dkm_grid_col(grid))
+            dkm_dmat_put(*sides, il, dkm_cyclic_local(z->go[k], nb, dkm_grid_cols(grid)), 1.0);
     }
-    DKM_TRY(dkm_krr_transpose_of(&s->fitted, all, sides));
 out:
-    dkm_data_destroy(&all);
+    dkm_dmat_destroy(&T);
     dkm_data_destroy(&wide);
     return status;
 }
@@ -131,27 +129,6 @@ static dkm_status forget_orthonormalize(dkm_dmat *W, dkm_idx *info)
     }
 out:
     dkm_dmat_destroy(&G);
-    return status;
-}
-
-/* Rows [from, from + count) of A. */
-static dkm_status forget_take_rows(const dkm_krr_dual *s, const dkm_dmat *A, dkm_idx from,
-                                   dkm_idx count, dkm_dmat **part)
-{
-    dkm_status status = DKM_OK;
-    dkm_idx *wanted = NULL;
-    dkm_data *rows = NULL, *some = NULL;
-
-    DKM_TRY(dkm_krr_rows_of(A, &rows));
-    DKM_AGREE(s->fitted.ctx, dkm_alloc(s->fitted.ctx, count, &wanted));
-    for (dkm_idx i = 0; i < count; i++)
-        wanted[i] = from + i;
-    DKM_TRY(dkm_data_select(rows, count, wanted, &some));
-    DKM_TRY(dkm_krr_matrix_of(&s->fitted, some, part));
-out:
-    DKM_FREE(wanted);
-    dkm_data_destroy(&some);
-    dkm_data_destroy(&rows);
     return status;
 }
 
@@ -199,10 +176,10 @@ static dkm_status forget_project(dkm_krr_dual *s, const dkm_krr_dual *old, const
     DKM_TRY(dkm_krr_base_open(&base, &s->factor, &s->fitted, dkm_krr_factor_order(&s->factor)));
     DKM_TRY(forget_sides(s, &base, z, t, &sides));
     DKM_AGREE(s->fitted.ctx, forget_first(s->fitted.ctx, p, z, &first));
-    DKM_TRY(dkm_krr_factor_forward(&s->factor, &s->fitted, first, sides));
+    DKM_TRY(dkm_krr_factor_forward(&s->factor, &s->fitted, 0, first, sides));
     DKM_TRY(dkm_krr_project(old->factor.Q, sides));
-    DKM_TRY(forget_take_rows(s, sides, p, z->count, &W));
-    DKM_TRY(forget_take_rows(s, sides, 0, p, &y));
+    DKM_TRY(dkm_krr_take_rows(sides, p, z->count, &W));
+    DKM_TRY(dkm_krr_take_rows(sides, 0, p, &y));
     dkm_dmat_destroy(&sides);
     DKM_TRY(forget_extend_basis(s, old, W, info));
     if (*info != 0)

@@ -160,6 +160,28 @@ out:
     return status;
 }
 
+dkm_dmat dkm_krr_leading(const dkm_dmat *A, dkm_idx m, dkm_idx n)
+{
+    dkm_dmat part = *A;
+    int p = dkm_grid_row(A->grid), q = dkm_grid_col(A->grid);
+
+    part.m = m;
+    part.n = n;
+    part.m_loc = p < 0 ? 0 : dkm_cyclic_count(m, A->mb, p, dkm_grid_rows(A->grid));
+    part.n_loc = p < 0 ? 0 : dkm_cyclic_count(n, A->nb, q, dkm_grid_cols(A->grid));
+    return part;
+}
+
+dkm_status dkm_krr_take_rows(const dkm_dmat *A, dkm_idx from, dkm_idx count, dkm_dmat **part)
+{
+    dkm_status status = DKM_OK;
+
+    DKM_TRY(dkm_dmat_create(A->grid, count, A->n, A->mb, A->nb, DKM_F64, part));
+    dkm_la_lacpy(A, (dkm_place){from, 0}, *part, (dkm_place){0, 0}, count, A->n);
+out:
+    return status;
+}
+
 /* ---- the factor ---- */
 
 static dkm_factor_rows factor_pieces(const dkm_krr_factor *f, const dkm_fitted_kernel *fitted)
@@ -176,11 +198,11 @@ static dkm_factor_rows factor_pieces(const dkm_krr_factor *f, const dkm_fitted_k
 }
 
 dkm_status dkm_krr_factor_forward(const dkm_krr_factor *f, const dkm_fitted_kernel *fitted,
-                                  const dkm_idx *first, dkm_dmat *B)
+                                  dkm_idx from, const dkm_idx *first, dkm_dmat *B)
 {
     dkm_factor_rows L = factor_pieces(f, fitted);
 
-    return dkm_factor_rows_solve(&L, first, B);
+    return dkm_factor_rows_solve(&L, from, first, B);
 }
 
 dkm_status dkm_krr_factor_back(const dkm_krr_factor *f, const dkm_fitted_kernel *fitted,
@@ -212,11 +234,7 @@ dkm_status dkm_krr_project(const dkm_dmat *Q, dkm_dmat *B)
 
     if (!Q)
         return DKM_OK;
-    part = *B;
-    part.n = Q->n;
-    part.n_loc = dkm_grid_row(B->grid) < 0
-                     ? 0
-                     : dkm_cyclic_count(Q->n, B->nb, dkm_grid_col(B->grid), dkm_grid_cols(B->grid));
+    part = dkm_krr_leading(B, B->m, Q->n);
     DKM_TRY(dkm_dmat_create_like(B, Q->m, Q->mb, DKM_F64, &C));
     dkm_la_gemm('N', 'T', 1.0, &part, Q, 0.0, C);
     dkm_la_gemm('N', 'N', -1.0, C, Q, 1.0, &part);
@@ -280,7 +298,7 @@ dkm_status dkm_krr_factor_apply_inverse(const dkm_krr_factor *f, const dkm_krr_b
 
     DKM_TRY(dkm_krr_base_give(b, V, &wide));
     DKM_TRY(dkm_krr_transpose_of(b->fitted, wide, &B));
-    DKM_TRY(dkm_krr_factor_forward(f, b->fitted, NULL, B));
+    DKM_TRY(dkm_krr_factor_forward(f, b->fitted, 0, NULL, B));
     DKM_TRY(dkm_krr_project(f->Q, B));
     DKM_TRY(dkm_krr_factor_back(f, b->fitted, B));
     DKM_TRY(dkm_krr_base_take(b, B, V));

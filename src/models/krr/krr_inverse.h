@@ -9,6 +9,7 @@
 #ifndef DKMAP_MODELS_KRR_KRR_INVERSE_H
 #define DKMAP_MODELS_KRR_KRR_INVERSE_H
 
+#include "matrix/dmat_impl.h"
 #include "matrix/multivec.h"
 #include "models/krr/krr_factor.h"
 
@@ -38,6 +39,12 @@ DKM_NODISCARD dkm_status dkm_krr_matrix_of(const dkm_fitted_kernel *fitted, cons
 DKM_NODISCARD dkm_status dkm_krr_transpose_of(const dkm_fitted_kernel *fitted, const dkm_data *rows,
                                               dkm_dmat **A);
 
+/** The first rows and columns of @p A, which has the numbers. Local. */
+dkm_dmat dkm_krr_leading(const dkm_dmat *A, dkm_idx m, dkm_idx n);
+/** Rows [from, from + count) as a matrix of their own. Collective. */
+DKM_NODISCARD dkm_status dkm_krr_take_rows(const dkm_dmat *A, dkm_idx from, dkm_idx count,
+                                           dkm_dmat **part);
+
 /** Rows per example as rows per row of the factor, zero where that stands for no example. Collective.
  *  @param[out] wide  new, owned by the caller; NULL on failure */
 DKM_NODISCARD dkm_status dkm_krr_base_give(const dkm_krr_base *base, const dkm_multivec *V,
@@ -48,7 +55,7 @@ DKM_NODISCARD dkm_status dkm_krr_base_take(const dkm_krr_base *base, const dkm_d
 
 /** B <- B L^-T. Collective; as dkm_factor_rows_solve(), and dkm_factor_rows_solve_back(). */
 DKM_NODISCARD dkm_status dkm_krr_factor_forward(const dkm_krr_factor *factor,
-                                                const dkm_fitted_kernel *fitted,
+                                                const dkm_fitted_kernel *fitted, dkm_idx from,
                                                 const dkm_idx *first, dkm_dmat *B);
 DKM_NODISCARD dkm_status dkm_krr_factor_back(const dkm_krr_factor *factor,
                                              const dkm_fitted_kernel *fitted, dkm_dmat *B);

@@ -122,7 +122,7 @@ dkm_status dkm_krr_std_variances(const dkm_krr_base *base, const dkm_krr_factor 
         K = own;
     }
     dkm_example_weights_scale_cols(&base->roots, K);
-    DKM_TRY(dkm_krr_factor_forward(factor, fitted, NULL, K)); /* K <- K L^-T */
+    DKM_TRY(dkm_krr_factor_forward(factor, fitted, 0, NULL, K)); /* K <- K L^-T */
     DKM_TRY(dkm_krr_project(factor->Q, K));
     DKM_TRY(std_row_norms(K, &norms));
     DKM_TRY(dkm_dmat_to_rows(norms, var));

@@ -4,7 +4,8 @@
  *   [ L11   0  ]   L21 = K21 L11^-T,   L22 L22' = K22 + gamma I - L21 L21'
  *   [ L21  L22 ]
  * is the factor for all of them: rows are added, and those that were there stay as they are, in their
- * file if they are in one. L21 is made by one pass over them (solvers/ridge/factor_rows.c).
+ * file if they are in one. L21 is made by one pass over them (solvers/ridge/factor_rows.c), and with it what
+ * forward substitution makes of the outputs.
  *
  * Forget: the rows r of the factor stay, and the model remembers an orthonormal basis Q of the range of
  * L^-1 E_r, by which every later solve is projected (krr_inverse.h). Two ways were weighed, for m
@@ -28,7 +29,7 @@
  * where its backward error, with a lower bound of the norm of K, is above that of rounding.
  *
  * Cost for m examples and k more: k m^2 flops (a fit: m^3 / 3), 4 m^2 p for B and m^2 kernel values; L is
- * read three times, and k m words are sent along grid rows. Held per rank: k m / ranks numbers.
+ * read twice, and k m words are sent along grid rows. Held per rank: k m / ranks numbers.
  * Replicated: indices of the examples. */
 #include "models/krr/krr_update_impl.h"
 

@@ -10,8 +10,7 @@
  *
  * so that L is read once per solve, in the order of its rows, and B alone is written. Panels of about as
  * many rows as B has go through the matrix product at once, which packs B once per panel; blocks of nb
- * within them one after the other. Rows of B that begin with zeros take part from there on, in groups of
- * GROUP.
+ * within them one after the other. Rows of B that begin with zeros take part from there on, to COLUMNS.
  *
  * Cost for n columns and k rows of B on R x C ranks: n^2 k / (R C) flops per rank, a third of that where
  * the zeros are spread evenly. Read per grid row, n^2 / (2 R) numbers, by one of its rows of ranks for
@@ -29,7 +28,7 @@
 
 #define PANEL_MIN 256 /* rows of L at a time: as many as B has, within these bounds */
 #define PANEL_MAX 1024
-#define GROUP     64   /* rows of B that begin alike, or nearly */
+#define COLUMNS   512  /* of a rank, in which the same rows of B take part */
 #define RUN_WORTH 384  /* numbers that are read in passing rather than by a read of their own */
 #define BULK      4096 /* numbers of a buffer for whole rows, no less than a row */
 
@@ -199,19 +198,19 @@ static dkm_idx rows_begun(const dkm_dmat *B, const dkm_idx *first, dkm_idx end)
     return k;
 }
 
-/* part <- sum over this rank's columns before the panel of B_j L_ij', for the first k rows of B. */
+/* part <- sum over this rank's columns before the panel of B_j L_ij', for the first k rows of B: by
+ * columns, so that the panel is packed once, with the rows that have begun. */
 static void sum_before(rows_ws *s, const dkm_dmat *B, const dkm_idx *first, dkm_idx k)
 {
-    dkm_idx end = cols_before(s, s->at), step = first ? GROUP : dkm_idx_max(k, 1);
+    dkm_idx end = cols_before(s, s->at), step = first ? COLUMNS : dkm_idx_max(end, 1);
 
     memset(s->part, 0, (size_t)(k * s->w) * sizeof *s->part);
-    for (dkm_idx r = 0; r < k; r += step) {
-        dkm_idx rows = dkm_idx_min(step, k - r);
-        dkm_idx begin = first ? cols_before(s, first[dkm_dmat_global_row(B, r)]) : 0;
-        if (begin < end)
-            dkm_blas_gemm(DKM_F64, 'N', 'N', rows, s->w, end - begin, 1.0,
-                          B->a.f64 + r + begin * B->ld, B->ld, s->panel + begin, s->ld, 0.0,
-                          s->part + r, k);
+    for (dkm_idx j = 0; j < end; j += step) {
+        dkm_idx cols = dkm_idx_min(step, end - j);
+        dkm_idx rows = rows_begun(B, first, dkm_dmat_global_col(B, j + cols - 1) + 1);
+        if (rows > 0)
+            dkm_blas_gemm(DKM_F64, 'N', 'N', rows, s->w, cols, 1.0, B->a.f64 + j * B->ld, B->ld,
+                          s->panel + j, s->ld, 1.0, s->part, k);
     }
 }
 
@@ -238,13 +237,14 @@ static void solve_block(rows_ws *s, dkm_dmat *B, dkm_idx k, dkm_idx i, dkm_idx w
     dkm_blas_trsm_right(DKM_F64, 'T', k, w, s->corner, w, block, B->ld);
 }
 
-dkm_status dkm_factor_rows_solve(const dkm_factor_rows *L, const dkm_idx *first, dkm_dmat *B)
+dkm_status dkm_factor_rows_solve(const dkm_factor_rows *L, dkm_idx from, const dkm_idx *first,
+                                 dkm_dmat *B)
 {
     dkm_status status = DKM_OK;
     rows_ws s;
 
     DKM_AGREE(dkm_grid_ctx(L->grid), rows_open(&s, L, B->m, B->m_loc));
-    for (dkm_idx at = 0; s.p >= 0 && at < L->n; at += s.step) {
+    for (dkm_idx at = from; s.p >= 0 && at < L->n; at += s.step) {
         dkm_idx w = dkm_idx_min(s.step, L->n - at), k = rows_begun(B, first, at + w);
         if (first && first[0] >= at + w) /* on all ranks */
             continue;
@@ -258,7 +258,8 @@ dkm_status dkm_factor_rows_solve(const dkm_factor_rows *L, const dkm_idx *first,
         }
     }
     DKM_AGREE(s.ctx, s.failed);
-    dkm_phase_flops(s.ctx, (double)L->n * (double)L->n * (double)B->m / dkm_ctx_size(s.ctx));
+    dkm_phase_flops(s.ctx, ((double)L->n * (double)L->n - (double)from * (double)from) *
+                               (double)B->m / dkm_ctx_size(s.ctx));
 out:
     rows_close(&s);
     return status;

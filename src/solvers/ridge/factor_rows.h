@@ -21,13 +21,15 @@ typedef struct dkm_factor_rows {
  *
  *  Collective.
  *
+ *  @param[in]     from   the columns of B before it are solved for already: those of the factor that L
+ *                        goes on from
  *  @param[in]     first  for each row of B its first column that is not zero, ascending, the same on
  *                        every rank; NULL: 0
  *  @param[in,out] B      double, of n columns or more, of which the first n are solved for, in the
  *                        blocks of columns of L
  *  @return DKM_OK; DKM_ERR_IO; DKM_ERR_MEMORY */
-DKM_NODISCARD dkm_status dkm_factor_rows_solve(const dkm_factor_rows *L, const dkm_idx *first,
-                                               dkm_dmat *B);
+DKM_NODISCARD dkm_status dkm_factor_rows_solve(const dkm_factor_rows *L, dkm_idx from,
+                                               const dkm_idx *first, dkm_dmat *B);
 
 /** B <- B L^-1: back substitution with the rows of B. Collective; as dkm_factor_rows_solve(). */
 DKM_NODISCARD dkm_status dkm_factor_rows_solve_back(const dkm_factor_rows *L, dkm_dmat *B);
