@@ -51,5 +51,7 @@ for ranks in ${counts//,/ }; do
     both "$ranks" steps kde "${z[@]}" --ky 'rbf(sigma=1)' --components 8 --solver pcg --landmarks 200
     both "$ranks" none svm "${x[@]}" --y classes.csv --y-type labels --C 1
     both "$ranks" rounds jkm "${x[@]}" --y classes.csv --y-type labels --C 1 --formulation 1-slack --max-iter 12
+    both "$ranks" rounds jkm --x few/x.npy --kx linear --y classes.csv --y-type labels --C 1 --formulation 1-slack \
+        --max-iter 12
 done
 python3 "$root/jobs/study/plan_counts.py" plans.jsonl runs.jsonl "${MOST:-0.15}"

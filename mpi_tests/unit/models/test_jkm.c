@@ -159,11 +159,13 @@ static void same_as_alone(dkm_ctx *ctx, const problem *p)
     dkm_ctx *alone = NULL;
     dkm_model *model = NULL;
     dkm_jkm_info one = {0}, all = {0};
+    problem own = *p;
 
+    own.settings.layout = (dkm_layout){0};
     CHECK_OK(ctx, fit(ctx, p, &model, &all));
     dkm_model_destroy(&model);
     CHECK(dkm_ctx_create(MPI_COMM_SELF, &alone) == DKM_OK);
-    CHECK_OK(alone, fit(alone, p, &model, &one));
+    CHECK_OK(alone, fit(alone, &own, &model, &one));
     dkm_model_destroy(&model);
     dkm_ctx_destroy(&alone);
     CHECK(one.rounds == all.rounds && one.constraints == all.constraints);
@@ -199,6 +201,25 @@ static void classes_do_not_depend_on_the_ranks(dkm_ctx *ctx)
         p.settings.C = 0.5;
         p.settings.tolerance = 1e-3;
         p.settings.slacks = slacks[k % 2];
+        same_as_alone(ctx, &p);
+    }
+}
+
+/* Columns of the kernel matrix on several ranks, more of them than one block. */
+static void grids_do_not_change_steps(dkm_ctx *ctx)
+{
+    int size = dkm_ctx_size(ctx);
+
+    for (int C = 1; C <= size; C++) {
+        problem p = sphere("tensor", 600, 5, 5, 0);
+        if (size % C != 0)
+            continue;
+        p.classes = 3;
+        p.kx = "rbf(sigma=1)";
+        p.settings.C = 0.5;
+        p.settings.rounds = 3;
+        p.settings.slacks = DKM_JKM_SLACKS_ONE;
+        p.settings.layout = (dkm_layout){.P = size / C, .Q = C};
         same_as_alone(ctx, &p);
     }
 }
@@ -468,6 +489,7 @@ static const check_case cases[] = {
     CASE(identity_is_learnt_along_the_diagonal),
     CASE(rounds_do_not_depend_on_the_ranks),
     CASE(classes_do_not_depend_on_the_ranks),
+    CASE(grids_do_not_change_steps),
     CASE(more_constraints_than_scores_are_kept_of),
     CASE(a_spread_program_takes_the_same_steps),
     CASE(a_users_oracle_finds_what_candidates_do),

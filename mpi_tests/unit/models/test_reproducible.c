@@ -1,4 +1,5 @@
 /* Products that do not depend on which rows and columns are multiplied together, nor on threads. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,29 +110,54 @@ static void threads_change_nothing(dkm_ctx *ctx)
     dkm_blas_use_threads(ctx);
 }
 
-/* 1 + 2^-60 on each of P ranks, less P on the first; more sums than are sent at once. */
-static void sums_over_ranks_carry_twice_the_precision(dkm_ctx *ctx)
+/* 1 + 2^-60 on each of P ranks, less P on the first. */
+static void check_sums(dkm_ctx *ctx, dkm_idx count)
 {
-    enum { COUNT = 40000 };
     int size = dkm_ctx_size(ctx), wrong = 0;
     dkm_twosum *sums = NULL;
 
-    CHECK_OK(ctx, dkm_agree(ctx, dkm_calloc(ctx, COUNT, &sums)));
-    for (dkm_idx k = 0; k < COUNT; k++) {
+    CHECK_OK(ctx, dkm_agree(ctx, dkm_calloc(ctx, count, &sums)));
+    for (dkm_idx k = 0; k < count; k++) {
         dkm_twosum_add(&sums[k], (double)(k + 1));
         dkm_twosum_add(&sums[k], 0x1p-60 * (double)(k % 7));
         dkm_twosum_add(&sums[k], dkm_ctx_rank(ctx) == 0 ? -(double)size * (double)(k + 1) : 0);
     }
-    CHECK_OK(ctx, dkm_twosum_allreduce(ctx, COUNT, sums));
-    for (dkm_idx k = 0; k < COUNT; k++)
+    CHECK_OK(ctx, dkm_twosum_allreduce(ctx, count, sums));
+    for (dkm_idx k = 0; k < count; k++)
         wrong += sums[k].hi != 0x1p-60 * (double)(size * (k % 7)) || sums[k].lo != 0;
     CHECK(wrong == 0);
-    CHECK_OK(ctx, dkm_twosum_allreduce(ctx, 0, sums));
     DKM_FREE(sums);
+}
+
+/* Few that every rank adds up, some in a tree, more than a tree takes. */
+static void sums_over_ranks_carry_twice_the_precision(dkm_ctx *ctx)
+{
+    const dkm_idx counts[] = {0, 3, 300, 4096, 40000};
+
+    for (int k = 0; k < 5; k++)
+        check_sums(ctx, counts[k]);
+}
+
+/* Numbers up to the bound, and sums of them up to it, are integers of 62 bits. */
+static void fixed_point_holds_what_is_up_to_the_bound(dkm_ctx *ctx)
+{
+    const double bounds[] = {1, 3, 1e-300, 1e300, 0x1p-1074, 1e-17};
+    double a[] = {-2, 1, NAN};
+
+    (void)ctx;
+    for (int k = 0; k < 6; k++) {
+        double units = ldexp(bounds[k], dkm_fixed_point_bits(bounds[k]));
+        CHECK(units <= 0x1p62 && isfinite(ldexp(1.0, dkm_fixed_point_bits(bounds[k]))));
+        CHECK(units >= 0x1p61 || bounds[k] < 1e-250);
+    }
+    CHECK(isfinite(ldexp(1.0, dkm_fixed_point_bits(0))));
+    CHECK(dkm_largest_size(2, a, 1.5) == 2 && dkm_largest_size(2, a, 7) == 7);
+    CHECK(isinf(dkm_largest_size(3, a, 0)));
 }
 
 static const check_case cases[] = {CASE(pieces_are_those_of_the_product),
                                    CASE(threads_change_nothing),
-                                   CASE(sums_over_ranks_carry_twice_the_precision)};
+                                   CASE(sums_over_ranks_carry_twice_the_precision),
+                                   CASE(fixed_point_holds_what_is_up_to_the_bound)};
 
 CHECK_MAIN(cases)

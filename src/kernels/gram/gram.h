@@ -76,4 +76,16 @@ DKM_NODISCARD dkm_status dkm_cross_gram_multiply(dkm_cross_gram *cross, const dk
                                                  dkm_idx mb, const dkm_multivec *V,
                                                  dkm_multivec *W);
 
+/** Some consecutive rows or columns. */
+typedef struct dkm_range {
+    dkm_idx first, count;
+} dkm_range;
+
+/** Some rows and columns of the Gram matrix, the same to the last bit on any number of ranks, each of which
+ *  names its own. Collective.
+ *  @param[in]  cols  the first is a multiple of 64
+ *  @param[out] out   rows.count x cols.count, row-major */
+DKM_NODISCARD dkm_status dkm_gram_part(const dkm_prepared *X, dkm_range rows, dkm_range cols,
+                                       double *out);
+
 #endif

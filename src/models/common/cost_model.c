@@ -353,53 +353,63 @@ void dkm_cost_add_eigen(dkm_cost *out, const dkm_cost_terms *p, double held)
 /* What a weight vector takes on its way to the ranks that apply it, on each of them. */
 static double joint_map_panel(dkm_cost *out, const dkm_cost_terms *p)
 {
-    double m = (double)p->work.m, r = (double)p->outputs, d = (double)p->work.x_cols;
+    double r = (double)p->outputs, d = (double)p->work.x_cols, sums = 8.0 * p->products.rows * r;
 
     if (p->primal)
         return dkm_cost_replicate(out, "weights of all features, d r", 8.0 * d * r);
     if (p->named)
-        return dkm_cost_replicate(out, "classes of all examples and of a constraint", 8.0 * m);
-    return dkm_cost_replicate(out, "a panel of coefficients, 256 r", 8.0 * fmin(m, 256.0) * r);
+        return sums + dkm_cost_replicate(out, "classes of a grid column and of a constraint",
+                                         8.0 * p->products.cols);
+    return sums + dkm_cost_replicate(out, "a panel of coefficients, 256 r",
+                                     8.0 * fmin((double)p->work.m, 256.0) * r);
 }
 
-/* Rows of the Gram matrix are computed as they lie, in slabs, both triangles of it, from panels of
- * a rank's own rows and of some columns: all objects, with 16 bytes each to ask for them, meet all
- * ranks. Each round applies the joint map to look for constraints and to take them in, or, where
- * scores are kept, to the latter alone; the program is rank 0's. The matrix is held until the model
- * is written. */
+/* Both triangles of the Gram matrix are computed where they lie, from panels of the objects of a rank's rows
+ * and of some of its columns, with 16 bytes each to ask for them. */
+static double add_gram_of_joint_map(dkm_cost *out, const dkm_cost_terms *p, double held)
+{
+    const dkm_rates *c = p->rates;
+    double m = (double)p->work.m, d = (double)p->work.x_cols, seconds = NAN;
+    int cut = p->products.rows > 0;
+    double rows = cut ? p->products.rows : dkm_cost_slab(p), cols = cut ? p->products.cols : m;
+    double sent =
+        cut ? p->products.matrix_sent : (p->work.x_bytes + 16.0) * m * (1.0 - 1.0 / p->work.ranks);
+    double bytes = held + 8.0 * rows * cols + (rows + WIDTH) * p->work.x_bytes;
+
+    if (c && d > 0)
+        seconds = dkm_cost_slowdown(p, c) * m * m * (c->gram_column * d + c->rows_square);
+    dkm_cost_add_phase(out, "gram", bytes, 2.0 * m * m * d, seconds);
+    dkm_cost_note_phase(out, bytes,
+                        (dkm_comm){sent, log2((double)p->work.ranks), 2.0 * cols / WIDTH});
+    return 8.0 * rows * cols;
+}
+
+/* Each round applies the joint map to look for constraints and to take them in, or, where scores are kept,
+ * to the latter alone; the program is rank 0's. The matrix is held until the model is written. */
 void dkm_cost_add_cutting_plane(dkm_cost *out, const dkm_cost_terms *p, double held)
 {
     const dkm_rates *c = p->rates;
     double m = (double)p->work.m, r = (double)p->outputs, n = (double)p->constraints;
     double across = p->primal ? 2.0 * (double)p->work.x_cols : m,
-           applied = (p->kept ? 1.0 : 2.0) * (double)p->work.iterations + 1.0;
-    double rows = p->primal ? dkm_cost_slab(p) * p->work.x_bytes : 8.0 * dkm_cost_slab(p) * m,
-           d = (double)p->work.x_cols, scores = p->kept ? 8.0 * dkm_cost_slab(p) * r * n : 0.0,
-           name = r < 255.0     ? 1.0
-                  : r < 65535.0 ? 2.0
-                                : 4.0, /* bytes that name a class */
-        travels = p->named ? name * m : 8.0 * across * r,
-           allocated = held + rows +
+           times = p->kept || p->products.sent > 0 ? 1.0 : 2.0,
+           applied = times * (double)p->work.iterations + 1.0;
+    dkm_comm comm = dkm_comm_small(30.0 * applied);
+    double features = p->products.sent > 0 ? 16.0 * (double)p->work.x_cols * r
+                                           : dkm_cost_slab(p) * p->work.x_bytes,
+           matrix = p->primal ? features : add_gram_of_joint_map(out, p, held),
+           scores = p->kept ? 8.0 * dkm_cost_slab(p) * r * n : 0.0,
+           sent = p->products.sent > 0 ? p->products.sent : 8.0 * across * r / p->work.ranks,
+           allocated = held + matrix +
                        fmax(MODEL_BUFFER, 8.0 * dkm_cost_slab(p) * 6.0 * r + scores +
                                               8.0 * n * (1.25 * n + r / p->work.ranks) +
                                               joint_map_panel(out, p));
 
-    if (!p->primal)
-        dkm_cost_add_phase(out, "gram", held + rows + (dkm_cost_slab(p) + WIDTH) * p->work.x_bytes,
-                           2.0 * m * m * d,
-                           c && d > 0 ? dkm_cost_slowdown(p, c) * m * m *
-                                            (c->gram_column * d + c->rows_square)
-                                      : NAN);
-    if (!p->primal)
-        dkm_cost_note_phase(out, held + rows + (dkm_cost_slab(p) + WIDTH) * p->work.x_bytes,
-                            (dkm_comm){(p->work.x_bytes + 16.0) * m * (1.0 - 1.0 / p->work.ranks),
-                                       log2((double)p->work.ranks), 2.0 * m / WIDTH});
     dkm_cost_add_phase(out, "rounds", allocated, applied * 2.0 * m * across * r,
                        c ? dkm_cost_slowdown(p, c) * applied * m * across *
                                (c->apply_column * r + c->apply_square)
                          : NAN);
-    dkm_cost_note_phase(out, allocated,
-                        (dkm_comm){applied * travels / p->work.ranks, 0.0, 30.0 * applied});
+    comm.bytes += applied * sent;
+    dkm_cost_note_phase(out, allocated, comm);
 }
 
 /* Messages of a rank, those inside collectives included, and what the ranks of a node send through

@@ -10,6 +10,13 @@
 #include <dkmap/ridge_path.h>
 
 /** What phases depend on. */
+/** Products of a Gram matrix in two dimensions with weight vectors, of the fullest rank. */
+typedef struct dkm_cost_products {
+    double rows, cols;  /**< of the matrix on the rank; 0: a slab of rows */
+    double matrix_sent; /**< bytes, to make it */
+    double sent;        /**< bytes, for each product */
+} dkm_cost_products;
+
 typedef struct dkm_cost_terms {
     dkm_workload work;
     const dkm_rates *rates; /**< NULL where they are not known */
@@ -18,10 +25,11 @@ typedef struct dkm_cost_terms {
     int mixed;              /**< factor in single precision beside the double matrix */
     int recomputed;         /**< without that matrix, which is computed anew for each product */
     dkm_idx constraints;    /**< that a joint map ends with */
-    int primal;        /**< it goes through the features of its inputs, without a Gram matrix */
-    int kept;          /**< scores of its constraints are kept: one application per iteration */
-    int named;         /**< one number per example tells a constraint */
-    dkm_idx landmarks; /**< of a fit on landmarks, and how they are chosen */
+    int primal; /**< it goes through the features of its inputs, without a Gram matrix */
+    int kept;   /**< scores of its constraints are kept: one application per iteration */
+    int named;  /**< one number per example tells a constraint */
+    dkm_cost_products products; /**< with its Gram matrix in two dimensions, or 0 */
+    dkm_idx landmarks;          /**< of a fit on landmarks, and how they are chosen */
     dkm_landmark_method choice;
     int values_recomputed; /**< kernel values to them are computed anew in every step, not stored */
     int single;            /**< they are of single precision */

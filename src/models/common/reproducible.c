@@ -6,12 +6,14 @@
  * edges of its blocks is another one, and where those are depends on shapes and threads.
  *
  * Cost: 2 m n k flops, n padded to a multiple of 8; dkm_twosum_allreduce() sends 3 words per number,
- * and holds as many, however many ranks there are; of few numbers 2 ranks words of each, in one
- * message. Replicated: nothing; workspace of (BATCH + ROWS) DKM_NRHS_MAX numbers. */
+ * and holds as many, however many ranks there are; of up to SOME_SUMS numbers the same through trees, whose
+ * root sends log2(ranks) words of each; of very few 2 ranks words of each, in one message. Replicated:
+ * nothing; workspace of (BATCH + ROWS) DKM_NRHS_MAX numbers. */
 #include "models/common/reproducible.h"
 
 #include <dkmap/grid.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -21,7 +23,8 @@
 #define PANEL_NUMBERS 2097152 /* of a panel: 16 MiB */
 #define BATCH         256     /* terms, and rows of a panel, at a time */
 #define ROWS          64      /* rows that are multiplied with a few columns at once */
-#define FEW_SUMS      4096    /* of all ranks, that one message has */
+#define FEW_SUMS      64      /* of all ranks together, that every rank adds up */
+#define SOME_SUMS     4096    /* that are added up at every hop of a tree */
 #define MANY_SUMS     1048576 /* that are added up at a time */
 
 dkm_idx dkm_repro_panel_rows(dkm_idx width)
@@ -138,6 +141,24 @@ void dkm_repro_gemm_tn(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_row_bl
     multiply(&(product){1, 0, alpha, 1.0, A, B, C, n}, m, n, k);
 }
 
+int dkm_fixed_point_bits(double bound)
+{
+    enum { BITS = 62, LEAST = -900 }; /* of a bound, so that 2^-LEAST is a number */
+    int e = 0;
+
+    if (bound > 0)
+        (void)frexp(bound, &e);
+    return BITS - (e > LEAST ? e : LEAST);
+}
+
+double dkm_largest_size(dkm_idx n, const double *a, double most)
+{
+    for (dkm_idx i = 0; i < n; i++)
+        if (!(fabs(a[i]) <= most))
+            most = isnan(a[i]) ? INFINITY : fabs(a[i]);
+    return most;
+}
+
 /* Sum k of @p count that each of the ranks has, in their order. */
 static double total_of(const dkm_twosum *all, int ranks, dkm_idx count, dkm_idx k)
 {
@@ -163,6 +184,47 @@ static dkm_status add_up_everywhere(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sum
         sums[k] = (dkm_twosum){total_of(all, size, count, k), 0};
 out:
     DKM_FREE(all);
+    return status;
+}
+
+/* The body of an MPI_User_function: inout[k] += in[k]. */
+static void add_twosums(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    const dkm_twosum *more = in;
+    dkm_twosum *sums = inout;
+
+    (void)type;
+    for (int k = 0; k < *count; k++) {
+        dkm_twosum_add(&sums[k], more[k].hi);
+        dkm_twosum_add(&sums[k], more[k].lo);
+    }
+}
+
+/* One rank has them all added up on their way, and tells the others. */
+static dkm_status add_up_in_a_tree(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
+{
+    dkm_status status = DKM_OK;
+    double *totals = NULL;
+    dkm_twosum *all = NULL;
+    MPI_Datatype pair;
+    MPI_Op add;
+
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &totals));
+    DKM_AGREE(ctx, dkm_alloc(ctx, count, &all));
+    MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(add_twosums, 1, &add);
+    MPI_Reduce(sums, all, (int)count, pair, add, 0, dkm_ctx_comm(ctx));
+    for (dkm_idx k = 0; k < count; k++)
+        totals[k] = dkm_ctx_rank(ctx) == 0 ? all[k].hi + all[k].lo : 0;
+    MPI_Bcast(totals, (int)count, MPI_DOUBLE, 0, dkm_ctx_comm(ctx));
+    MPI_Op_free(&add);
+    MPI_Type_free(&pair);
+    for (dkm_idx k = 0; k < count; k++)
+        sums[k] = (dkm_twosum){totals[k], 0};
+out:
+    DKM_FREE(all);
+    DKM_FREE(totals);
     return status;
 }
 
@@ -229,6 +291,8 @@ dkm_status dkm_twosum_allreduce(dkm_ctx *ctx, dkm_idx count, dkm_twosum *sums)
 
     if (count * dkm_ctx_size(ctx) <= FEW_SUMS)
         return add_up_everywhere(ctx, count, sums);
+    if (count <= SOME_SUMS)
+        return add_up_in_a_tree(ctx, count, sums);
     for (dkm_idx k = 0; k < count; k += MANY_SUMS)
         DKM_TRY(add_up_by_slabs(ctx, dkm_idx_min(count - k, MANY_SUMS), sums + k));
 out:

@@ -35,6 +35,15 @@ void dkm_repro_gemm_nt(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_row_bl
 void dkm_repro_gemm_tn(dkm_idx m, dkm_idx n, dkm_idx k, double alpha, dkm_row_block A,
                        dkm_row_block B, double *C);
 
+/** The power of 2 by which numbers are multiplied that add up as 64-bit integers: one up to @p bound becomes
+ *  less than 2^62. Integers add up in any order, so that a sum does not depend on which rank adds
+ *  what (fixed-point accumulation: Demmel and Nguyen 2015, IEEE Trans. Comput. 64(7):2060-2070,
+ *  doi:10.1109/TC.2014.2345391, with one bin). Local. */
+int dkm_fixed_point_bits(double bound);
+
+/** The largest size of @p n numbers and @p most; NaN counts as infinite. Local. */
+double dkm_largest_size(dkm_idx n, const double *a, double most);
+
 /** A sum in twice the precision: hi + lo. */
 typedef struct dkm_twosum {
     double hi, lo;

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "io/checkpoint/checkpointer.h"
 #include "models/common/method_parts.h"
 #include "models/jkm/chain/chain.h"
 #include "models/jkm/cutting_plane.h"
 #include "models/jkm/jkm_impl.h"
+#include "models/jkm/one_slack_scores.h"
 
 dkm_jkm_settings dkm_jkm_settings_default(void)
 {
@@ -140,6 +142,17 @@ static dkm_local choose_slacks(const dkm_jkm *s, dkm_jkm_settings *settings)
     return DKM_LOCAL_OK;
 }
 
+/* One slack for all takes a product with the kernel matrix per round, and nothing else of it. */
+static dkm_status jkm_train_map(dkm_jkm *s, const dkm_jkm_settings *settings)
+{
+    dkm_joint_map_load load = {.row_bytes = dkm_one_slack_row_bytes(&s->map, &s->space, settings),
+                               .products =
+                                   (double)dkm_idx_min(settings->rounds, DKM_JKM_ROUNDS_EXPECTED)};
+
+    return dkm_joint_map_train(&s->map, settings->slacks == DKM_JKM_SLACKS_ONE ? &load : NULL,
+                               &settings->layout);
+}
+
 static dkm_status jkm_learn(dkm_jkm *s, const dkm_data *X, const dkm_data *Y,
                             const dkm_joint *joint, dkm_jkm_settings *settings, dkm_jkm_info *info)
 {
@@ -158,8 +171,8 @@ static dkm_status jkm_learn(dkm_jkm *s, const dkm_data *X, const dkm_data *Y,
     DKM_TRY(dkm_output_space_open(&s->space, Y, kernels.ky, span, settings));
     DKM_TRY(dkm_joint_map_open(&s->map, X, joint, &kernels, s->space.positions, s->space.r,
                                &settings->layout));
-    DKM_TRY(dkm_joint_map_train(&s->map));
     DKM_AGREE(s->ctx, choose_slacks(s, settings));
+    DKM_TRY(jkm_train_map(s, settings));
     DKM_REQUIRE(s->ctx,
                 !settings->threshold || s->space.kind != DKM_JKM_FREE || settings->oracle.find,
                 DKM_ERR_UNSUPPORTED,

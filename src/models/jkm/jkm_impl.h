@@ -11,6 +11,9 @@
 #define DKM_JKM_CLASSES_MOST    3000
 #define DKM_JKM_CANDIDATES_MOST 1000
 
+/** Rounds that a fit is expected to take where nothing is known. */
+#define DKM_JKM_ROUNDS_EXPECTED 40
+
 typedef struct dkm_jkm {
     dkm_ctx *ctx;
     dkm_joint_map map;

@@ -5,16 +5,17 @@
 
 #include <dkmap/jkm.h>
 
+#include "core/minmax.h"
 #include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 #include "models/jkm/chain/chain.h"
 #include "models/jkm/jkm_impl.h"
+#include "models/jkm/joint_map/joint_map_matrix.h"
 
-/* Of estimates: expected iterations; examples from which on one slack stands for all; constraints
- * per example where each has its own; of chains of strings the window, and characters of an
- * alphabet. */
-enum { ITERATIONS = 40, CONSTRAINTS_EACH = 3, WINDOW = 3, LETTERS = 26 };
+/* Of estimates: constraints per example where each has its own; of chains of strings the window, and
+ * characters of an alphabet. */
+enum { CONSTRAINTS_EACH = 3, WINDOW = 3, LETTERS = 26 };
 enum { LANDMARKS = 2000 }; /* of chains, where their number is not given */
 
 static void jkm_report(dkm_report *report, const dkm_settings *s, const dkm_kernel *kx,
@@ -206,6 +207,32 @@ static double estimate_chain(const dkm_jkm_settings *j, const dkm_kernel *kx, dk
     return rows + dkm_cost_replicate(cost, "weight vectors of a chain, 6 k (d + k)", 48.0 * size);
 }
 
+/* The kernel matrix of one slack for all lies in two dimensions, or there are the features; bytes are those
+ * that are given to MPI. */
+static dkm_cost_products estimate_products(const dkm_jkm_settings *j, const dkm_cost_terms *terms)
+{
+    double m = (double)terms->work.m, r = (double)terms->outputs,
+           named = dkm_joint_map_choice_bytes(terms->outputs);
+    dkm_joint_map_load load = {.m = m,
+                               .r = r,
+                               .object_bytes = terms->work.x_bytes + DKM_JOINT_MAP_OBJECT_EXTRA,
+                               .row_bytes = terms->named ? named : 8.0 * r,
+                               .products = (double)dkm_idx_min(j->rounds, DKM_JKM_ROUNDS_EXPECTED)};
+    int size = terms->work.ranks, R = j->layout.P, C = j->layout.Q;
+
+    if (terms->primal)
+        return (dkm_cost_products){.sent = 8.0 * (double)terms->work.x_cols * r * (1 + 1.0 / size)};
+    if (R == 0 || C == 0)
+        dkm_joint_map_matrix_shape(size, &load, &R, &C);
+    else if (R * C != size)
+        R = size, C = 1;
+    return (dkm_cost_products){.rows = ceil(m / R),
+                               .cols = dkm_joint_map_matrix_columns(m, C),
+                               .matrix_sent = dkm_joint_map_matrix_bytes(&load, R, C),
+                               .sent = load.row_bytes * m / size * (C > 1 ? 2 : 1) +
+                                       (C > 1 ? 8 * r * m / R : 0)};
+}
+
 /* One slack for all takes one constraint per iteration, one per example up to a few per example. */
 static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_workload *work,
                          const dkm_rates *rates, dkm_cost *cost)
@@ -225,15 +252,18 @@ static void jkm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
           (j.slacks == DKM_JKM_SLACKS_AUTO && j.C > 0 && classes && work->m > most);
     terms.outputs = dkm_estimate_outputs(work, cost);
     if (work->iterations == 0) {
-        terms.work.iterations = ITERATIONS;
+        terms.work.iterations = DKM_JKM_ROUNDS_EXPECTED;
         snprintf(cost->note, sizeof cost->note,
-                 "how many rounds it takes is not known yet: taking %d for the plan", ITERATIONS);
+                 "how many rounds it takes is not known yet: taking %d for the plan",
+                 DKM_JKM_ROUNDS_EXPECTED);
     }
     terms.constraints = one ? terms.work.iterations : CONSTRAINTS_EACH * work->m;
     terms.primal = work->x_type == DKM_DENSE && work->x_cols < work->m && dkm_kernel_is_linear(kx);
     terms.kept = one && !chain && !terms.primal;
     terms.named = terms.kept && work->y_type == DKM_LABELS && !dkm_settings_given(s, "weights") &&
                   strcmp(dkm_settings_text(s, "joint"), "tensor") == 0;
+    if (one && !chain)
+        terms.products = estimate_products(&j, &terms);
     held = dkm_cost_data(&terms) + dkm_cost_shifted_rows(&terms, kx, work->x_type, work->x_cols);
     if (chain)
         held += estimate_chain(&j, kx, &terms, cost);

@@ -2,9 +2,10 @@
  * constraint is the sum of one choice per example, and all constraints share one slack. The QP has
  * one variable per iteration. Examples of weight w_i enter every sum w_i times.
  *
- * Cost per constraint: one application of the joint map for its products with all others, an
- * allreduce of one number per constraint. Per rank: one 32-bit choice per example and constraint, and
- * what one_slack_scores.c keeps.
+ * Cost per constraint: one application of the joint map for its products with all others, which with a
+ * kernel matrix is a product in two dimensions (joint_map_matrix.c has what it sends), and an allreduce of
+ * one number per constraint. Per rank: one 32-bit choice per example of its own and constraint, and what
+ * one_slack_scores.c keeps. Candidates that are not classes are brought to every rank, c r words a round.
  */
 #include "models/jkm/one_slack.h"
 
@@ -42,7 +43,6 @@ static void one_slack_clear(dkm_constraint_set *set)
     }
     DKM_FREE(s->choice);
     DKM_FREE(s->W);
-    DKM_FREE(s->truth);
 }
 
 /* One constraint more, whose right-hand side is still to be set. */
@@ -343,16 +343,15 @@ dkm_status dkm_one_slack_create(dkm_joint_map *map, const dkm_separation_oracle 
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = map->fitted.ctx;
     dkm_one_slack *s = NULL;
-    int plain;
 
     *set = NULL;
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     dkm_constraint_set_init(&s->base, map, oracle, settings);
     s->base.ops = &one_slack;
-    plain = map->diagonal == 0 && map->identity == 0 && map->patches == 0 &&
-            map->string_terms == 0 && oracle->space->classes.classes && !settings->weights;
-    s->primal = plain && map->kernel == DKM_JOINT_MAP_PRIMAL;
-    s->named = plain && map->kernel == DKM_JOINT_MAP_GRAM;
+    s->primal =
+        map->kernel == DKM_JOINT_MAP_PRIMAL && dkm_one_slack_is_named(map, oracle->space, settings);
+    s->named =
+        map->kernel == DKM_JOINT_MAP_GRAM && dkm_one_slack_is_named(map, oracle->space, settings);
     *set = &s->base;
 out:
     if (!*set)

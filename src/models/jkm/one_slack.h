@@ -20,7 +20,6 @@ typedef struct dkm_one_slack {
     int primal;       /**< whether constraints are stored as weight vectors as well */
     int named;        /**< choices of classes say all that a kernel matrix is applied to */
     double **W; /**< n: this rank's features x r (primal), or its examples' scores x r, or NULL */
-    int32_t *truth; /**< primal and named: the class of every example */
 } dkm_one_slack;
 
 /** See dkm_constraint_ops. */

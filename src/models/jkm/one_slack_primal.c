@@ -1,13 +1,12 @@
 /* Constraints of the 1-slack formulation as weight vectors W = X'U, one column per class.
  *
- * Cost per constraint: one addition per example and feature of the rank's share, and an inner
- * product of d r / ranks numbers with every other constraint. Held: d r / ranks numbers per
- * constraint. */
+ * Cost per constraint: two additions per feature of the rank's examples, sums of d r words reduced to the
+ * shares of the features, and an inner product of d r / ranks numbers with every other constraint. Held:
+ * d r / ranks numbers per constraint. */
 #include "models/jkm/one_slack_primal.h"
 
 #include "core/alloc.h"
 #include "models/jkm/joint_map/joint_map_primal.h"
-#include "models/jkm/one_slack_scores.h"
 
 static dkm_idx one_slack_primal_numbers(const dkm_one_slack *s)
 {
@@ -20,17 +19,12 @@ static dkm_idx one_slack_primal_numbers(const dkm_one_slack *s)
 dkm_status dkm_one_slack_primal_make(dkm_one_slack *s, dkm_idx k)
 {
     dkm_status status = DKM_OK;
-    dkm_ctx *ctx = s->base.ctx;
-    int32_t *choice = NULL;
+    const dkm_output_space *space = s->base.oracle->space;
 
-    DKM_TRY(dkm_one_slack_learn_truth(s));
-    DKM_AGREE(ctx, dkm_alloc(ctx, s->base.map->m, &choice));
-    DKM_AGREE(ctx, dkm_alloc(ctx, one_slack_primal_numbers(s), &s->W[k]));
-    DKM_TRY(dkm_one_slack_gather(s, s->choice[k], choice));
-    DKM_AGREE(ctx, dkm_joint_map_primal_count(s->base.map, s->truth, choice,
-                                              s->base.oracle->space->unit, s->W[k]));
+    DKM_AGREE(s->base.ctx, dkm_alloc(s->base.ctx, one_slack_primal_numbers(s), &s->W[k]));
+    DKM_TRY(
+        dkm_joint_map_primal_sum(s->base.map, space->truth, s->choice[k], space->unit, s->W[k]));
 out:
-    DKM_FREE(choice);
     return status;
 }
 

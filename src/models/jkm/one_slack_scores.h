@@ -6,14 +6,13 @@
 
 #include "models/jkm/one_slack.h"
 
-/** One number of each example, from its rank to all. Collective.
- *  @param[in]  mine  this rank's examples
- *  @param[out] all   m */
-DKM_NODISCARD dkm_status dkm_one_slack_gather(const dkm_one_slack *s, const int32_t *mine,
-                                              int32_t *all);
+/** Whether choices of classes say all that a kernel matrix is applied to. Local. */
+int dkm_one_slack_is_named(const dkm_joint_map *map, const dkm_output_space *space,
+                           const dkm_jkm_settings *settings);
 
-/** The classes of all examples, once. Collective. */
-DKM_NODISCARD dkm_status dkm_one_slack_learn_truth(dkm_one_slack *s);
+/** Bytes that an example's row of a constraint takes on its way. Local. */
+double dkm_one_slack_row_bytes(const dkm_joint_map *map, const dkm_output_space *space,
+                               const dkm_jkm_settings *settings);
 
 /** Whether there is memory for the scores of one constraint more. Local, the same on all ranks. */
 int dkm_one_slack_scores_fit(const dkm_one_slack *s);

@@ -2,13 +2,15 @@
  * products of constraints, without forming W (see joint_map.h for the kernel).
  *
  * Cost of applying w to n inputs: 2 n m r flops over all ranks with the Gram matrix, 2 (n + m) d r
- * through the features; u is brought to all ranks a panel at a time, m r words. Per rank n m /
- * ranks kernel values. */
+ * through the features; u is brought to all ranks a panel at a time, m r words, but for products with K in
+ * two dimensions (joint_map_matrix.c). Per rank n m / ranks kernel values. */
 #include "models/jkm/joint_map/joint_map.h"
 
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
+#include "data/objects.h"
 #include "models/common/reproducible.h"
 #include "models/jkm/joint_map/joint_map_paired.h"
 #include "models/jkm/joint_map/joint_map_patch.h"
@@ -93,49 +95,74 @@ void dkm_joint_map_close(dkm_joint_map *map)
     DKM_FREE(map->patch);
     dkm_joint_map_strings_close(map);
     dkm_data_destroy(&map->K);
+    dkm_joint_map_matrix_destroy(&map->matrix);
     DKM_FREE(map->columns);
     DKM_FREE(map->W);
     dkm_fitted_kernel_close(&map->fitted);
 }
 
-dkm_status dkm_joint_map_train(dkm_joint_map *map)
+int dkm_joint_map_is_kernel(const dkm_joint_map *map)
+{
+    return map->kernel != DKM_JOINT_MAP_NONE && !pairs_up(map) && map->string_terms == 0;
+}
+
+/* Bytes of an input on its way, on average: its entries, and what goes with them. */
+static double object_bytes(const dkm_data *X)
+{
+    const dkm_objs *own = &X->mine;
+    double items = own->start ? (double)own->start[own->n] : 0,
+           bytes = 8.0 * (double)(own->n * (own->start ? 0 : own->d)) + items * (own->bytes ? 1.0
+                                                                                 : own->val ? 16.0
+                                                                                            : 8.0);
+
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(X->ctx));
+    return bytes / (double)dkm_idx_max(X->m, 1) + DKM_JOINT_MAP_OBJECT_EXTRA;
+}
+
+static dkm_status train_in_two_dimensions(dkm_joint_map *map, dkm_joint_map_load *load,
+                                          const dkm_layout *layout)
+{
+    int R = layout->P, C = layout->Q;
+
+    load->m = (double)map->m;
+    load->r = (double)map->r;
+    load->object_bytes = object_bytes(map->fitted.X);
+    if (R == 0 || C == 0)
+        dkm_joint_map_matrix_shape(dkm_ctx_size(map->fitted.ctx), load, &R, &C);
+    return dkm_joint_map_matrix_create(map->fitted.prepared, R, C, &map->matrix);
+}
+
+static dkm_status train_in_rows(dkm_joint_map *map)
 {
     dkm_status status = DKM_OK;
     dkm_ctx *ctx = map->fitted.ctx;
     double share = (double)map->m / dkm_ctx_size(ctx) + 1;
 
-    if (map->kernel == DKM_JOINT_MAP_PRIMAL) {
-        DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_cols(map->fitted.X) * map->r, &map->W));
-        DKM_TRY(dkm_joint_map_primal_columns(map));
-    }
-    if (map->kernel == DKM_JOINT_MAP_GRAM) {
-        DKM_TRY(dkm_memory_check(ctx, share * (double)map->m * sizeof(double),
-                                 "the kernel matrix of the inputs"));
-        DKM_TRY(dkm_data_create_dense(ctx, map->m, map->m, &map->K));
-        DKM_TRY(dkm_gram_slab(map->fitted.prepared, dkm_data_values(map->K)));
-    }
+    DKM_TRY(dkm_memory_check(ctx, share * (double)map->m * sizeof(double),
+                             "the kernel matrix of the inputs"));
+    DKM_TRY(dkm_data_create_dense(ctx, map->m, map->m, &map->K));
+    DKM_TRY(dkm_gram_slab(map->fitted.prepared, dkm_data_values(map->K)));
 out:
     return status;
 }
 
-/* The rows of a weight vector that choices tell. */
-static void joint_map_rows_of_choices(const dkm_joint_map_choices *choices, dkm_idx first,
-                                      dkm_idx count, dkm_idx r, double *rows)
+dkm_status dkm_joint_map_train(dkm_joint_map *map, dkm_joint_map_load *products,
+                               const dkm_layout *layout)
 {
-    memset(rows, 0, (size_t)(count * r) * sizeof *rows);
-    for (dkm_idx i = 0; i < count; i++) {
-        dkm_idx truth = choices->truth[first + i], choice = choices->choice[first + i];
-        if (choice < 0)
-            continue;
-        rows[i * r + truth] += choices->unit;
-        rows[i * r + choice] -= choices->unit;
-    }
+    dkm_status status = DKM_OK;
+    dkm_ctx *ctx = map->fitted.ctx;
+
+    if (map->kernel == DKM_JOINT_MAP_PRIMAL)
+        DKM_AGREE(ctx, dkm_alloc(ctx, dkm_data_cols(map->fitted.X) * map->r, &map->W));
+    if (map->kernel == DKM_JOINT_MAP_GRAM)
+        DKM_TRY(products ? train_in_two_dimensions(map, products, layout) : train_in_rows(map));
+out:
+    return status;
 }
 
-/* G += K U, K n x m; U is told by choices where they are not NULL. */
+/* G += K U, K n x m. */
 static dkm_status joint_map_add_gram(const dkm_joint_map *f, dkm_idx n, const double *K,
-                                     const double *U, const dkm_joint_map_choices *choices,
-                                     double *G)
+                                     const double *U, double *G)
 {
     dkm_status status = DKM_OK;
     dkm_idx step = dkm_repro_panel_rows(f->r);
@@ -144,10 +171,7 @@ static dkm_status joint_map_add_gram(const dkm_joint_map *f, dkm_idx n, const do
     DKM_AGREE(f->fitted.ctx, dkm_alloc(f->fitted.ctx, step * f->r, &panel));
     for (dkm_idx first = 0; first < f->m; first += step) {
         dkm_idx count = f->m - first < step ? f->m - first : step;
-        if (choices)
-            joint_map_rows_of_choices(choices, first, count, f->r, panel);
-        else
-            DKM_TRY(dkm_repro_gather(f->fitted.ctx, f->m, f->r, U, first, count, panel));
+        DKM_TRY(dkm_repro_gather(f->fitted.ctx, f->m, f->r, U, first, count, panel));
         dkm_repro_gemm(n, f->r, count, 1.0, (dkm_row_block){K + first, f->m},
                        (dkm_row_block){panel, f->r}, 1.0, G);
     }
@@ -169,7 +193,7 @@ static dkm_status add_new(dkm_joint_map *f, const dkm_data *A, const double *U, 
     DKM_TRY(dkm_fitted_kernel_cross(&f->fitted, A, &K));
     DKM_AGREE(ctx, dkm_alloc(ctx, n * f->m, &rows));
     DKM_TRY(dkm_dmat_to_rows(K, rows));
-    DKM_TRY(joint_map_add_gram(f, n, rows, U, NULL, G));
+    DKM_TRY(joint_map_add_gram(f, n, rows, U, G));
 out:
     dkm_dmat_destroy(&K);
     DKM_FREE(rows);
@@ -203,8 +227,10 @@ dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const doub
         DKM_TRY(add_new(map, A, U, G));
     else if (map->kernel == DKM_JOINT_MAP_PRIMAL)
         DKM_TRY(dkm_joint_map_primal_add(map, U, G));
+    else if (map->matrix)
+        DKM_TRY(dkm_joint_map_matrix_multiply(map->matrix, map->r, U, G));
     else if (map->kernel == DKM_JOINT_MAP_GRAM)
-        DKM_TRY(joint_map_add_gram(map, n, dkm_data_values_const(map->K), U, NULL, G));
+        DKM_TRY(joint_map_add_gram(map, n, dkm_data_values_const(map->K), U, G));
     if (map->diagonal > 0)
         DKM_TRY(dkm_joint_map_add_diagonal(map, A, U, G));
     if (map->identity > 0)
@@ -215,15 +241,6 @@ dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const doub
         DKM_TRY(dkm_joint_map_strings_apply(map, &map->strings[k], A, U, G));
 out:
     return status;
-}
-
-dkm_status dkm_joint_map_apply_choices(dkm_joint_map *map, const dkm_joint_map_choices *choices,
-                                       double *G)
-{
-    dkm_idx n = dkm_data_local_rows(map->fitted.X);
-
-    memset(G, 0, (size_t)(n * map->r) * sizeof *G);
-    return joint_map_add_gram(map, n, dkm_data_values_const(map->K), NULL, choices, G);
 }
 
 /* out(a, b) += K(x_a, x_b) <v_a, v_b> with K a number per example of this rank. */

@@ -15,6 +15,7 @@
 #include "kernels/joint/joint_impl.h"
 #include "kernels/joint/patches.h"
 #include "models/common/fitted_kernel.h"
+#include "models/jkm/joint_map/joint_map_matrix.h"
 
 typedef enum dkm_joint_map_kernel {
     DKM_JOINT_MAP_NONE,
@@ -45,10 +46,13 @@ typedef struct dkm_joint_map {
     dkm_joint_map_patch *patch;
     dkm_idx string_terms; /**< terms of strings */
     dkm_joint_map_strings *strings;
-    dkm_idx positions; /**< of strings: r = positions x characters */
-    dkm_data *K;       /**< training, GRAM: rows of K in slabs */
-    double *columns;   /**< training, PRIMAL: this rank's share of the features of all examples */
-    double *W;         /**< PRIMAL: features x r, of the last weight vector applied */
+    dkm_idx positions;            /**< of strings: r = positions x characters */
+    dkm_data *K;                  /**< training, GRAM: rows of K in slabs, or */
+    dkm_joint_map_matrix *matrix; /**< K in two dimensions */
+    double *
+        columns; /**< training, PRIMAL: this rank's share of the features of all examples, once rows
+                          of coordinates were applied */
+    double *W;   /**< PRIMAL: features x r, of the last weight vector applied */
 } dkm_joint_map;
 
 /** Some constraints: the example of each and its row of coordinates. */
@@ -71,9 +75,17 @@ DKM_NODISCARD dkm_status dkm_joint_map_open(dkm_joint_map *map, const dkm_data *
                                             dkm_idx r, const dkm_layout *layout);
 void dkm_joint_map_close(dkm_joint_map *map);
 
+/** Whether inputs enter by a kernel alone. Local. */
+int dkm_joint_map_is_kernel(const dkm_joint_map *map);
+
 /** Make ready to apply weight vectors to the training inputs themselves. Collective.
- *  @return DKM_OK; DKM_ERR_MEMORY, also when K would not fit into the memory of the nodes */
-DKM_NODISCARD dkm_status dkm_joint_map_train(dkm_joint_map *map);
+ *  @param[in] products  NULL: K, where it is needed, in rows, for dkm_joint_map_gram() as well; else in two
+ *                       dimensions, for as many products of such rows (the other fields are set here)
+ *  @param[in] layout    the grid of the latter, or zeros
+ *  @return DKM_OK; DKM_ERR_MEMORY, also when K would not fit into the memory of the nodes;
+ *          DKM_ERR_NUMERIC */
+DKM_NODISCARD dkm_status dkm_joint_map_train(dkm_joint_map *map, dkm_joint_map_load *products,
+                                             const dkm_layout *layout);
 
 /** G = W x of every input of @p A, or of the training inputs where A is NULL. Collective.
  *
@@ -82,20 +94,8 @@ DKM_NODISCARD dkm_status dkm_joint_map_train(dkm_joint_map *map);
 DKM_NODISCARD dkm_status dkm_joint_map_apply(dkm_joint_map *map, const dkm_data *A, const double *U,
                                              double *G);
 
-/** A weight vector whose row of example i is unit (e_truth - e_choice), or zero where the choice is below
- *  0; of all examples, on every rank. */
-typedef struct dkm_joint_map_choices {
-    const int32_t *truth, *choice; /**< m */
-    double unit;
-} dkm_joint_map_choices;
-
-/** dkm_joint_map_apply() of that to the training inputs, of maps that are GRAM and no more: the same
- *  numbers, and no row travels. Collective. */
-DKM_NODISCARD dkm_status dkm_joint_map_apply_choices(dkm_joint_map *map,
-                                                     const dkm_joint_map_choices *choices,
-                                                     double *G);
-
-/** out(a, b) = <Phi(x_a, v_a), Phi(x_b, v_b)> for constraints a and b. Collective.
+/** out(a, b) = <Phi(x_a, v_a), Phi(x_b, v_b)> for constraints a and b, of maps that were not trained for
+ *  products alone. Collective.
  *
  *  @param[in]  A    the same on every rank, examples counted from the first of all
  *  @param[in]  B    of this rank's own examples, counted from its first
