@@ -3,10 +3,11 @@
  *
  *     p_i = || row i of Q L^-T ||^2,   L L' = B + shift I,
  *
- * by block substitution along the rows of Q.
+ * by block substitution along the rows of Q, with inverted diagonal blocks of L, which makes it products.
  *
  * Cost per rank: n b^2 flops for a factor, replicated; 2 n^2 p / ranks and an allreduce of n p
- * words for Q applied to p vectors; 2 n^2 b / ranks and an allreduce of n words for the diagonal.
+ * words for Q applied to p vectors; 4 n^2 b / ranks and an allreduce of n words for the diagonal, after
+ * 4/3 n b^2 for the inverted blocks, 2 n b numbers, replicated.
  */
 #include "core/minmax.h"
 #include "linalg/eigen/band_impl.h"
@@ -75,66 +76,70 @@ void dkm_band_apply_q(const dkm_band *band, char op, dkm_idx p, const double *X,
     band_allreduce(band, p, Y);
 }
 
-/* One block of columns of L: its triangle, and what stands left of it, an upper triangle. In the
- * layout of B both are matrices with the leading dimension b. */
-typedef struct band_block {
-    dkm_idx at, w; /* columns */
-    const double *triangle, *left;
-} band_block;
-
-static band_block band_block_of(const dkm_band *band, const double *L, dkm_idx at)
+/* With D_k = L_kk^-T and M_k = L_k,k-1' D_k of the blocks of columns of L, rows of Y = Q L^-T come from
+ * products alone: Y_k = Q_k D_k - Y_k-1 M_k. In the layout of B a block L_kk and, an upper triangle,
+ * L_k,k-1 are matrices with the leading dimension b, as D_k and M_k are, one behind the other. */
+static void band_form_factors(const dkm_band *band, const double *L, double *D, double *M)
 {
-    dkm_idx b = band->b;
-    const double *triangle = L + at * (b + 1);
-
-    return (band_block){at, dkm_idx_min(b, band->n - at), triangle,
-                        at > 0 ? L + (at - b) * (b + 1) + b : NULL};
-}
-
-/* y <- (x - before left') triangle^-T for some rows, where before is destroyed. */
-static void band_trsv(const dkm_band *band, const band_block *l, dkm_idx rows, double *before,
-                      double *y)
-{
-    const int m = (int)rows, w = (int)l->w, b = (int)band->b;
+    const dkm_idx b = band->b;
     const double one = 1.0;
 
-    if (l->left) {
-        dtrmm_("R", "U", "T", "N", &m, &w, &one, l->left, &b, before, &m);
-        for (dkm_idx k = 0; k < rows * l->w; k++)
-            y[k] -= before[k];
-        if (l->w < band->b)
-            dkm_blas_gemm(DKM_F64, 'N', 'T', rows, l->w, band->b - l->w, -1.0, before + rows * l->w,
-                          rows, l->left + l->w * band->b, band->b, 1.0, y, rows);
+    memset(D, 0, (size_t)(band->n * b) * sizeof *D);
+    memset(M, 0, (size_t)(band->n * b) * sizeof *M);
+    for (dkm_idx at = 0; at < band->n; at += b) {
+        const int w = (int)dkm_idx_min(b, band->n - at), ld = (int)b;
+        const double *triangle = L + at * (b + 1), *left = L + (at - b) * (b + 1) + b;
+        double *d = D + at * b, *m = M + at * b;
+        int info = 0;
+        for (dkm_idx j = 0; j < w; j++)
+            for (dkm_idx i = 0; i <= j; i++)
+                d[i + j * b] = triangle[j + i * b];
+        dtrtri_("U", "N", &w, d, &ld, &info);
+        if (at == 0)
+            continue;
+        for (dkm_idx i = 0; i < w; i++)
+            for (dkm_idx j = i; j < b; j++)
+                m[j + i * b] = left[i + j * b];
+        dtrmm_("R", "U", "N", "N", &ld, &w, &one, d, &ld, m, &ld);
     }
-    dkm_blas_trsm_right(DKM_F64, 'T', rows, l->w, l->triangle, band->b, y, rows);
 }
 
-/* Rows [il, il + rows) of Q L^-T, a block of columns after the other; their squares to p. */
-static void band_add_squares(const dkm_band *band, const double *L, dkm_idx il, dkm_idx rows,
-                             double *const work[2], double *p)
+/* The squares of rows [il, il + rows) of Q L^-T, a block of columns after the other, to p. */
+static void band_add_squares(const dkm_band *band, const double *D, const double *M, dkm_idx il,
+                             dkm_idx rows, double *const work[2], double *p)
 {
-    for (dkm_idx at = 0, turn = 0; at < band->n; at += band->b, turn++) {
-        band_block l = band_block_of(band, L, at);
+    dkm_idx b = band->b;
+
+    for (dkm_idx at = 0, turn = 0; at < band->n; at += b, turn++) {
+        dkm_idx w = dkm_idx_min(b, band->n - at);
+        const double *before = work[(turn + 1) % 2];
         double *y = work[turn % 2];
-        for (dkm_idx j = 0; j < l.w; j++)
-            memcpy(y + j * rows, band->Q + il + (at + j) * band->rows, (size_t)rows * sizeof *y);
-        band_trsv(band, &l, rows, work[(turn + 1) % 2], y);
-        for (dkm_idx j = 0; j < l.w; j++)
+        dkm_blas_gemm(DKM_F64, 'N', 'N', rows, w, w, 1.0, band->Q + il + at * band->rows,
+                      band->rows, D + at * b, b, 0.0, y, rows);
+        if (at > 0)
+            dkm_blas_gemm(DKM_F64, 'N', 'N', rows, w, b, -1.0, before, rows, M + at * b, b, 1.0, y,
+                          rows);
+        for (dkm_idx j = 0; j + 4 <= w; j += 4, y += 4 * rows)
             for (dkm_idx i = 0; i < rows; i++)
-                p[i] += y[i + j * rows] * y[i + j * rows];
+                p[i] += (y[i] * y[i] + y[i + rows] * y[i + rows]) +
+                        (y[i + 2 * rows] * y[i + 2 * rows] + y[i + 3 * rows] * y[i + 3 * rows]);
+        for (dkm_idx k = 0; k < w % 4 * rows; k++)
+            p[k % rows] += y[k] * y[k];
     }
 }
 
 void dkm_band_inverse_diagonal(const dkm_band *band, const double *L, double *work, double *p)
 {
     double *const halves[2] = {work, work + DKM_BAND_CHUNK * band->b};
+    double *D = work + 2 * DKM_BAND_CHUNK * band->b, *M = D + band->n * band->b;
     double sums[DKM_BAND_CHUNK];
 
     memset(p, 0, (size_t)band->n * sizeof *p);
+    band_form_factors(band, L, D, M);
     for (dkm_idx il = 0; il < band->rows; il += DKM_BAND_CHUNK) {
         dkm_idx rows = dkm_idx_min(DKM_BAND_CHUNK, band->rows - il);
         memset(sums, 0, sizeof sums);
-        band_add_squares(band, L, il, rows, halves, sums);
+        band_add_squares(band, D, M, il, rows, halves, sums);
         for (dkm_idx i = 0; i < rows; i++)
             p[dkm_band_global_row(band, il + i)] = sums[i];
     }

@@ -44,7 +44,7 @@ void dkm_band_apply_q(const dkm_band *band, char op, dkm_idx p, const double *X,
 
 /** p_i = element (i, i) of (A + shift I)^-1, n numbers for all ranks: the squares of the rows of
  *  Q L^-T. Collective.
- *  @param[in] work  space for 2 DKM_BAND_CHUNK b numbers */
+ *  @param[in] work  space for 2 (DKM_BAND_CHUNK + n) b numbers */
 #define DKM_BAND_CHUNK 256
 void dkm_band_inverse_diagonal(const dkm_band *band, const double *L, double *work, double *p);
 

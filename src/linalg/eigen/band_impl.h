@@ -5,20 +5,27 @@
 #include "linalg/eigen/band.h"
 #include "matrix/dmat_impl.h"
 
+/** Blocks of columns whose reflectors are applied together while Q is formed. */
+enum { DKM_BAND_GROUP = 4 };
+
 typedef struct dkm_band_reduction {
     dkm_dmat *A;
     dkm_band *band;
     dkm_ctx *ctx;
     int p, q, P, Q;
     dkm_idx n, b;
-    dkm_idx at, rows, r;        /**< where trailing rows begin, how many, reflectors */
-    dkm_idx row0, col0;         /**< local rows and columns before them */
+    dkm_idx at, rows, r;      /**< where trailing rows begin, how many, reflectors */
+    dkm_idx row0, col0;       /**< local rows and columns before them */
+    dkm_idx *row_of, *col_of; /**< global row and column of a local one */
+    double *panels; /**< n x DKM_BAND_GROUP b: the next four one after the other, or V of a
+                                   group of blocks while Q is formed */
     double *panel, *V, *X, *AV; /**< n x b each, on all ranks */
     double *T;                  /**< b x b for each block of columns */
     double *tau, *work;         /**< of LAPACK: b and 64 b numbers */
     double *in_rows, *in_cols;  /**< [V X] in local rows, [X V] in local columns */
     double *by_rows, *by_cols;  /**< A V in local rows and columns */
-    double *small;              /**< b x n */
+    double *small;              /**< 2 b x n */
+    double *own_V, *group_T;    /**< of a group: V in the rows that this rank has of Q, and T */
     double *square;             /**< b x b */
 } dkm_band_reduction;
 

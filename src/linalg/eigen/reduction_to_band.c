@@ -15,7 +15,7 @@
  *
  * Cost per rank: 4/3 n^3 / ranks flops, and about 4 n^2 b for the panels, which are replicated;
  * n / b times two allreduces of at most n b words, n^2 words in all. Replicated: the panel, V, X
- * and A V, 4 n b numbers, all T, n b numbers, and the band, n (b + 1). */
+ * and A V, 4 n b numbers, all T, n b numbers, two products with V', 2 n b, and the band, n (b + 1). */
 #include <assert.h>
 #include <string.h>
 
@@ -36,13 +36,13 @@ double dkm_band_bytes(const dkm_dmat *A)
     double n = (double)A->n, b = (double)A->nb;
     double rows = (double)dkm_band_local_rows(dkm_grid_ctx(A->grid), A->n, A->nb);
 
-    return 8.0 * (rows * n + 3.0 * b * (double)(A->m_loc + A->n_loc)) +
+    return 8.0 * (rows * (n + DKM_BAND_GROUP * b) + 3.0 * b * (double)(A->m_loc + A->n_loc)) +
            dkm_band_replicated_bytes(A);
 }
 
 double dkm_band_replicated_bytes(const dkm_dmat *A)
 {
-    return 8.0 * 8.0 * (double)A->nb * (double)A->n;
+    return 8.0 * 9.0 * (double)A->nb * (double)A->n;
 }
 
 static dkm_local band_reduction_open(dkm_band_reduction *d, dkm_dmat *A, dkm_band *band)
@@ -59,10 +59,9 @@ static dkm_local band_reduction_open(dkm_band_reduction *d, dkm_dmat *A, dkm_ban
     d->Q = dkm_grid_cols(A->grid);
     DKM_STEP(dkm_calloc(ctx, (b + 1) * n, &band->B));
     DKM_STEP(dkm_alloc(ctx, band->rows * n, &band->Q));
-    DKM_STEP(dkm_alloc(ctx, n * b, &d->panel));
-    DKM_STEP(dkm_alloc(ctx, n * b, &d->V));
-    DKM_STEP(dkm_alloc(ctx, n * b, &d->X));
-    DKM_STEP(dkm_alloc(ctx, n * b, &d->AV));
+    DKM_STEP(dkm_alloc(ctx, DKM_BAND_GROUP * n * b, &d->panels));
+    DKM_STEP(dkm_alloc(ctx, A->m_loc, &d->row_of));
+    DKM_STEP(dkm_alloc(ctx, A->n_loc, &d->col_of));
     DKM_STEP(dkm_calloc(ctx, blocks * b * b, &d->T));
     DKM_STEP(dkm_alloc(ctx, b, &d->tau));
     DKM_STEP(dkm_alloc(ctx, 64 * b, &d->work));
@@ -70,14 +69,26 @@ static dkm_local band_reduction_open(dkm_band_reduction *d, dkm_dmat *A, dkm_ban
     DKM_STEP(dkm_alloc(ctx, A->n_loc * 2 * b, &d->in_cols));
     DKM_STEP(dkm_alloc(ctx, A->m_loc * b, &d->by_rows));
     DKM_STEP(dkm_alloc(ctx, A->n_loc * b, &d->by_cols));
-    DKM_STEP(dkm_alloc(ctx, b * n, &d->small));
+    DKM_STEP(dkm_alloc(ctx, 2 * b * n, &d->small));
     DKM_STEP(dkm_alloc(ctx, b * b, &d->square));
+    DKM_STEP(dkm_alloc(ctx, DKM_BAND_GROUP * b * band->rows, &d->own_V));
+    DKM_STEP(dkm_alloc(ctx, DKM_BAND_GROUP * b * DKM_BAND_GROUP * b, &d->group_T));
+    d->panel = d->panels;
+    d->V = d->panel + n * b;
+    d->X = d->V + n * b;
+    d->AV = d->X + n * b;
+    for (dkm_idx il = 0; il < A->m_loc; il++)
+        d->row_of[il] = dkm_dmat_global_row(A, il);
+    for (dkm_idx jl = 0; jl < A->n_loc; jl++)
+        d->col_of[jl] = dkm_dmat_global_col(A, jl);
 out:
     return local;
 }
 
 static void band_reduction_close(dkm_band_reduction *d)
 {
+    DKM_FREE(d->group_T);
+    DKM_FREE(d->own_V);
     DKM_FREE(d->square);
     DKM_FREE(d->small);
     DKM_FREE(d->by_cols);
@@ -87,10 +98,9 @@ static void band_reduction_close(dkm_band_reduction *d)
     DKM_FREE(d->work);
     DKM_FREE(d->tau);
     DKM_FREE(d->T);
-    DKM_FREE(d->AV);
-    DKM_FREE(d->X);
-    DKM_FREE(d->V);
-    DKM_FREE(d->panel);
+    DKM_FREE(d->col_of);
+    DKM_FREE(d->row_of);
+    DKM_FREE(d->panels);
 }
 
 void dkm_band_reduction_allreduce(const dkm_band_reduction *d, dkm_idx count, double *a)
@@ -114,7 +124,7 @@ void dkm_band_reduction_allgather_panel(dkm_band_reduction *d, dkm_idx k, dkm_id
         jl = dkm_cyclic_local(k, A->nb, d->Q);
         for (dkm_idx j = 0; j < w; j++)
             for (dkm_idx il = dkm_cyclic_count(first, A->mb, d->p, d->P); il < A->m_loc; il++)
-                to[dkm_dmat_global_row(A, il) - first + j * rows] = A->a.f64[il + (jl + j) * A->ld];
+                to[d->row_of[il] - first + j * rows] = A->a.f64[il + (jl + j) * A->ld];
     }
     dkm_band_reduction_allreduce(d, rows * w, to);
 }
@@ -130,8 +140,7 @@ static void band_store_reflectors(dkm_band_reduction *d, dkm_idx k)
     jl = dkm_cyclic_local(k, A->nb, d->Q);
     for (dkm_idx j = 0; j < d->r; j++)
         for (dkm_idx il = d->row0; il < A->m_loc; il++)
-            A->a.f64[il + (jl + j) * A->ld] =
-                d->V[dkm_dmat_global_row(A, il) - d->at + j * d->rows];
+            A->a.f64[il + (jl + j) * A->ld] = d->V[d->row_of[il] - d->at + j * d->rows];
 }
 
 /* The diagonal block, and what is in R, to the band. */
@@ -173,7 +182,7 @@ static void band_gather_rows(const dkm_band_reduction *d, const double *all, dou
 
     for (dkm_idx j = 0; j < d->r; j++)
         for (dkm_idx il = 0; il < ld; il++)
-            to[il + j * ld] = all[dkm_dmat_global_row(d->A, il + d->row0) - d->at + j * d->rows];
+            to[il + j * ld] = all[d->row_of[il + d->row0] - d->at + j * d->rows];
 }
 
 static void band_gather_cols(const dkm_band_reduction *d, const double *all, double *to)
@@ -182,7 +191,7 @@ static void band_gather_cols(const dkm_band_reduction *d, const double *all, dou
 
     for (dkm_idx j = 0; j < d->r; j++)
         for (dkm_idx jl = 0; jl < ld; jl++)
-            to[jl + j * ld] = all[dkm_dmat_global_col(d->A, jl + d->col0) - d->at + j * d->rows];
+            to[jl + j * ld] = all[d->col_of[jl + d->col0] - d->at + j * d->rows];
 }
 
 /* What is done with rows [row, edge) of local columns [jl, jl + n): below the diagonal, or a
@@ -281,9 +290,9 @@ static void band_multiply_av(dkm_band_reduction *d)
         for (dkm_idx j = 0; j < d->r; j++) {
             double *to = d->AV + j * d->rows;
             for (dkm_idx il = 0; il < lr; il++)
-                to[dkm_dmat_global_row(A, il + d->row0) - d->at] += d->by_rows[il + j * lr];
+                to[d->row_of[il + d->row0] - d->at] += d->by_rows[il + j * lr];
             for (dkm_idx jl = 0; jl < lc; jl++)
-                to[dkm_dmat_global_col(A, jl + d->col0) - d->at] += d->by_cols[jl + j * lc];
+                to[d->col_of[jl + d->col0] - d->at] += d->by_cols[jl + j * lc];
         }
     }
     dkm_band_reduction_allreduce(d, d->rows * d->r, d->AV);

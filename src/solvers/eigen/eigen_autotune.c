@@ -68,9 +68,7 @@ out:
     return status;
 }
 
-/* Whether a solver is worth measuring for such a matrix. The own reduction replicates a panel: it is none
- * on so many ranks that the panel outgrows a rank's share of the matrix. */
-static int is_candidate(const dkm_dmat *K, dkm_eigen_library library)
+int dkm_eigen_is_candidate(const dkm_dmat *K, dkm_eigen_library library)
 {
     double n = (double)dkm_dmat_rows(K);
     dkm_ctx *ctx = dkm_grid_ctx(dkm_dmat_grid(K));
@@ -91,7 +89,7 @@ static dkm_status choose_by_clock(const dkm_dmat *K, dkm_idx n, dkm_eigen_librar
         for (dkm_eigen_library l = 0; l < DKM_EIGEN_LIBRARIES; l++) {
             dkm_idx order = turn == 0 ? n / 2 : n;
             seconds = INFINITY;
-            if (is_candidate(K, l))
+            if (dkm_eigen_is_candidate(K, l))
                 DKM_TRY(dkm_eigen_measure_seconds(grid, order, dkm_grid_block(grid, order), l,
                                                   &seconds));
             least[l] = turn <= 1 ? seconds : fmin(seconds, least[l]);

@@ -18,6 +18,11 @@ int dkm_eigen_prefers_lanczos(dkm_eigen_solver solver, dkm_idx m, dkm_idx p);
 DKM_NODISCARD dkm_status dkm_eigen_measure_seconds(dkm_grid *grid, dkm_idx n, dkm_idx nb,
                                                    dkm_eigen_library library, double *seconds);
 
+/** Whether a solver is worth measuring for matrices like K. The own reduction replicates a panel: it is
+ *  none on so many ranks that the panel outgrows a rank's share of the matrix. Local; the same on every
+ *  rank. */
+int dkm_eigen_is_candidate(const dkm_dmat *K, dkm_eigen_library library);
+
 /** The fastest full solver for matrices like K.
  *
  *  Collective. Each solves a small problem on the same grid; the fastest is taken. A matrix so small

@@ -17,10 +17,18 @@
 /* Sums over all rows, one set per gamma: of LEVELS slopes or thresholds as well. */
 enum { SQUARES, REST, TRACE, ONES, WRONG, LEVEL, LEVELS = 49, SUMS = LEVEL + LEVELS };
 
+/* Slopes between a number and its double: the fourth roots of 2 to the power 0, 1, 2, 3. */
+enum { SLOPES = 4 };
+static const double slopes[SLOPES] = {1.0, 1.189207115002721, 1.4142135623730951,
+                                      1.681792830507429};
+
+#define NEGLIGIBLE 1e-20 /* beside a sum of at least 1 */
+
 /* The k-th slope, from 1 to 4096, or share, from 0.02 to 0.98. */
 static double level_at(const dkm_loo *loo, int k)
 {
-    return loo->settings->classes == DKM_PATH_LABEL_SETS ? 0.02 * (k + 1) : pow(2.0, 0.25 * k);
+    return loo->settings->classes == DKM_PATH_LABEL_SETS ? 0.02 * (k + 1)
+                                                         : ldexp(slopes[k % SLOPES], k / SLOPES);
 }
 
 dkm_local dkm_loo_open(dkm_loo *loo, const dkm_multivec *T, dkm_idx m,
@@ -89,14 +97,22 @@ static double greatest(const double *f, dkm_idx n)
     return most;
 }
 
-/* -log of the probability of class @p truth under softmax(a f). */
-static double log_loss(const double *f, dkm_idx n, dkm_idx truth, double a)
+/* Add weight times -log of the probability of class @p truth under softmax(a f) for all slopes a, of which
+ * every SLOPES-th is the double of an earlier one: exp(2 a x) is the square of exp(a x). */
+static void add_log_losses(const dkm_loo *loo, dkm_idx n, dkm_idx truth, double weight,
+                           double *sums)
 {
-    double most = greatest(f, n), sum = 0;
+    const double *f = loo->row, most = greatest(f, n);
+    double total[LEVELS] = {0};
 
     for (dkm_idx j = 0; j < n; j++)
-        sum += exp(a * (f[j] - most));
-    return log(sum) - a * (f[truth] - most);
+        for (int r = 0; r < SLOPES; r++) {
+            double e = exp(slopes[r] * (f[j] - most));
+            for (int k = r; k < LEVELS && !(e < NEGLIGIBLE); k += SLOPES, e *= e)
+                total[k] += e;
+        }
+    for (int k = 0; k < LEVELS; k++)
+        sums[k] += weight * (log(total[k]) - level_at(loo, k) * (f[truth] - most));
 }
 
 /* F1 of the labels whose f is at or above a share of the greatest f; labels that are there have
@@ -120,11 +136,11 @@ static double f1_of(const dkm_loo *loo, const double *t, dkm_idx n, double share
 static void loo_add_levels(dkm_loo *loo, const double *t, dkm_idx n, dkm_idx truth, double s,
                            double *sums)
 {
-    for (int k = 0; k < LEVELS; k++)
-        sums[LEVEL + k] += s * s *
-                           (loo->settings->classes == DKM_PATH_LABEL_SETS
-                                ? f1_of(loo, t, n, level_at(loo, k), s)
-                                : log_loss(loo->row, n, truth, level_at(loo, k)));
+    if (loo->settings->classes != DKM_PATH_LABEL_SETS)
+        add_log_losses(loo, n, truth, s * s, sums + LEVEL);
+    else
+        for (int k = 0; k < LEVELS; k++)
+            sums[LEVEL + k] += s * s * f1_of(loo, t, n, level_at(loo, k), s);
 }
 
 static void loo_add_row(dkm_loo *loo, const dkm_loo_piece *piece, dkm_idx i, double *sums)

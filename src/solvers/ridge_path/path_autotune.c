@@ -19,7 +19,7 @@
 #define PROBE_MAX     512 /* order of the measured systems, times the rows of the grid */
 #define PROBE_MIN     64  /* smaller ones tell nothing */
 #define WORTH_PROBING 4   /* orders a system must be larger than the probe */
-#define TURNS         2   /* the first use of a library sets it up: the fastest counts */
+#define TURNS         2   /* of which the fastest counts */
 #define SPARE         1.1
 
 /* Seconds a cube of the order: Cholesky, the inverse of its factor, an eigensolve, a band; and those
@@ -46,10 +46,10 @@ static double since(dkm_ctx *ctx, double start)
     return seconds;
 }
 
-static void keep_min(double seconds, double *least)
+static rates least_of(const rates *a, const rates *b)
 {
-    if (!(*least > 0) || seconds < *least)
-        *least = seconds;
+    return (rates){fmin(a->cholesky, b->cholesky), fmin(a->inverse, b->inverse),
+                   fmin(a->eigen, b->eigen), fmin(a->band, b->band), fmin(a->product, b->product)};
 }
 
 static dkm_status autotune_time_cholesky(dkm_grid *grid, dkm_idx n, dkm_idx nb, rates *r)
@@ -68,10 +68,10 @@ static dkm_status autotune_time_cholesky(dkm_grid *grid, dkm_idx n, dkm_idx nb, 
     MPI_Barrier(dkm_ctx_comm(ctx));
     start = MPI_Wtime();
     DKM_TRY(dkm_shifted_cholesky_factorize(&factor, 1.0));
-    keep_min(since(ctx, start), &r->cholesky);
+    r->cholesky = since(ctx, start);
     start = MPI_Wtime();
     dkm_shifted_cholesky_diagonals(&factor, NULL, p, NULL);
-    keep_min(since(ctx, start), &r->inverse);
+    r->inverse = since(ctx, start);
 out:
     dkm_checkpointer_resume(ctx, checkpointer);
     dkm_shifted_cholesky_close(&factor);
@@ -93,7 +93,7 @@ static dkm_status autotune_time_band(dkm_grid *grid, dkm_idx n, dkm_idx nb, rate
     MPI_Barrier(dkm_ctx_comm(ctx));
     start = MPI_Wtime();
     DKM_TRY(dkm_band_reduce(A, &band));
-    keep_min(since(ctx, start), &r->band);
+    r->band = since(ctx, start);
 out:
     dkm_band_close(&band);
     dkm_dmat_destroy(&A);
@@ -112,34 +112,49 @@ static dkm_status autotune_time_product(const dkm_path_run *run, rates *r)
     MPI_Barrier(dkm_ctx_comm(run->ctx));
     start = MPI_Wtime();
     DKM_TRY(dkm_symm_multivec('L', run->A, 1, v.a));
-    keep_min(since(run->ctx, start), &r->product);
+    r->product = since(run->ctx, start);
 out:
     dkm_multivec_free(&v);
     return status;
 }
 
-static dkm_status autotune_measure(const dkm_path_run *run, dkm_idx n, rates *r)
+/* Seconds a cube of order @p n. */
+static dkm_status autotune_measure_order(const dkm_path_run *run, dkm_idx n, rates *r)
 {
     dkm_status status = DKM_OK;
     dkm_idx nb = dkm_grid_block(run->grid, n);
     dkm_eigen_library library = DKM_EIGEN_SCALAPACK;
-    double cube = (double)n * (double)n * (double)n, seconds;
+    double cube = (double)n * (double)n * (double)n;
 
+    if (dkm_eigen_is_candidate(run->A, DKM_EIGEN_SYTRD))
+        library = DKM_EIGEN_SYTRD;
     *r = (rates){0};
-    dkm_phase_begin(run->ctx, "calibrate");
-    DKM_TRY(dkm_eigen_choose_library(run->A, &library));
-    for (int turn = 0; turn < TURNS; turn++) {
-        DKM_TRY(autotune_time_cholesky(run->grid, n, nb, r));
-        DKM_TRY(dkm_eigen_measure_seconds(run->grid, n, nb, library, &seconds));
-        keep_min(seconds, &r->eigen);
-        DKM_TRY(autotune_time_product(run, r));
-        if (dkm_path_suits_band(run))
-            DKM_TRY(autotune_time_band(run->grid, n, nb, r));
-    }
+    DKM_TRY(autotune_time_cholesky(run->grid, n, nb, r));
+    DKM_TRY(dkm_eigen_measure_seconds(run->grid, n, nb, library, &r->eigen));
+    DKM_TRY(autotune_time_product(run, r));
+    if (dkm_path_suits_band(run))
+        DKM_TRY(autotune_time_band(run->grid, n, nb, r));
     r->cholesky /= cube;
     r->inverse /= cube;
     r->eigen /= cube;
     r->band /= cube;
+out:
+    return status;
+}
+
+/* Which library makes an eigendecomposition fastest is measured when there is to be one. */
+static dkm_status autotune_measure(const dkm_path_run *run, dkm_idx n, rates *r)
+{
+    dkm_status status = DKM_OK;
+    rates first;
+
+    dkm_phase_begin(run->ctx, "calibrate");
+    DKM_TRY(autotune_measure_order(run, n / 2, &first)); /* sets the libraries up */
+    for (int turn = 0; turn < TURNS; turn++) {
+        rates again;
+        DKM_TRY(autotune_measure_order(run, n, &again));
+        *r = turn == 0 ? again : least_of(r, &again);
+    }
 out:
     dkm_phase_end(run->ctx);
     return status;

@@ -49,7 +49,7 @@ static dkm_local band_alloc(banded *s)
     DKM_STEP(dkm_alloc(ctx, (b + 1) * s->n, &s->L));
     DKM_STEP(dkm_alloc(ctx, s->n * s->group, &s->p));
     DKM_STEP(dkm_alloc(ctx, s->group, &s->sound));
-    DKM_STEP(dkm_alloc(ctx, 2 * DKM_BAND_CHUNK * b, &s->work));
+    DKM_STEP(dkm_alloc(ctx, 2 * (DKM_BAND_CHUNK + s->n) * b, &s->work));
     DKM_STEP(dkm_calloc(ctx, s->run->settings->count, &s->attempts));
 out:
     return local;
