@@ -30,7 +30,6 @@
 
 #define ELEMENT_MOST   1e120
 #define THREADED_ORDER 1000 /* of a problem on one rank that is worth waking the threads of BLAS */
-#define ALL_PAIRS      512 /* up to this order all pairs by dsyevd take less time than some by dsyevr */
 
 int dkm_la_syevd_has(dkm_eigen_library library)
 {
@@ -361,7 +360,7 @@ dkm_local dkm_syev_leading_local(dkm_ctx *ctx, char uplo, dkm_idx n, double *a, 
 
     if (count == 0)
         return local;
-    if (n <= ALL_PAIRS) {
+    if (n <= DKM_ALL_PAIRS_MOST) {
         DKM_STEP(syevd_triangle(ctx, uplo, n, a, values));
         memmove(values, values + n - count, (size_t)count * sizeof *values);
         memcpy(z, a + n * (n - count), (size_t)(n * count) * sizeof *z);

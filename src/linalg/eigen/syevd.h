@@ -43,6 +43,9 @@ double dkm_la_syevd_bytes(const dkm_dmat *A, dkm_eigen_library library);
  *  in 32 bits. */
 #define DKM_SMALL_EIGEN_MOST 32766
 
+/** Up to this order all pairs by dsyevd take less time than the leading ones by dsyevr. */
+#define DKM_ALL_PAIRS_MOST 512
+
 /** a = z diag(values) z' for a small symmetric matrix, column-major, on this rank alone.
  *
  *  Local. @p a (n x n) is overwritten with the eigenvectors; @p values ascend.
@@ -53,7 +56,8 @@ DKM_NODISCARD dkm_local dkm_syevd_local(dkm_ctx *ctx, dkm_idx n, double *a, doub
 /** The @p count largest eigenvalues of a small symmetric matrix and their eigenvectors, on this rank
  *  alone: of a very small one by divide and conquer, which finds all of them sooner than dsyevr some.
  *
- *  Local. A workspace of 26 n numbers beside the arguments, or up to n = 512 of 2 n^2 + 6 n.
+ *  Local. A workspace of 26 n numbers beside the arguments, or up to
+ *  DKM_ALL_PAIRS_MOST of 2 n^2 + 6 n.
  *
  *  @param[in]     uplo    the triangle of @p a that is read
  *  @param[in,out] a       n x n, column-major; destroyed

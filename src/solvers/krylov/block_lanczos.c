@@ -13,7 +13,7 @@
  * words sent twice (comm/allreduce.h). A test of convergence solves the projected problem
  * (rayleigh_ritz.h), sends s (components + b / 2) numbers to every rank and takes 4 m s components /
  * ranks flops. Held: V and W, 2 m s / ranks numbers, s up to dkm_block_lanczos_max_basis(), and T,
- * s^2 / ranks; up to s = 2000, rank 0 holds another s^2. Replicated: the s (components + b / 2)
+ * s^2 / ranks; up to s = 2000, rank 0 holds another s^2, up to 512 3 s^2. Replicated: the s (components + b / 2)
  * numbers of the Ritz vectors that are used, and inner products of s x b. */
 #include "solvers/krylov/block_lanczos.h"
 

@@ -7,8 +7,8 @@
  * pairs alone. Larger ones are solved on the grid (linalg/eigen/syevd.h).
  *
  * Cost: small, 4/3 s^3 flops on rank 0, s^2 words gathered; large, at most 14/3 s^3 / ranks flops. In
- * both cases s count words are sent to every rank. Held: s^2 numbers on rank 0, or 4 s^2 / ranks on
- * each; replicated: the count vectors, s count numbers. */
+ * both cases s count words are sent to every rank. Held: s^2 numbers on rank 0, up to order 512 3 s^2,
+ * or 4 s^2 / ranks on each; replicated: the count vectors, s count numbers. */
 #include "solvers/krylov/rayleigh_ritz.h"
 
 #include <string.h>
@@ -23,9 +23,11 @@
 double dkm_rayleigh_ritz_bytes(dkm_idx s, dkm_idx count, int size, dkm_idx local_max)
 {
     double square = (double)s * (double)s, vectors = (double)s * (double)count;
+    double workspace = s <= DKM_ALL_PAIRS_MOST ? 2.0 * square : 0.0;
 
-    return 8.0 * (square / size + vectors +
-                  (s <= local_max ? square + square / size : 4.0 * square / size + vectors));
+    return 8.0 *
+           (square / size + vectors +
+            (s <= local_max ? square + square / size + workspace : 4.0 * square / size + vectors));
 }
 
 /* A = T(0:s, 0:s): the same blocks on the same ranks. */
