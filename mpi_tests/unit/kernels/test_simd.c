@@ -97,7 +97,7 @@ static void tall_skinny(dkm_ctx *ctx)
 static void mixed_tall_skinny(dkm_ctx *ctx)
 {
     tile_fixture *f = tile_fixture_create(ctx);
-    const dkm_idx pads[] = {1, 12, 16};
+    const dkm_idx pads[] = {1, 8, 16};
 
     for (int k = 0; k < 3; k++) {
         dkm_idx pad = pads[k];

@@ -1,7 +1,7 @@
 /** @file gemm_tallskinny_f32_f64.h  Products of a tile in single precision with a few columns in
  * double.
  *
- *  Values are converted where they are used. Tall matrices are stored transposed, 12 or 16 numbers
+ *  Values are converted where they are used. Tall matrices are stored transposed, 8 or 16 numbers
  * per object.
  */
 #ifndef DKMAP_LINALG_KERNELS_GEMM_TALLSKINNY_F32_F64_H
@@ -15,7 +15,7 @@
  *  not pay. Local. */
 static inline dkm_idx dkm_ts_mixed_nrhs_pad(dkm_idx p)
 {
-    return p < DKM_TS_MIXED_LEAST || p > 16 ? 0 : p <= 12 ? 12 : 16;
+    return p < DKM_TS_MIXED_LEAST || p > 16 ? 0 : p <= 8 ? 8 : 16;
 }
 
 typedef void dkm_ts_mixed_product(dkm_idx nrhs_pad, dkm_idx na, dkm_idx nb, const float *T,

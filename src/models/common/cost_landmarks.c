@@ -10,6 +10,7 @@
 #define MiB           1048576.0
 #define SKETCH_ROWS   3.0   /* of the sketch of landmarks, for each of them */
 #define SKETCH_COLS   128.0 /* of a panel of it */
+#define SYRK_ROWS     512   /* and of its rows whose products are added up at a time */
 #define SKETCH_HITS   4.0   /* rows of it that an input is added to */
 #define STRIP_COLS    512.0 /* landmarks on a rank at a time while kernel values are stored */
 #define STRIP_ROWS    512.0 /* of a strip that is not stored */
@@ -148,7 +149,9 @@ static void add_sketch(dkm_cost *out, const dkm_cost_terms *p, double held)
            hit = m > SKETCH_ROWS * n ? sketched * (1.0 - exp(-SKETCH_HITS * share / sketched))
                                      : share,
            matrices = 8.0 * dkm_cost_elements(&small), group = landmark_group(p),
-           panel = 8.0 * sketched * fmin(n, SKETCH_COLS), flops = sketched * n * n;
+           panel = 8.0 * sketched * fmin(n, SKETCH_COLS), flops = sketched * n * n,
+           products =
+               ranks > 1 ? 16.0 * fmin(sketched, SYRK_ROWS) * (n / p->work.P + n / p->work.Q) : 0.0;
     dkm_comm comm = dkm_comm_gram(&g, p->work.x_bytes);
 
     if (p->values_recomputed)
@@ -161,13 +164,15 @@ static void add_sketch(dkm_cost *out, const dkm_cost_terms *p, double held)
     dkm_comm_add(&comm, 1.0, dkm_comm_small(100.0));
     comm.bytes += 8.0 * sketched * n *
                   ((1.0 - 1.0 / p->work.Q) / p->work.P + (1.0 - 1.0 / p->work.P) / p->work.Q);
-    dkm_cost_add_phase(out, "sketch", held + fmax(group, panel) + 8.0 * matrices,
+    dkm_cost_add_phase(out, "sketch", held + fmax(fmax(group, panel), products) + 8.0 * matrices,
                        2.0 * m * n * (double)p->work.x_cols + flops,
                        value_seconds(p) + cube_seconds(p, flops));
-    dkm_cost_note_phase(
-        out,
-        held + fmax(group, panel * (1.0 + 2.0 / ranks) + (1.0 + SKETCH_ROWS) * matrices) + matrices,
-        comm);
+    dkm_cost_note_phase(out,
+                        held +
+                            fmax(group, fmax(panel * (1.0 + 2.0 / ranks), products) +
+                                            (1.0 + SKETCH_ROWS) * matrices) +
+                            matrices,
+                        comm);
 }
 
 /* G = K_nm K_mn: sums of panels go to their owners. */

@@ -22,7 +22,7 @@
 
 #include "core/alloc.h"
 #include "core/minmax.h"
-#include "linalg/linalg.h"
+#include "linalg/symm/syrk_t.h"
 #include "matrix/dmat_impl.h"
 #include "matrix/reduce_panel.h"
 #include "solvers/nystroem/nystroem_impl.h"
@@ -197,7 +197,7 @@ dkm_status dkm_nystroem_sketch(dkm_nystroem *N, double gamma, dkm_dmat **P)
     DKM_TRY(dkm_dmat_create(N->grid, s.d, N->n, N->nb, N->nb, DKM_F64, &Y));
     DKM_TRY(sketch_fill(N, &s, Y));
     DKM_TRY(dkm_dmat_convert(N->K, DKM_F64, &G));
-    dkm_la_syrk('T', 1.0, Y, gamma, G);
+    DKM_TRY(dkm_la_syrk_t(Y, gamma, G));
     *P = G;
     G = NULL;
 out:
