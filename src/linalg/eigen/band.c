@@ -3,11 +3,13 @@
  *
  *     p_i = || row i of Q L^-T ||^2,   L L' = B + shift I,
  *
- * by block substitution along the rows of Q, with inverted diagonal blocks of L, which makes it products.
+ * by block substitution along the rows of Q. Diagonal blocks of L are inverted first, so that it is
+ * made of products.
  *
- * Cost per rank: n b^2 flops for a factor, replicated; 2 n^2 p / ranks and an allreduce of n p
- * words for Q applied to p vectors; 4 n^2 b / ranks and an allreduce of n words for the diagonal, after
- * 4/3 n b^2 for the inverted blocks, 2 n b numbers, replicated.
+ * Cost per rank: n b^2 flops for a factor, replicated; 2 n^2 p / ranks and an allreduce of n p words
+ * for Q applied to p vectors; 4 n^2 b / ranks (7/2, for what is zero in inverted triangles) and an
+ * allreduce of n words for the diagonal, after 4/3 n b^2 for the inverted blocks, 2 n b numbers,
+ * replicated.
  */
 #include "core/minmax.h"
 #include "linalg/eigen/band_impl.h"
@@ -17,6 +19,8 @@
 #include "core/alloc.h"
 #include "linalg/backend/blas.h"
 #include "linalg/backend/fortran.h"
+
+#define HALF 32 /* columns of a diagonal block that are multiplied at a time */
 
 void dkm_band_close(dkm_band *band)
 {
@@ -114,11 +118,15 @@ static void band_add_squares(const dkm_band *band, const double *D, const double
         dkm_idx w = dkm_idx_min(b, band->n - at);
         const double *before = work[(turn + 1) % 2];
         double *y = work[turn % 2];
-        dkm_blas_gemm(DKM_F64, 'N', 'N', rows, w, w, 1.0, band->Q + il + at * band->rows,
-                      band->rows, D + at * b, b, 0.0, y, rows);
-        if (at > 0)
-            dkm_blas_gemm(DKM_F64, 'N', 'N', rows, w, b, -1.0, before, rows, M + at * b, b, 1.0, y,
-                          rows);
+        for (dkm_idx j = 0; j < w; j += HALF) { /* D_k is an upper triangle */
+            dkm_idx cols = dkm_idx_min(HALF, w - j);
+            dkm_blas_gemm(DKM_F64, 'N', 'N', rows, cols, j + cols, 1.0,
+                          band->Q + il + at * band->rows, band->rows, D + (at + j) * b, b, 0.0,
+                          y + j * rows, rows);
+            if (at > 0)
+                dkm_blas_gemm(DKM_F64, 'N', 'N', rows, cols, b, -1.0, before, rows,
+                              M + (at + j) * b, b, 1.0, y + j * rows, rows);
+        }
         for (dkm_idx j = 0; j + 4 <= w; j += 4, y += 4 * rows)
             for (dkm_idx i = 0; i < rows; i++)
                 p[i] += (y[i] * y[i] + y[i + rows] * y[i + rows]) +

@@ -25,8 +25,9 @@ typedef struct dkm_band_reduction {
     double *in_rows, *in_cols;  /**< [V X] in local rows, [X V] in local columns */
     double *by_rows, *by_cols;  /**< A V in local rows and columns */
     double *small;              /**< 2 b x n */
-    double *own_V, *group_T;    /**< of a group: V in the rows that this rank has of Q, and T */
-    double *square;             /**< b x b */
+    double *own_V,
+        *group_T;   /**< of a group: V and V T in the rows that this rank has of Q, and T */
+    double *square; /**< b x b */
 } dkm_band_reduction;
 
 /** Rows before @p n that this rank has of Q, and the global row of a local one. Local. */

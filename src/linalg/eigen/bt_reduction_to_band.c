@@ -8,8 +8,8 @@
  *
  * Rows of Q are dealt to all ranks in blocks of b. Cost per rank: 4/3 n^3 / ranks flops; n / b
  * times an allreduce of V and one of V'Q, 2 n b words at most, n^2 in all. Replicated: V of a group, where
- * the panels of the reduction were, and V'Q and T V'Q, n b numbers each; n^2 / ranks numbers of Q are
- * held per rank, and 4 n b / ranks of V. */
+ * the panels of the reduction were, and V'Q, 2 n b numbers; n^2 / ranks numbers of Q are held per rank,
+ * and 8 n b / ranks of V and V T. */
 #include <string.h>
 
 #include "core/minmax.h"
@@ -70,26 +70,26 @@ static void band_backtransform_group(dkm_band_reduction *d, dkm_idx k, dkm_idx e
     dkm_idx at = dkm_idx_min(k + d->b, d->n), m = d->n - at, ldt = DKM_BAND_GROUP * d->b;
     dkm_idx first = dkm_band_local_rows(d->ctx, at, d->b), own = band->rows - first;
     dkm_idx count = m > 0 ? band_gather_group(d, k, end, at) : 0;
-    dkm_idx most = count > 0 ? d->n * d->b / count : 1, cols;
-    double *VQ = d->small, *TVQ = VQ + d->n * d->b;
+    dkm_idx most = count > 0 ? 2 * d->n * d->b / count : 1, cols;
+    double *VT = d->own_V + own * count;
 
     if (count == 0)
         return;
     band_take_own_rows(d, first, at, count);
+    if (own > 0)
+        dkm_blas_gemm(DKM_F64, 'N', 'N', own, count, count, 1.0, d->own_V, own, d->group_T, ldt,
+                      0.0, VT, own);
     for (dkm_idx j = 0; j < m; j += cols) {
         double *q = band->Q + first + (at + j) * band->rows;
         cols = dkm_idx_min(most, m - j);
-        memset(VQ, 0, (size_t)(count * cols) * sizeof *VQ);
+        memset(d->small, 0, (size_t)(count * cols) * sizeof *d->small);
         if (own > 0)
             dkm_blas_gemm(DKM_F64, 'T', 'N', count, cols, own, 1.0, d->own_V, own, q, band->rows,
-                          0.0, VQ, count);
-        dkm_band_reduction_allreduce(d, count * cols, VQ);
-        if (own == 0)
-            continue;
-        dkm_blas_gemm(DKM_F64, 'N', 'N', count, cols, count, 1.0, d->group_T, ldt, VQ, count, 0.0,
-                      TVQ, count);
-        dkm_blas_gemm(DKM_F64, 'N', 'N', own, cols, count, -1.0, d->own_V, own, TVQ, count, 1.0, q,
-                      band->rows);
+                          0.0, d->small, count);
+        dkm_band_reduction_allreduce(d, count * cols, d->small);
+        if (own > 0)
+            dkm_blas_gemm(DKM_F64, 'N', 'N', own, cols, count, -1.0, VT, own, d->small, count, 1.0,
+                          q, band->rows);
     }
 }
 

@@ -15,7 +15,7 @@
  *
  * Cost per rank: 4/3 n^3 / ranks flops, and about 4 n^2 b for the panels, which are replicated;
  * n / b times two allreduces of at most n b words, n^2 words in all. Replicated: the panel, V, X
- * and A V, 4 n b numbers, all T, n b numbers, two products with V', 2 n b, and the band, n (b + 1). */
+ * and A V, 4 n b numbers, all T, n b numbers, V'Q, 2 n b, and the band, n (b + 1). */
 #include <assert.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ double dkm_band_bytes(const dkm_dmat *A)
     double n = (double)A->n, b = (double)A->nb;
     double rows = (double)dkm_band_local_rows(dkm_grid_ctx(A->grid), A->n, A->nb);
 
-    return 8.0 * (rows * (n + DKM_BAND_GROUP * b) + 3.0 * b * (double)(A->m_loc + A->n_loc)) +
+    return 8.0 * (rows * (n + 2 * DKM_BAND_GROUP * b) + 3.0 * b * (double)(A->m_loc + A->n_loc)) +
            dkm_band_replicated_bytes(A);
 }
 
@@ -71,7 +71,7 @@ static dkm_local band_reduction_open(dkm_band_reduction *d, dkm_dmat *A, dkm_ban
     DKM_STEP(dkm_alloc(ctx, A->n_loc * b, &d->by_cols));
     DKM_STEP(dkm_alloc(ctx, 2 * b * n, &d->small));
     DKM_STEP(dkm_alloc(ctx, b * b, &d->square));
-    DKM_STEP(dkm_alloc(ctx, DKM_BAND_GROUP * b * band->rows, &d->own_V));
+    DKM_STEP(dkm_alloc(ctx, 2 * DKM_BAND_GROUP * b * band->rows, &d->own_V));
     DKM_STEP(dkm_alloc(ctx, DKM_BAND_GROUP * b * DKM_BAND_GROUP * b, &d->group_T));
     d->panel = d->panels;
     d->V = d->panel + n * b;

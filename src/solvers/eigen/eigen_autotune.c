@@ -20,7 +20,7 @@
 /* A small matrix lies in the cache. In memory half of a reduction to tridiagonal form is reading, and the
  * own one reads once what the libraries read twice: on two ranks its time, relative to theirs, fell by a
  * fifth from order 512 to 4000. */
-#define IN_MEMORY 0.85
+#define IN_MEMORY 0.8
 
 int dkm_eigen_block_can(dkm_idx p, dkm_idx block)
 {

@@ -3,7 +3,7 @@
  * of the rows of Q L^-T (linalg/eigen/band.h). A reduction before the choice of a regularization
  * parameter is due to Elden 1977, BIT 17:134-145 (to bidiagonal form there).
  *
- * Cost per rank: 8/3 k^3 / ranks flops once; per gamma k b^2 replicated, 2 k^2 b / ranks for the
+ * Cost per rank: 8/3 k^3 / ranks flops once; per gamma 3 k b^2 replicated, 4 k^2 b / ranks for the
  * errors and 2 k^2 p / ranks for the outputs, with an allreduce of k p words. Replicated: Z and the
  * solutions, k p numbers per gamma of a group. */
 #include <math.h>
