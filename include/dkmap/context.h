@@ -152,6 +152,9 @@ int64_t dkm_peak_resident(void);
 /** The same without pages of libraries and of memory shared with other ranks (MPI's, within a node), as
  *  they are now: what this rank had to itself, at most. Local. */
 int64_t dkm_peak_private(void);
+/** The same with its part of pages that it shares: those that n processes map count 1/n (proportional set
+ *  size), which is what it takes of its node. 0 where the system does not tell. Local. */
+int64_t dkm_peak_proportional(void);
 
 /** Whether every node can hold @p bytes more on each rank of its own. Collective.
  *  @param[in] ctx  of all ranks that call, borrowed

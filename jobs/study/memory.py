@@ -5,12 +5,12 @@
 
 Megabytes of the fullest rank. The constants are those of c / P + constant through the runs on the fewest and on
 the most ranks, less the same of the runs named idle, and less the same of the runs named NAME-64. With --falls exits
-with 1 where the fullest of more ranks holds more than that of fewer by more than 2 %, or 2 MB, in any of the three
+with 1 where the fullest of more ranks holds more than that of fewer by more than 2 %, or 2 MB, in any of the four
 ways to count: so much the pages of libraries and of messages come and go."""
 import json
 import sys
 
-KINDS = ("allocated", "private", "resident")
+KINDS = ("allocated", "private", "proportional", "resident")
 
 
 def constant(runs):
@@ -25,7 +25,7 @@ def main():
         record = json.loads(text)
         run = {k: record[f"peak_{k}_bytes"]["max"] / 1e6 for k in KINDS}
         named.setdefault(name, []).append({"ranks": record["ranks"], **run})
-    print("| run | ranks | allocated | private | resident |\n|---|---|---|---|---|")
+    print("| run | ranks | allocated | private | proportional | resident |\n|---|---|---|---|---|---|")
     for name, runs in named.items():
         runs.sort(key=lambda run: run["ranks"])
         for run in runs:
@@ -35,7 +35,7 @@ def main():
     idle = constant(named.pop("idle"))
     fits = [name for name in named if name + "-64" in named]
     for title, base in (("an idle rank", lambda name: idle), ("a fit of 64 rows", lambda name: constant(named[name + "-64"]))):
-        print(f"\n| constant above {title} | allocated | private | resident |\n|---|---|---|---|")
+        print(f"\n| constant above {title} | allocated | private | proportional | resident |\n|---|---|---|---|---|")
         for name in fits:
             print(f"| {name} | " + " | ".join("%.1f" % (constant(named[name])[k] - base(name)[k]) for k in KINDS) + " |")
     return 0

@@ -7,7 +7,8 @@
 #   jobs/study/memory.sh [RANKS]                4,32 where none are given
 #   jobs/study/memory.sh --cv [RANKS]           cross-validation, where only the course is of interest; 1,2,4,8,16
 #
-# allocated: arrays of dkmap, the same on any machine. private: pages that a rank had to itself. resident: with
+# allocated: arrays of dkmap, the same on any machine. private: pages that a rank had to itself. proportional: with
+# its part of those that others map too, 1/n of a page of n processes: what it takes of its node. resident: with all of
 # those of libraries and of MPI's shared memory, which grow with the ranks of a node and with its load.
 # Heeds: DKMAP_BUILD, DKMAP (the command), DKMAP_LAUNCH, ROWS (5000), OUTPUTS (2000).
 set -euo pipefail

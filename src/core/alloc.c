@@ -5,8 +5,10 @@
  *
  * A page costs more when it is touched first than what is then done with it: 0.4 to 2 s per GiB on a
  * virtual machine. So up to IDLE_MOST bytes of freed mappings wait for a block that fits: panels,
- * chunks and batches that come again and again. A new mapping that they do not serve has them go
- * first as far as both are more than IDLE_MOST, so that large matrices find no idle memory beside them. */
+ * chunks and batches that come again and again; and no more than 1 / IDLE_PART of what the rank once held,
+ * so that they do not outweigh shares that are small because ranks are many. A new mapping that they do not
+ * serve has them go first as far as both are more than that, so that large matrices find no idle memory
+ * beside them. */
 #define _DEFAULT_SOURCE /* for madvise() and MAP_ANONYMOUS */
 #include "core/alloc.h"
 
@@ -21,6 +23,7 @@
 #define MAPPED     ((size_t)256 << 10)
 #define LARGE      ((size_t)8 << 20)  /* worth large pages */
 #define IDLE_MOST  ((size_t)16 << 20) /* of freed mappings */
+#define IDLE_PART  8                  /* of the largest sum of live blocks */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
 #ifndef MAP_NORESERVE
@@ -111,7 +114,9 @@ static idle_block remove_idle(dkm_ctx *ctx, int k)
 
 static size_t idle_most(const dkm_ctx *ctx)
 {
-    return IDLE_MOST + ctx->idle_more;
+    size_t part = (size_t)ctx->peak_bytes / IDLE_PART;
+
+    return (part < IDLE_MOST ? part : IDLE_MOST) + ctx->idle_more;
 }
 
 /* The oldest idle blocks go to the system, until @p bytes more are within bounds. */

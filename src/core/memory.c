@@ -28,6 +28,24 @@ int64_t dkm_peak_private(void)
     return dkm_peak_resident() - (int64_t)shared * 1024;
 }
 
+/* The peak less what is shared now beyond its part: shared pages stay. */
+int64_t dkm_peak_proportional(void)
+{
+    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    long long rss = 0, pss = -1, kib;
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "Rss: %lld", &kib) == 1)
+            rss = kib;
+        else if (sscanf(line, "Pss: %lld", &kib) == 1)
+            pss = kib;
+    }
+    if (f)
+        fclose(f);
+    return pss < 0 ? 0 : dkm_peak_resident() - (int64_t)(rss - pss) * 1024;
+}
+
 /* Bytes this node can still give, by the kernel's own estimate; negative when unknown. */
 static double available_on_node(void)
 {

@@ -312,6 +312,7 @@ static void put_measures(dkm_runlog *r)
         put_phase(r, &phases[k]);
     put_bytes(r, "peak_resident_bytes", dkm_peak_resident());
     put_bytes(r, "peak_private_bytes", dkm_peak_private());
+    put_bytes(r, "peak_proportional_bytes", dkm_peak_proportional());
     put_bytes(r, "peak_allocated_bytes", dkm_ctx_peak_bytes(r->ctx));
     if (r->root && !json_object_get(r->root, "seconds"))
         dkm_runlog_real(r, "seconds", MPI_Wtime() - r->begun);

@@ -6,6 +6,7 @@
 #include <dkmap/random.h>
 
 #include "core/alloc.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "core/uniform.h"
 #include "support/check.h"
@@ -110,6 +111,27 @@ static void freed_memory_is_kept_where_that_is_asked_for(dkm_ctx *ctx)
     CHECK(dkm_ctx_live_bytes(ctx) == 0 && dkm_ctx_live_blocks(ctx) == 0);
 }
 
+/* An eighth of the largest sum of live blocks waits to be used again. */
+static void little_memory_waits_where_little_was_held(dkm_ctx *ctx)
+{
+    enum { MEGA = 1 << 20 };
+    dkm_ctx *fresh = NULL;
+    char *a = NULL;
+
+    (void)ctx;
+    CHECK(dkm_ctx_create(MPI_COMM_SELF, &fresh) == DKM_OK);
+    CHECK(dkm_alloc(fresh, 2 * MEGA, &a).code == DKM_OK);
+    DKM_FREE(a);
+    CHECK(fresh->idle_bytes == 0);
+    CHECK(dkm_alloc(fresh, 32 * MEGA, &a).code == DKM_OK);
+    DKM_FREE(a);
+    CHECK(fresh->idle_bytes == 0);
+    CHECK(dkm_alloc(fresh, 2 * MEGA, &a).code == DKM_OK);
+    DKM_FREE(a);
+    CHECK(fresh->idle_bytes >= 2 * MEGA && fresh->idle_bytes <= 4 * MEGA);
+    dkm_ctx_destroy(&fresh);
+}
+
 static void an_impossible_size_is_refused(dkm_ctx *ctx)
 {
     double *a = NULL;
@@ -195,11 +217,11 @@ typedef struct told {
     double fraction, left;
 } told;
 
-static void note_progress(void *user, const char *phase, double fraction, double left)
+static void note_progress(void *user, const char *name, double fraction, double left)
 {
     told *last = user;
 
-    snprintf(last->phase, sizeof last->phase, "%s", phase);
+    snprintf(last->phase, sizeof last->phase, "%s", name);
     last->fraction = fraction;
     last->left = left;
 }
@@ -349,6 +371,7 @@ static const check_case cases[] = {
     CASE(a_value_that_differs_over_ranks_is_named),
     CASE(blocks_are_counted_aligned_and_freed),
     CASE(freed_memory_is_kept_where_that_is_asked_for),
+    CASE(little_memory_waits_where_little_was_held),
     CASE(an_impossible_size_is_refused),
     CASE(a_limit_counts_what_is_held_already),
     CASE(the_budget_runs_out),

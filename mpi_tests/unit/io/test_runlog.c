@@ -79,6 +79,9 @@ static void a_record_holds_what_was_put(dkm_ctx *ctx)
     CHECK(number(line, "peak_resident_bytes", "min") > 1e6);
     CHECK(number(line, "peak_private_bytes", "min") > 0);
     CHECK(number(line, "peak_private_bytes", "max") < number(line, "peak_resident_bytes", "max"));
+    CHECK(number(line, "peak_proportional_bytes", "min") >= 0);
+    CHECK(number(line, "peak_proportional_bytes", "max") <=
+          number(line, "peak_resident_bytes", "max"));
     allocated = number(line, "peak_allocated_bytes", "max");
     CHECK(allocated > 0 && allocated >= before && allocated <= after);
     phase = json_object_get(json_object_get(line, "phases"), "work");
