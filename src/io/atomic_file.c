@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* for sync_file_range() */
 #include "io/atomic_file.h"
 
 #include <dirent.h>
@@ -18,7 +19,7 @@
 #include "io/stream/stdout_file.h"
 
 #define SUFFIX_SIZE 48
-#define MAX_AT_ONCE (1 << 30)
+#define CHUNK_BYTES (4 << 20) /* summed up, written and sent to the disk together */
 #define ATTEMPTS    1000
 #define PERMISSIONS 0777
 
@@ -192,20 +193,10 @@ out:
     return status;
 }
 
-dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void *bytes,
-                                dkm_idx count)
+static dkm_local write_chunk(dkm_atomic_file *out, dkm_idx offset, const char *from, dkm_idx count)
 {
-    const char *from = bytes;
-
-    if (out->is_stdout) {
-        dkm_local noted = dkm_stdout_note(out, offset, count);
-        if (noted.code != DKM_OK)
-            return noted;
-    }
-    out->sum = dkm_filesum_combine(out->sum, dkm_filesum(offset, bytes, count));
     while (count > 0) {
-        size_t step = (size_t)(count < MAX_AT_ONCE ? count : MAX_AT_ONCE);
-        ssize_t done = pwrite(out->fd, from, step, (off_t)offset);
+        ssize_t done = pwrite(out->fd, from, (size_t)count, (off_t)offset);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
@@ -215,6 +206,37 @@ dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void
         count -= done;
     }
     return DKM_LOCAL_OK;
+}
+
+/* A full chunk is on its way to the disk while the next is written: the flush at the end waits for less. */
+static void start_writeback(const dkm_atomic_file *out, dkm_idx offset, dkm_idx count)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (!out->is_stdout && count == CHUNK_BYTES)
+        (void)sync_file_range(out->fd, (off_t)offset, (off_t)count, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)out;
+    (void)offset;
+    (void)count;
+#endif
+}
+
+dkm_local dkm_atomic_file_write(dkm_atomic_file *out, dkm_idx offset, const void *bytes,
+                                dkm_idx count)
+{
+    dkm_local local = DKM_LOCAL_OK;
+    const char *from = bytes;
+
+    if (out->is_stdout)
+        DKM_STEP(dkm_stdout_note(out, offset, count));
+    for (dkm_idx at = 0; at < count; at += CHUNK_BYTES) {
+        dkm_idx step = count - at < CHUNK_BYTES ? count - at : CHUNK_BYTES;
+        out->sum = dkm_filesum_combine(out->sum, dkm_filesum(offset + at, from + at, step));
+        DKM_STEP(write_chunk(out, offset + at, from + at, step));
+        start_writeback(out, offset + at, step);
+    }
+out:
+    return local;
 }
 
 /* Some file systems cannot flush and say so; that is no failure to write. */
