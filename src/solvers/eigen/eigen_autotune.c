@@ -21,6 +21,7 @@
  * own one reads once what the libraries read twice: on two ranks its time, relative to theirs, fell by a
  * fifth from order 512 to 4000. */
 #define IN_MEMORY 0.8
+#define IN_CACHE  (8 << 20) /* bytes of a rank's share of the triangle that may stay there */
 
 int dkm_eigen_block_can(dkm_idx p, dkm_idx block)
 {
@@ -83,7 +84,7 @@ static dkm_status choose_by_clock(const dkm_dmat *K, dkm_idx n, dkm_eigen_librar
 {
     dkm_status status = DKM_OK;
     dkm_grid *grid = dkm_dmat_grid(K);
-    double seconds, least[DKM_EIGEN_LIBRARIES];
+    double seconds, least[DKM_EIGEN_LIBRARIES], m = (double)dkm_dmat_rows(K);
 
     for (int turn = 0; turn < TURNS; turn++)
         for (dkm_eigen_library l = 0; l < DKM_EIGEN_LIBRARIES; l++) {
@@ -94,7 +95,8 @@ static dkm_status choose_by_clock(const dkm_dmat *K, dkm_idx n, dkm_eigen_librar
                                                   &seconds));
             least[l] = turn <= 1 ? seconds : fmin(seconds, least[l]);
         }
-    least[DKM_EIGEN_SYTRD] *= IN_MEMORY;
+    if (4.0 * m * m / dkm_ctx_size(dkm_grid_ctx(grid)) > IN_CACHE)
+        least[DKM_EIGEN_SYTRD] *= IN_MEMORY;
     for (dkm_eigen_library l = 0; l < DKM_EIGEN_LIBRARIES; l++) {
         *library = least[l] < least[*library] ? l : *library;
         if (least[l] < INFINITY)
