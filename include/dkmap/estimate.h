@@ -58,7 +58,8 @@ typedef struct dkm_workload {
     dkm_idx m;               /**< examples */
     dkm_type x_type, y_type; /**< of inputs and outputs */
     dkm_idx x_cols;          /**< numbers of an input; 0 where inputs are no dense rows */
-    dkm_idx y_cols; /**< numbers of an output; 0 where there are none or they are no rows */
+    dkm_idx y_cols;    /**< numbers of an output; 0 where there are none or they are no rows */
+    dkm_idx y_classes; /**< different labels among outputs; 0 where unknown */
     double x_bytes, y_bytes; /**< of an input, of an output */
     dkm_idx iterations;      /**< expected of an iterative method; 0 where unknown */
     int ranks, P, Q;

@@ -236,6 +236,12 @@ DKM_NODISCARD dkm_status dkm_score_baseline_by(const dkm_data *truth, dkm_loss l
 /** Whether there is one for such a loss of such a truth. Local. */
 int dkm_score_has_baseline(dkm_type truth, dkm_loss loss);
 
+/** How many different labels there are in labels or label sets. Collective.
+ *  @param[in] labels  borrowed
+ *  @param[out] count  the same on every rank
+ *  @return DKM_OK; DKM_ERR_MEMORY */
+DKM_NODISCARD dkm_status dkm_count_labels(const dkm_data *labels, dkm_idx *count);
+
 DKM_API_END
 
 #endif

@@ -22,6 +22,7 @@ typedef struct dkm_svm_settings {
 typedef struct dkm_svm_info {
     dkm_idx m, classes;
     dkm_idx support; /**< inputs that are a support vector of any class */
+    double rounds;   /**< of the decomposition per class, in the mean; 0 by LIBSVM */
 } dkm_svm_info;
 
 dkm_svm_settings dkm_svm_settings_default(void);

@@ -53,8 +53,10 @@ typedef struct dkm_svm_dual_problem {
     dkm_idx cols;
     const double *T;
     const double
-        *weights; /**< of all m examples, each > 0, the same on every rank; NULL: all are 1.
+        *weights;    /**< of all m examples, each > 0, the same on every rank; NULL: all are 1.
                                 Not for DKM_SVM_LIBSVM */
+    dkm_idx *rounds; /**< NULL, or takes how many rounds the decomposition made for all columns
+                          together; 0 with LIBSVM */
 } dkm_svm_dual_problem;
 
 /** Solve for all columns of the targets.

@@ -34,6 +34,7 @@ both() {
 "$dkmap" gen regression --n "$rows" --seed 1 --out-dir few >/dev/null
 "$dkmap" gen regression --n 4500 --seed 1 --out-dir many >/dev/null
 awk -v n="$rows" 'BEGIN { srand(3); for (i = 0; i < n; i++) print int(10 * rand()) }' >classes.csv
+awk 'BEGIN { srand(4); for (i = 0; i < 4500; i++) print int(4 * rand()) }' >four.csv
 x=(--x few/x.npy --kx 'rbf(sigma=3)') y=(--y few/y.npy --gamma 0.01)
 z=(--x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --gamma 0.01)
 for ranks in ${counts//,/ }; do
@@ -50,6 +51,7 @@ for ranks in ${counts//,/ }; do
     both "$ranks" rounds kpca --x many/x.npy --kx 'rbf(sigma=3)' --components 16 --landmarks 200
     both "$ranks" steps kde "${z[@]}" --ky 'rbf(sigma=1)' --components 8 --solver pcg --landmarks 200
     both "$ranks" none svm "${x[@]}" --y classes.csv --y-type labels --C 1
+    both "$ranks" rounds_per_class svm --x many/x.npy --kx 'rbf(sigma=3)' --y four.csv --y-type labels --C 1
     both "$ranks" rounds jkm "${x[@]}" --y classes.csv --y-type labels --C 1 --formulation 1-slack --max-iter 12
     both "$ranks" rounds jkm --x few/x.npy --kx linear --y classes.csv --y-type labels --C 1 --formulation 1-slack \
         --max-iter 12

@@ -20,6 +20,7 @@ good 0 gen regression --n 4100 --dim 6 --seed 1 --out-dir many
 # Plans take 22 iterations for the ends of the spectrum of the landmarks; data of few columns take fewer.
 good 0 gen regression --n 4500 --seed 1 --out-dir wide
 for k in $(seq 900); do echo $((k * k % 7)); done >classes.csv
+for k in $(seq 900); do echo $((k * k % 7 > 2)); done >two.csv
 x=(--x few/x.npy --kx 'rbf(sigma=3)') y=(--y few/y.npy --gamma 0.01)
 for ranks in 4 9; do
     both "$ranks" none krr "${x[@]}" "${y[@]}" --precision double
@@ -33,6 +34,7 @@ for ranks in 4 9; do
     both "$ranks" steps kde --x many/x.npy --y many/y.npy --kx 'rbf(sigma=3)' --ky 'rbf(sigma=1)' --gamma 0.01 \
         --components 8 --solver pcg --landmarks 150
     both "$ranks" none svm "${x[@]}" --y classes.csv --y-type labels --C 1
+    both "$ranks" rounds_per_class svm "${x[@]}" --y two.csv --y-type labels --C 1 --solver decomposition
     both "$ranks" rounds jkm "${x[@]}" --y classes.csv --y-type labels --C 1 --formulation 1-slack --max-iter 8
 done
 both 16 none krr "${x[@]}" "${y[@]}" --precision double

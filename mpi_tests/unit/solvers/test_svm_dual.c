@@ -38,6 +38,7 @@ static dkm_status solve(dkm_ctx *ctx, const dkm_svm_dual_settings *s, double *B,
     dkm_data *X = NULL;
     dkm_grid *grid = NULL;
     double T[M * COLS];
+    dkm_idx rounds = -1;
 
     memset(B, 0, M * COLS * sizeof *B);
     DKM_TRY(dkm_grid_create(ctx, 0, 0, &grid));
@@ -48,8 +49,10 @@ static dkm_status solve(dkm_ctx *ctx, const dkm_svm_dual_settings *s, double *B,
     for (dkm_idx k = 0; k < COLS * dkm_data_local_rows(X); k++)
         T[k] = target(dkm_data_local_first(X) + k / COLS, k % COLS, s->loss);
     DKM_TRY(dkm_kernel_prepare(kernel, X, &prepared));
-    DKM_TRY(dkm_svm_dual_solve(&(dkm_svm_dual_problem){grid, kernel, prepared, 7, COLS, T, NULL}, s,
-                               B + COLS * dkm_data_local_first(X), b));
+    DKM_TRY(dkm_svm_dual_solve(
+        &(dkm_svm_dual_problem){grid, kernel, prepared, 7, COLS, T, NULL, &rounds}, s,
+        B + COLS * dkm_data_local_first(X), b));
+    CHECK(s->solver == DKM_SVM_DECOMPOSITION ? rounds >= COLS : rounds == 0);
     MPI_Allreduce(MPI_IN_PLACE, B, M * COLS, MPI_DOUBLE, MPI_SUM, dkm_ctx_comm(ctx));
 out:
     dkm_prepared_destroy(&prepared);

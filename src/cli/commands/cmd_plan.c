@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <dkmap/score.h>
+
 #include "cli/commands/commands.h"
 #include "cli/options/method_options.h"
 #include "cli/profile/calibration.h"
@@ -21,6 +23,7 @@ typedef struct extent {
     dkm_idx rows, cols;
     double bytes; /* of an object */
     dkm_type type;
+    dkm_idx classes; /* of labels; 0 where they are not there yet */
 } extent;
 
 static int parse_extent(const char *text, extent *e)
@@ -35,6 +38,19 @@ static int parse_extent(const char *text, extent *e)
     e->type = DKM_DENSE;
     e->bytes = 8.0 * (double)e->cols;
     return end != text && *end == '\0' && e->cols > 0;
+}
+
+/* How many different labels there are. */
+static dkm_status count_classes(dkm_source *source, extent *e)
+{
+    dkm_status status = DKM_OK;
+    dkm_data *labels = NULL;
+
+    DKM_TRY(dkm_source_read(source, 0, e->rows, &labels));
+    DKM_TRY(dkm_count_labels(labels, &e->classes));
+out:
+    dkm_data_destroy(&labels);
+    return status;
 }
 
 /* Objects of no fixed size are taken to be as long as the file makes them. */
@@ -53,6 +69,8 @@ static dkm_status cmd_plan_read_extent(run *r, const char *name, const char *typ
     e->type = dkm_source_type(source);
     e->cols = dkm_source_cols(source);
     e->bytes = 8.0 * (double)(e->cols > 0 ? e->cols : 64);
+    if (e->type == DKM_LABELS && role == DKM_OUTPUTS)
+        DKM_TRY(count_classes(source, e));
 out:
     dkm_source_close(&source);
     return status;
@@ -65,6 +83,7 @@ static dkm_workload cmd_plan_workload(run *r, const extent *x, const extent *y)
                           .y_type = y->type,
                           .x_cols = x->type == DKM_DENSE ? x->cols : 0,
                           .y_cols = y->type == DKM_DENSE ? y->cols : 0,
+                          .y_classes = y->classes,
                           .x_bytes = x->bytes,
                           .y_bytes = y->bytes,
                           .iterations = args_int(r->args, "expect-iterations"),

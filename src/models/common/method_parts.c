@@ -151,15 +151,17 @@ dkm_idx dkm_estimate_components(const dkm_eigen_settings *eigen, dkm_cost *cost)
     return ASSUMED_COMPONENTS;
 }
 
-dkm_idx dkm_estimate_classes(dkm_cost *cost)
+dkm_idx dkm_estimate_classes(const dkm_workload *work, dkm_cost *cost)
 {
+    if (work->y_classes > 0)
+        return work->y_classes;
     note_assumption(cost, "how many classes there are", ASSUMED_CLASSES);
     return ASSUMED_CLASSES;
 }
 
 dkm_idx dkm_estimate_outputs(const dkm_workload *work, dkm_cost *cost)
 {
-    return work->y_type == DKM_DENSE ? work->y_cols : dkm_estimate_classes(cost);
+    return work->y_type == DKM_DENSE ? work->y_cols : dkm_estimate_classes(work, cost);
 }
 
 int dkm_estimate_mixed(dkm_ridge_precision precision, dkm_idx m)

@@ -176,7 +176,7 @@ dkm_idx dkm_estimate_components(const dkm_eigen_settings *eigen, dkm_cost *cost)
 /** The same for the numbers of an output. */
 dkm_idx dkm_estimate_outputs(const dkm_workload *work, dkm_cost *cost);
 /** Classes to reckon with, which are not known before the labels are read. Local. */
-dkm_idx dkm_estimate_classes(dkm_cost *cost);
+dkm_idx dkm_estimate_classes(const dkm_workload *work, dkm_cost *cost);
 /** Whether a fit factors in single precision. Local. */
 int dkm_estimate_mixed(dkm_ridge_precision precision, dkm_idx m);
 

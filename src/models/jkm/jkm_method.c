@@ -196,7 +196,7 @@ static double estimate_chain(const dkm_jkm_settings *j, const dkm_kernel *kx, dk
     dkm_idx window = j->window > 0 ? j->window : WINDOW;
     double k, size, rows = 0;
 
-    terms->outputs = dkm_estimate_classes(cost);
+    terms->outputs = dkm_estimate_classes(&terms->work, cost);
     if (!dkm_chain_is_explicit(terms->work.x_type, kx))
         rows = estimate_landmarks(j, terms, cost);
     else if (terms->work.x_type == DKM_STRINGS)

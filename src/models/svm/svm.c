@@ -41,13 +41,14 @@ static dkm_local svm_check_classes(const dkm_krr_dual *s)
 /* Coefficients and intercepts, and the targets before them: 1 for the class of a column, -1 for the
  * others. */
 static dkm_status svm_solve(dkm_krr_dual *s, const dkm_data *Y, const dkm_svm_settings *settings,
-                            double **B)
+                            double **B, dkm_idx *rounds)
 {
     dkm_status status = DKM_OK;
     dkm_svm_dual_problem p = {.grid = s->fitted.grid,
                               .kernel = s->fitted.kernel,
                               .X = s->fitted.prepared,
-                              .nb = s->fitted.nb};
+                              .nb = s->fitted.nb,
+                              .rounds = rounds};
     dkm_idx n = dkm_data_local_rows(Y);
     double *T = NULL, *weights = NULL;
 
@@ -149,7 +150,7 @@ dkm_status dkm_svm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
                        const dkm_svm_settings *settings, dkm_model **model, dkm_svm_info *info)
 {
     dkm_status status = DKM_OK;
-    dkm_idx support = 0;
+    dkm_idx support = 0, rounds = 0;
     dkm_krr_dual *s = NULL;
     double *B = NULL;
 
@@ -158,10 +159,11 @@ dkm_status dkm_svm_fit(dkm_ctx *ctx, const dkm_data *X, const dkm_data *Y, const
     DKM_AGREE(ctx, dkm_calloc(ctx, 1, &s));
     s->outputs.gamma = 1.0 / settings->margin.C;
     DKM_TRY(dkm_fitted_kernel_open(&s->fitted, ctx, X, kernel, &settings->layout));
-    DKM_TRY(svm_solve(s, Y, settings, &B));
+    DKM_TRY(svm_solve(s, Y, settings, &B, &rounds));
     DKM_TRY(svm_hand_over(s, B, &settings->layout, &support));
     if (info)
-        *info = (dkm_svm_info){dkm_data_rows(Y), s->outputs.encoder.cols, support};
+        *info = (dkm_svm_info){dkm_data_rows(Y), s->outputs.encoder.cols, support,
+                               (double)rounds / (double)s->outputs.encoder.cols};
     status = dkm_krr_dual_wrap(s, &dkm_class_svm, model);
     s = NULL; /* taken over, whatever came of it */
 out:

@@ -14,7 +14,6 @@
 #define ROUND       16777216.0 /* of rows on their way from the grid to slabs */
 #define ROUNDS      60.0       /* of the decomposition for each class, where nothing is known */
 #define SET         512.0      /* variables of a working set of the decomposition */
-#define SET_BYTES   24.0       /* three arrays of its pairs */
 
 static void svm_report(dkm_report *report, const dkm_kernel *kx, double C, const dkm_svm_info *info)
 {
@@ -23,6 +22,8 @@ static void svm_report(dkm_report *report, const dkm_kernel *kx, double C, const
     dkm_report_add_int(report, "classes", info->classes);
     dkm_report_add_real(report, "C", C);
     dkm_report_add_int(report, "support_vectors", info->support);
+    if (info->rounds > 0)
+        dkm_report_add_int(report, "rounds_per_class", llround(info->rounds));
 }
 
 static dkm_status svm_fit(dkm_ctx *ctx, const dkm_settings *s, const dkm_data *X, const dkm_data *Y,
@@ -77,12 +78,14 @@ static void add_rows(dkm_cost *cost, const dkm_cost_terms *terms, int libsvm, do
     dkm_cost_note_phase(cost, held, comm);
 }
 
-/* Violators along a tree, rows of a working set on its columns to the rank that solves, and what it
- * moved: a problem of a round of the decomposition. */
+/* Violators along a tree, 2 words of each of SET from every rank; rows of a working set on its columns to the
+ * rank that solves, the set and what it moved from there: a problem of a round of the decomposition. */
 static dkm_comm round_comm(const dkm_workload *work)
 {
-    return (dkm_comm){work->ranks > 1 ? 8.0 * SET * (SET + 11.0) / work->ranks : 0.0,
-                      2.0 * log2((double)work->ranks), 4.0};
+    double ranks = (double)work->ranks;
+
+    return (dkm_comm){ranks > 1 ? 8.0 * SET * (2.0 + (SET + 6.0) / ranks) : 0.0, 2.0 * log2(ranks),
+                      4.0};
 }
 
 static void add_decomposition(dkm_cost *cost, const dkm_cost_terms *terms, dkm_idx classes,
@@ -92,7 +95,9 @@ static void add_decomposition(dkm_cost *cost, const dkm_cost_terms *terms, dkm_i
     double rounds = terms->work.iterations > 0 ? (double)terms->work.iterations : ROUNDS;
     dkm_comm comm = {0};
 
-    held += dkm_cost_rows(terms, 16.0 * c) + SET_BYTES * SET * SET;
+    /* rows of a working set that are here, those of all of it, and the subproblem */
+    held += dkm_cost_rows(terms, 16.0 * c) +
+            8.0 * SET * (fmin(SET, dkm_cost_rows(terms, 1.0)) + 2.0 * SET);
     dkm_comm_add(&comm, rounds * c, round_comm(&terms->work));
     dkm_cost_add_phase(cost, "solve", held, 2.0 * SET * m * rounds * c, NAN);
     dkm_cost_note_phase(cost, held, comm);
@@ -107,7 +112,7 @@ static void svm_estimate(const dkm_settings *s, const dkm_kernel *kx, const dkm_
         dkm_example_weights_estimate(s, work->m, 1.0, cost) +
         dkm_cost_replicate(cost, "places of the support vectors, m", 8.0 * (double)work->m);
     double m = (double)work->m, nodes = NODE_BYTES * m * m + CHUNK_BYTES;
-    dkm_idx classes = work->y_cols > 1 ? work->y_cols : dkm_estimate_classes(cost);
+    dkm_idx classes = work->y_cols > 1 ? work->y_cols : dkm_estimate_classes(work, cost);
     dkm_svm_dual_settings chosen = {.solver = (dkm_svm_solver)dkm_settings_choice(s, "solver")};
     int libsvm = dkm_svm_dual_solver(&chosen, work->m) == DKM_SVM_LIBSVM &&
                  !dkm_settings_given(s, "weights");

@@ -1,5 +1,7 @@
 #include "selection/metrics/distinct_labels.h"
 
+#include <dkmap/score.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +110,14 @@ void dkm_distinct_clear(dkm_distinct *distinct)
 {
     DKM_FREE(distinct->numbers);
     distinct->count = 0;
+}
+
+dkm_status dkm_count_labels(const dkm_data *labels, dkm_idx *count)
+{
+    dkm_distinct distinct = {0};
+    dkm_status status = dkm_distinct_labels(labels, NULL, &distinct);
+
+    *count = distinct.count;
+    dkm_distinct_clear(&distinct);
+    return status;
 }

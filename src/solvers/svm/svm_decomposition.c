@@ -42,6 +42,7 @@ typedef struct decomposition {
     double *u, *a;          /* cols x rows, cols x sides x rows */
     dkm_idx *set, *held;    /* cols x q: the working sets, newest first, and how many there are */
     dkm_idx *open, opened;  /* problems that are not solved yet */
+    dkm_idx rounds;         /* of all problems */
     dkm_svm_violator *mine, *all; /* 2 x fresh: that may grow, that may shrink */
     MPI_Datatype type;
     MPI_Op merge;
@@ -295,6 +296,7 @@ static void solve_round(decomposition *d, const dkm_idx *problems, int count)
             memcpy(d->moved, d->solution, (size_t)(2 * n + 1) * sizeof *d->moved);
         MPI_Bcast(d->moved, (int)(2 * n + 1), MPI_DOUBLE, k, dkm_ctx_comm(d->ctx));
         d->steps[problems[k]] += 1.0 + d->moved[2 * n];
+        d->rounds++;
         move_all(d, problems[k]);
     }
 }
@@ -513,6 +515,8 @@ dkm_status dkm_svm_decomposition_solve(const dkm_svm_dual_problem *problem,
     dkm_svm_violators_op(d.fresh, &d.type, &d.merge);
     DKM_TRY(solve_all(&d));
     hand_over(&d, B, b);
+    if (problem->rounds)
+        *problem->rounds = d.rounds;
 out:
     close_all(&d);
     return status;

@@ -95,6 +95,8 @@ dkm_status dkm_svm_dual_solve(const dkm_svm_dual_problem *problem,
     dkm_ctx *ctx = dkm_grid_ctx(problem->grid);
     dkm_svm_solver solver = dkm_svm_dual_solver(settings, dkm_prepared_rows(problem->X));
 
+    if (problem->rounds)
+        *problem->rounds = 0;
     dkm_phase_begin(ctx, "svm");
     DKM_AGREE(ctx, svm_check(ctx, settings));
     DKM_REQUIRE(ctx, !problem->weights || settings->solver != DKM_SVM_LIBSVM, DKM_ERR_UNSUPPORTED,
