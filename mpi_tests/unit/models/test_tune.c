@@ -212,7 +212,7 @@ static void following_the_gradient_lowers_the_error(dkm_ctx *ctx)
     CHECK(strstr(dkm_ctx_message(ctx), "no numbers") != NULL);
 }
 
-enum { MANY = 160, FEW = 40 };
+enum { MANY = 160, FEW = 50 };
 
 /* Inputs, targets and a kernel; @p fits looks from one start, @p subset examples first. */
 static dkm_status tune_many(dkm_ctx *ctx, dkm_idx subset, dkm_idx fits, problem *p, double *gamma,
@@ -260,7 +260,7 @@ static void a_search_by_subsets_ends_at_a_minimum_for_all(dkm_ctx *ctx)
     CHECK_OK(ctx, tune_many(ctx, 0, 100, &direct, &gamma, &all));
     CHECK_OK(ctx, tune_many(ctx, FEW, 100, &staged, &gamma, &some));
     CHECK(all.subset == 0 && all.full == all.fits);
-    CHECK(some.subset == FEW && some.full < some.fits && some.fits <= 100);
+    CHECK(some.subset == FEW && some.full < some.fits && some.full <= 100);
     CHECK(some.after <= (1 + 1e-4) * all.after);
     CHECK_OK(ctx, dkm_grid_create(ctx, 0, 0, &staged.grid));
     loss = error_of(ctx, &staged, gamma, gradient);
@@ -274,6 +274,27 @@ static void a_search_by_subsets_ends_at_a_minimum_for_all(dkm_ctx *ctx)
     problem_free(&direct);
 }
 
+/* A subset that is asked for is made large enough for the numbers that are tuned; and what is found is no worse than
+ * without one. */
+static void a_subset_that_is_too_small_does_no_harm(dkm_ctx *ctx)
+{
+    static const dkm_idx subsets[] = {10, FEW, 80, 120};
+    problem direct = {.nb = 16};
+    dkm_tune_info all, some;
+    double gamma;
+
+    CHECK_OK(ctx, tune_many(ctx, 0, 100, &direct, &gamma, &all));
+    for (int k = 0; k < 4; k++) {
+        problem staged = {.nb = 16};
+        CHECK_OK(ctx, tune_many(ctx, subsets[k], 100, &staged, &gamma, &some));
+        CHECK(some.subset == (k == 0 ? FEW : subsets[k]));
+        CHECK(some.after <= 1.01 * all.after);
+        CHECK(some.full <= 100);
+        problem_free(&staged);
+    }
+    problem_free(&direct);
+}
+
 /* However few looks are allowed, there is one by all examples. */
 static void few_looks_are_enough(dkm_ctx *ctx)
 {
@@ -282,7 +303,7 @@ static void few_looks_are_enough(dkm_ctx *ctx)
         dkm_tune_info info;
         double gamma;
         CHECK_OK(ctx, tune_many(ctx, 10, fits, &p, &gamma, &info));
-        CHECK(info.fits <= fits && info.full >= 1 && isfinite(info.after));
+        CHECK(info.full <= fits && info.full >= 1 && isfinite(info.after));
         problem_free(&p);
     }
 }
@@ -319,6 +340,7 @@ static const check_case cases[] = {
 #ifdef DKM_HAVE_NLOPT
     CASE(following_the_gradient_lowers_the_error),
     CASE(a_search_by_subsets_ends_at_a_minimum_for_all),
+    CASE(a_subset_that_is_too_small_does_no_harm),
     CASE(few_looks_are_enough),
     CASE(any_allocation_may_fail),
 #endif

@@ -54,15 +54,22 @@ void dkm_search_close(dkm_search *s)
     DKM_FREE(s->x);
 }
 
-/* Of rank 0, and with it of all. Collective. */
+/* Of rank 0, and with it of all; `best` is not computed anew. Collective. */
 static dkm_status evaluate_at(dkm_search *t, double *loss)
 {
     MPI_Bcast(t->x, (int)t->n, MPI_DOUBLE, 0, dkm_ctx_comm(t->ctx));
+    if (isfinite(t->least) && memcmp(t->x, t->best, (size_t)t->n * sizeof *t->x) == 0) {
+        *loss = t->least;
+        for (dkm_idx k = 0; k < t->n; k++)
+            t->gradient[k] = t->slope[k] * *loss;
+        return t->status;
+    }
     t->fits++;
+    t->spent += t->cost > 0 ? t->cost : 1.0;
     t->status = t->evaluate(t, loss);
     if (t->status == DKM_OK)
         MPI_Bcast(loss, 1, MPI_DOUBLE, 0, dkm_ctx_comm(t->ctx));
-    dkm_progress(t->ctx, (double)t->fits, (double)t->most);
+    dkm_progress(t->ctx, t->spent, (double)t->most);
     if (t->fits == 1)
         t->first = *loss;
     if (t->status == DKM_OK && *loss < t->least) {
@@ -228,6 +235,13 @@ dkm_status dkm_search_check(dkm_ctx *ctx)
 }
 
 #endif
+
+dkm_status dkm_search_look(dkm_search *t, const double *x, double *loss)
+{
+    *loss = INFINITY;
+    memcpy(t->x, x, (size_t)t->n * sizeof *x);
+    return evaluate_at(t, loss);
+}
 
 void dkm_search_restart(dkm_search *t)
 {

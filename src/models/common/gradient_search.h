@@ -25,10 +25,12 @@ struct dkm_search {
     double *center; /**< where z is 0 */
     double first, least; /**< values of the first look, and at `best`; begin with INFINITY */
     dkm_idx fits, end;   /**< looks so far, and at which the search at hand ends */
-    dkm_idx most;        /**< looks in all, for the progress */
-    int settled;         /**< the search at hand ended where there is little to gain... */
-    int stopped;         /**< ...as far as it was allowed to go */
-    void *optimizer;     /**< of the search at hand, on rank 0 */
+    double cost;         /**< of a look, by which `spent` grows; 0: 1 */
+    double spent;
+    dkm_idx most;    /**< of that in all, for the progress */
+    int settled;     /**< the search at hand ended where there is little to gain... */
+    int stopped;     /**< ...as far as it was allowed to go */
+    void *optimizer; /**< of the search at hand, on rank 0 */
     dkm_status status;
 };
 
@@ -43,6 +45,9 @@ DKM_NODISCARD dkm_status dkm_search_check(dkm_ctx *ctx);
  *  Collective.
  *  @param[in] fits  looks at most, of all starts together */
 DKM_NODISCARD dkm_status dkm_search_run(dkm_search *search, dkm_idx starts, dkm_idx fits);
+
+/** The function at exp(x). Collective. */
+DKM_NODISCARD dkm_status dkm_search_look(dkm_search *search, const double *x, double *loss);
 
 /** Forget the least that was seen, as the function is another one now; `best` stays. Local. */
 void dkm_search_restart(dkm_search *search);

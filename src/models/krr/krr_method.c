@@ -6,12 +6,15 @@
 #include <dkmap/krr.h>
 
 #include "core/alloc.h"
+#include "core/minmax.h"
 #include "models/common/example_weights.h"
 #include "models/common/kernel_default.h"
 #include "models/common/method_parts.h"
 #include "models/common/tune.h"
 #include "models/krr/krr_outputs.h"
 #include "solvers/nystroem/nystroem_impl.h"
+
+#define BEGIN_LEAST 500 /* examples by which a ridge is chosen where a search begins */
 
 /* One column of the table of gammas, for the record. */
 typedef double (*field)(const dkm_path_point *point);
@@ -229,7 +232,7 @@ static dkm_local krr_check_tune(dkm_ctx *ctx, const dkm_data *X, const dkm_krr_s
     return DKM_LOCAL_OK;
 }
 
-/* gammas[0] becomes the one with the least error, by the examples that the search begins with. */
+/* gammas[0] becomes the one with the least error, by the examples that the search begins with, or some more. */
 static dkm_status krr_tune_begin(const dkm_tune_settings *tune, const dkm_data *X,
                                  const dkm_data *Y, const dkm_kernel *kx,
                                  double gammas[DKM_PATH_MOST], dkm_krr_settings *krr)
@@ -239,10 +242,11 @@ static dkm_status krr_tune_begin(const dkm_tune_settings *tune, const dkm_data *
     dkm_data *some_X = NULL, *some_Y = NULL;
     dkm_krr_info info = {0};
     dkm_model *model = NULL;
+    dkm_idx count = dkm_idx_max(tune->subset, BEGIN_LEAST);
 
-    if (tune->subset > 0) {
-        DKM_TRY(dkm_tune_select(X, tune->subset, &some_X));
-        DKM_TRY(dkm_tune_select(Y, tune->subset, &some_Y));
+    if (tune->subset > 0 && count < dkm_data_rows(X)) {
+        DKM_TRY(dkm_tune_select(X, count, &some_X));
+        DKM_TRY(dkm_tune_select(Y, count, &some_Y));
     }
     DKM_TRY(
         krr_fit_any(ctx, some_X ? some_X : X, some_Y ? some_Y : Y, kx, gammas, krr, &model, &info));
